@@ -1,0 +1,328 @@
+"""Names become integers here, and nowhere else.
+
+Queries and experts stand in the natural order of their names ("2" before "10"), items of a query in the order of
+their names unless the source has an order of its own: results do not depend on the order in which lists are given.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from juryrank.data.dataset import Dataset
+from juryrank.data.labels import Labels
+from juryrank.data.rankings import Floats, Ints, Names, Rankings
+from juryrank.errors import DataError, DataWarning
+from juryrank.kernels.ragged import sizes_to_ptr
+
+ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)
+
+
+def natural(names: pl.Series) -> pl.Series:
+    """Distinct names in natural order: whole numbers by value and first, then text by code point.
+
+    >>> natural(pl.Series(["10", "b", "2", "a"])).to_list()
+    ['2', '10', 'a', 'b']
+    """
+    frame = names.unique().to_frame("name")
+    number = pl.col("name").str.contains(r"^(0|[1-9]\d{0,17})$")
+    key = pl.when(number).then(pl.col("name")).cast(pl.Int64)
+    return frame.sort([key, "name"], nulls_last=True)["name"]
+
+
+def codes(column: pl.Series, names: pl.Series) -> Ints:
+    """The position of each value among distinct ``names``; -1 where it is not there."""
+    table = pl.DataFrame({"name": names, "code": np.arange(len(names))})
+    found = column.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
+    return found.fill_null(-1).to_numpy().astype(np.int64)
+
+
+def from_long(
+    entries: pl.DataFrame,
+    *,
+    candidates: pl.DataFrame | None = None,
+    labels: pl.DataFrame | None = None,
+    keep_order: bool = False,
+    source: str = "the data",
+) -> Dataset:
+    """A Dataset from one row per entry, with columns query, item, expert, and rank or score.
+
+    ``entries`` may also have ``weight`` (one per list) and ``list`` (tells apart several lists of one expert in one
+    query). ``candidates`` (query, item) get slots though nobody may rank them; with ``keep_order`` the slots of a
+    query stand in the order of ``candidates``. ``labels`` has query, item, label. With a score and no rank, ranks
+    follow from scores, and equal scores share the smaller rank.
+    """
+    entries = _without_missing_values(entries, source)
+    parts = [f for f in (entries, candidates, labels) if f is not None]
+    queries = natural(pl.concat([f["query"] for f in parts]))
+    items = pl.concat([f["item"] for f in parts]).unique().sort()
+    experts = natural(entries["expert"])
+    query, item = codes(entries["query"], queries), codes(entries["item"], items)
+    slot_ptr, slot_item, entry_slot = _slots(query, item, candidates, queries, items, keep_order)
+    lists = _lists(query, codes(entries["expert"], experts), entries)
+    rank, score = (_floats(entries, name) for name in ("rank", "score"))
+    kept = _best_of_duplicates(lists.code, entry_slot, rank, score, source)
+    if kept is not None:
+        entry_slot = entry_slot[kept]
+        lists = lists.keep(kept)
+        rank, score = (None if v is None else v[kept] for v in (rank, score))
+    if rank is None:
+        assert score is not None
+        rank = ranks_from_scores(lists.code, score)
+    order = _sorted_order(lists.code, rank, entry_slot)
+    item_names = items.to_numpy().astype(object)
+    rankings = Rankings(
+        queries=tuple(queries.to_list()),
+        experts=tuple(experts.to_list()),
+        items=item_names,
+        slot_ptr=slot_ptr,
+        slot_item=slot_item.astype(np.int32),
+        list_ptr=sizes_to_ptr(np.bincount(lists.query, minlength=len(queries))),
+        list_expert=lists.expert.astype(np.int32),
+        list_weight=lists.weight,
+        entry_ptr=sizes_to_ptr(np.bincount(lists.code, minlength=len(lists.query))),
+        entry_slot=entry_slot[order].astype(np.int32),
+        entry_rank=rank[order],
+        entry_score=None if score is None else score[order],
+    )
+    judged = None if labels is None else labels_from_long(labels, rankings.queries, item_names, source)
+    return Dataset(rankings=rankings, labels=judged)
+
+
+def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
+    """Labels from one row per judgement with columns query, item, label; the larger of two labels wins."""
+    frame = frame.drop_nulls("label")
+    query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
+    item = codes(frame["item"], pl.Series(items, dtype=pl.String))
+    value = frame["label"].cast(pl.Float64).to_numpy()
+    order = np.lexsort((-value, item, query))
+    query, item, value = query[order], item[order], value[order]
+    again = np.zeros(len(value), bool)
+    again[1:] = (query[1:] == query[:-1]) & (item[1:] == item[:-1])
+    differing = int((again[1:] & (value[1:] != value[:-1])).sum())
+    if differing:
+        warnings.warn(f"{source}: {differing} items have several labels; the highest is kept", DataWarning, stacklevel=2)
+    query, item, value = query[~again], item[~again], value[~again]
+    return Labels(
+        queries=queries,
+        items=items,
+        label_ptr=sizes_to_ptr(np.bincount(query, minlength=len(queries))),
+        label_item=item.astype(np.int32),
+        label_value=value,
+    )
+
+
+def ranks_from_scores(list_code: Ints, score: Floats) -> Floats:
+    """Rank of each entry in its list by score, largest first; equal scores share the smaller rank (1, 2, 2, 4)."""
+    order = np.lexsort((-score, list_code))
+    sorted_list, sorted_score = list_code[order], score[order]
+    at = np.arange(len(order))
+    new_list = np.ones(len(order), bool)
+    new_list[1:] = sorted_list[1:] != sorted_list[:-1]
+    new_value = new_list.copy()
+    new_value[1:] |= sorted_score[1:] != sorted_score[:-1]
+    start = np.maximum.accumulate(np.where(new_list, at, 0))
+    tied_from = np.maximum.accumulate(np.where(new_value, at, 0))
+    out = np.empty(len(order))
+    out[order] = tied_from - start + 1
+    return out
+
+
+class _Lists:
+    """The lists of a Rankings and, for each entry, its list."""
+
+    def __init__(self, code: Ints, query: Ints, expert: Ints, weight: Floats) -> None:
+        self.code, self.query, self.expert, self.weight = code, query, expert, weight
+
+    def keep(self, kept: Ints) -> _Lists:
+        return _Lists(self.code[kept], self.query, self.expert, self.weight)
+
+
+def _lists(query: Ints, expert: Ints, entries: pl.DataFrame) -> _Lists:
+    key = query * (int(expert.max(initial=0)) + 1) + expert
+    if "list" in entries.columns:
+        several = codes(entries["list"], entries["list"].unique(maintain_order=True))
+        key = key * (int(several.max(initial=0)) + 1) + several
+    _, first, code = np.unique(key, return_index=True, return_inverse=True)
+    weight = _floats(entries, "weight")
+    if weight is None:
+        weight = np.ones(len(query))
+    list_weight = weight[first]
+    if (differs := np.flatnonzero(list_weight[code] != weight)).size:
+        row = entries.row(int(differs[0]), named=True)
+        raise DataError(
+            f"a list has one weight, but the entries of expert {row['expert']!r} in query {row['query']!r} have several"
+        )
+    if not (np.isfinite(list_weight).all() and (list_weight >= 0).all()):
+        raise DataError(f"weights must be finite and >= 0, got {list_weight[~(list_weight >= 0)][:1].tolist()}")
+    return _Lists(code, query[first], expert[first], list_weight)
+
+
+def _slots(
+    query: Ints, item: Ints, candidates: pl.DataFrame | None, queries: pl.Series, items: pl.Series, keep_order: bool
+) -> tuple[Ints, Ints, Ints]:
+    """Slot offsets by query, the item of each slot, and the slot of each entry."""
+    width = max(len(items), 1)
+    key = query * width + item
+    if candidates is not None:
+        extra = codes(candidates["query"], queries) * width + codes(candidates["item"], items)
+        key = np.concatenate([extra, key])
+    slots, first, slot = np.unique(key, return_index=True, return_inverse=True)
+    if keep_order:
+        order = np.lexsort((first, slots // width))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        slots, slot = slots[order], place[slot]
+    slot_ptr = sizes_to_ptr(np.bincount(slots // width, minlength=len(queries)))
+    return slot_ptr, slots % width, slot[len(key) - len(query) :]
+
+
+def _best_of_duplicates(
+    lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str
+) -> Ints | None:
+    """Positions to keep when an item stands twice in a list: its best entry; None when there are no duplicates."""
+    key = lists * (int(slot.max(initial=0)) + 1) + slot
+    worth = -rank if rank is not None else score
+    assert worth is not None
+    order = np.argsort(key, kind="stable") if len(key) > 1 and not (key[1:] > key[:-1]).all() else np.arange(len(key))
+    again = np.zeros(len(key), bool)
+    again[1:] = key[order][1:] == key[order][:-1]
+    if not again.any():
+        return None
+    warnings.warn(
+        f"{source}: {int(again.sum())} entries repeat an item of their list; the best is kept", DataWarning, stacklevel=3
+    )
+    order = np.lexsort((np.arange(len(key)), -worth, key))
+    first = np.ones(len(key), bool)
+    first[1:] = key[order][1:] != key[order][:-1]
+    return np.sort(order[first])
+
+
+def _sorted_order(lists: Ints, rank: Floats, slot: Ints) -> Ints | slice:
+    same_list = lists[1:] == lists[:-1]
+    rising = (rank[1:] > rank[:-1]) | ((rank[1:] == rank[:-1]) & (slot[1:] > slot[:-1]))
+    if ((lists[1:] > lists[:-1]) | (same_list & rising)).all():
+        return slice(None)
+    return np.lexsort((slot, rank, lists))
+
+
+def _floats(frame: pl.DataFrame, name: str) -> Floats | None:
+    return frame[name].cast(pl.Float64).to_numpy() if name in frame.columns else None
+
+
+def _without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The entries that have a finite rank or score; others are dropped, counted and warned of."""
+    value = "rank" if "rank" in entries.columns else "score"
+    if value not in entries.columns:
+        raise DataError(f"{source}: entries need a rank or a score; columns are {', '.join(entries.columns)}")
+    good = entries.filter(pl.col(value).cast(pl.Float64).is_finite().fill_null(False))
+    if value == "rank" and (bad := good.filter(pl.col("rank").cast(pl.Float64) <= 0)).height:
+        raise DataError(f"{source}: ranks start at 1 (1 is best), got {bad['rank'][0]}; is it a score?")
+    if dropped := entries.height - good.height:
+        warnings.warn(f"{source}: {dropped} entries without a {value} are dropped", DataWarning, stacklevel=3)
+    return good
+
+
+def from_dicts(
+    runs: Mapping[str, Mapping[str, Any]],
+    *,
+    labels: Mapping[str, Mapping[str, float]] | None = None,
+    values: str = "score",
+) -> Dataset:
+    """A Dataset from ``{expert: {query: {item: score}}}``, or lists of items, best first, in place of dicts.
+
+    ``labels`` is ``{query: {item: label}}`` as ranx and pytrec_eval use; ``values="rank"`` says that the numbers are
+    ranks (small is best), not scores (large is best).
+
+    >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": ["y", "x"]}}, labels={"q": {"x": 1}})
+    Dataset(1 queries, 2 slots, 2 experts, 2 lists, 4 entries, 1 labels)
+    """
+    if values not in ("score", "rank"):
+        raise DataError(f"values must be 'score' or 'rank', got {values!r}")
+    rows: list[tuple[str, str, str, float | None, float | None]] = []
+    for expert, queries in runs.items():
+        for query, listed in queries.items():
+            rows.extend(_rows_of_list(str(expert), str(query), listed, values))
+    schema = {"expert": pl.String, "query": pl.String, "item": pl.String, "rank": pl.Float64, "score": pl.Float64}
+    entries = pl.DataFrame(rows, schema=schema, orient="row")
+    return from_long(_ranked(entries), labels=None if labels is None else _label_frame(labels))
+
+
+def _rows_of_list(
+    expert: str, query: str, listed: Mapping[Any, float] | Iterable[Any], values: str
+) -> list[tuple[str, str, str, float | None, float | None]]:
+    if isinstance(listed, Mapping):
+        numbers = [(str(item), float(value)) for item, value in listed.items()]
+        if values == "rank":
+            return [(expert, query, item, value, None) for item, value in numbers]
+        return [(expert, query, item, None, value) for item, value in numbers]
+    if isinstance(listed, str):
+        raise DataError(f"expert {expert!r}, query {query!r}: a list of items is needed, got the text {listed[:40]!r}")
+    return [(expert, query, str(item), float(place), None) for place, item in enumerate(listed, 1)]
+
+
+def _ranked(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries with a rank each, when some lists came with scores and some as bare orders."""
+    if not entries["rank"].is_null().any():
+        return entries.drop("score")
+    if entries["rank"].is_null().all():
+        return entries.drop("rank")
+    from_score = pl.col("score").rank("min", descending=True).over("expert", "query")
+    return entries.with_columns(pl.coalesce("rank", from_score).alias("rank")).drop("score")
+
+
+def _label_frame(labels: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
+    rows = [(str(q), str(i), float(value)) for q, judged in labels.items() for i, value in judged.items()]
+    return pl.DataFrame(rows, schema={"query": pl.String, "item": pl.String, "label": pl.Float64}, orient="row")
+
+
+def from_orders(orders: Sequence[Sequence[Any]], *, weights: Sequence[float] | None = None) -> Dataset:
+    """A Dataset of one query from lists of items, best first; experts are named "1", "2", …
+
+    An inner tuple, set or list is a group of ties.
+
+    >>> from_orders([["a", "b", "c"], ["b", ("a", "c")]]).rankings.entry_rank.tolist()
+    [1.0, 2.0, 3.0, 1.0, 2.0, 2.0]
+    """
+    rows = []
+    for n, order in enumerate(orders):
+        weight = 1.0 if weights is None else float(weights[n])
+        rank = 1
+        for place in order:
+            group = place if isinstance(place, (tuple, set, frozenset, list)) else (place,)
+            rows.extend((ONE_QUERY, str(item), str(n + 1), float(rank), weight) for item in group)
+            rank += len(group)
+    schema = {
+        "query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl.Float64, "weight": pl.Float64,
+    }  # fmt: skip
+    return from_long(pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def from_array(ranks: Floats, *, experts: Sequence[str] | None = None, items: Sequence[str] | None = None) -> Dataset:
+    """A Dataset of one query from ranks [n_experts, n_items]; NaN where an expert did not rank an item.
+
+    >>> from_array(np.array([[1, 2], [np.nan, 1]]))
+    Dataset(1 queries, 2 slots, 2 experts, 2 lists, 3 entries)
+    """
+    ranks = np.asarray(ranks, np.float64)
+    if ranks.ndim != 2:
+        raise DataError(f"ranks must have two dimensions, experts × items; got {ranks.ndim}")
+    expert_names = np.array(experts or [str(k + 1) for k in range(ranks.shape[0])], dtype=object)
+    item_names = np.array(items or [str(i + 1) for i in range(ranks.shape[1])], dtype=object)
+    if (len(expert_names), len(item_names)) != ranks.shape:
+        raise DataError(f"{len(expert_names)} experts × {len(item_names)} items named for ranks of shape {ranks.shape}")
+    expert, item = np.nonzero(~np.isnan(ranks))
+    candidates = pl.DataFrame({"query": [ONE_QUERY] * len(item_names), "item": pl.Series(item_names, dtype=pl.String)})
+    entries = pl.DataFrame(
+        {
+            "query": pl.Series([ONE_QUERY], dtype=pl.String).new_from_index(0, len(item)),
+            "item": pl.Series(item_names[item], dtype=pl.String),
+            "expert": pl.Series(expert_names[expert], dtype=pl.String),
+            "rank": ranks[expert, item],
+        }
+    )
+    return from_long(entries, candidates=candidates, keep_order=True)

@@ -1,0 +1,132 @@
+"""Dataset: rankings, and what is known beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from juryrank.data.labels import Labels
+from juryrank.data.rankings import ByQuery, Codes, Floats, Ints, Rankings, freeze
+from juryrank.errors import DataError
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pairs:
+    """Ground truth as preferences: in query q, ``better[p]`` beats ``worse[p]`` (slots), ``weight[p]`` times."""
+
+    pair_ptr: Ints  # [n_queries + 1]
+    better: Codes  # [n_pairs]
+    worse: Codes  # [n_pairs]
+    weight: Floats  # [n_pairs]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def take(self, chosen: Ints, rankings: Rankings) -> Pairs:
+        """The pairs of the chosen queries of ``rankings``, with slots numbered as in ``rankings.take(chosen)``."""
+        kept = children(self.pair_ptr, chosen)
+        pair_ptr = sizes_to_ptr(np.diff(self.pair_ptr)[chosen])
+        moved = sizes_to_ptr(rankings.query_size[chosen])[:-1] - rankings.slot_ptr[chosen]
+        shift = moved[parents(pair_ptr)]
+        return Pairs(
+            pair_ptr=pair_ptr,
+            better=(self.better[kept] + shift).astype(np.int32),
+            worse=(self.worse[kept] + shift).astype(np.int32),
+            weight=self.weight[kept],
+        )
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One split by query: positions of the queries to learn from, to choose on, and to test on."""
+
+    name: str
+    train: tuple[int, ...]
+    valid: tuple[int, ...]
+    test: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dataset(ByQuery):
+    """Rankings with any of: graded labels, a reference ranking, preference pairs, item features, folds."""
+
+    rankings: Rankings
+    labels: Labels | None = None
+    reference: Floats | None = None  # [n_slots] rank in a true ranking, 1 is best; NaN where it says nothing
+    pairs: Pairs | None = None
+    features: Floats | None = None  # [n_slots, n_features]
+    feature_names: tuple[str, ...] = ()
+    folds: tuple[Fold, ...] = ()
+
+    def __post_init__(self) -> None:
+        n = self.rankings.n_slots
+        for name in ("reference", "features"):
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise DataError(f"{name} has {len(value)} rows for {n} slots")
+        if self.labels is not None and self.labels.queries != self.rankings.queries:
+            object.__setattr__(self, "labels", self.labels.to_names_of(self.rankings))
+        freeze(self)
+
+    @property
+    def queries(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.rankings.queries
+
+    @property
+    def experts(self) -> tuple[str, ...]:
+        return self.rankings.experts
+
+    @cached_property
+    def slot_labels(self) -> Floats:
+        """The label of each slot; NaN where it is not judged."""
+        if self.labels is None:
+            raise DataError("the data has no labels; read it with labels=, or give a label column")
+        out = self.labels.by_slot(self.rankings)
+        out.flags.writeable = False
+        return out
+
+    def __repr__(self) -> str:
+        parts = [repr(self.rankings)[9:-1]]
+        if self.labels is not None:
+            parts.append(f"{len(self.labels.label_value)} labels")
+        if self.reference is not None:
+            parts.append("a reference ranking")
+        if self.pairs is not None:
+            parts.append(f"{len(self.pairs.better)} preference pairs")
+        if self.features is not None:
+            parts.append(f"{self.features.shape[1]} features")
+        if self.folds:
+            parts.append(f"{len(self.folds)} folds")
+        return f"Dataset({', '.join(parts)})"
+
+    def with_labels(self, other: Labels | Dataset) -> Dataset:
+        """The same data with the labels of another, joined by the names of queries and items."""
+        labels = other.labels if isinstance(other, Dataset) else other
+        if labels is None:
+            raise DataError("the other data set has no labels")
+        return replace(self, labels=labels.to_names_of(self.rankings))
+
+    def take(self, chosen: Ints) -> Dataset:
+        """The data of the chosen queries, in that order; folds are positions in the whole, so they are left out."""
+        slots = children(self.rankings.slot_ptr, chosen)
+        return replace(
+            self,
+            rankings=self.rankings.take(chosen),
+            labels=None if self.labels is None else self.labels.take(chosen),
+            reference=None if self.reference is None else self.reference[slots],
+            pairs=None if self.pairs is None else self.pairs.take(chosen, self.rankings),
+            features=None if self.features is None else self.features[slots],
+            folds=(),
+        )
+
+
+def as_dataset(data: Dataset | Rankings) -> Dataset:
+    """A Dataset, whichever of the two was given."""
+    if isinstance(data, Dataset):
+        return data
+    if isinstance(data, Rankings):
+        return Dataset(rankings=data)
+    raise DataError(f"expected a Dataset or Rankings, got {type(data).__name__}; see juryrank.read")

@@ -1,0 +1,245 @@
+"""Rankings: what the experts said, as flat arrays; Consensus: what comes out.
+
+Four words and one rule: a *slot* is one item of one query; a *list* is what one expert ranked for one query; an
+*entry* is one slot at one rank of one list; ``x_ptr[i]:x_ptr[i+1]`` are the x's of parent ``i``. Missing is absent:
+an unranked item has a slot but no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.errors import DataError, UnknownNameError
+from juryrank.kernels.positional import places
+from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Names = NDArray[np.object_]
+Index = int | str | slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisType]
+
+
+def positions(index: Index, names: tuple[str, ...]) -> Ints:
+    """Query positions that an index means: a number, a name, a slice, numbers or a mask."""
+    if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # how scikit-learn asks for rows
+        index = index[0]
+    if isinstance(index, str):
+        if index not in names:
+            raise UnknownNameError(f"no query {index!r} among {len(names)} queries")
+        return np.array([names.index(index)])
+    if isinstance(index, slice):
+        return np.arange(len(names))[index]
+    chosen = np.atleast_1d(np.asarray(index))
+    if chosen.dtype == bool:
+        if len(chosen) != len(names):
+            raise IndexError(f"a mask of {len(chosen)} for {len(names)} queries")
+        return np.flatnonzero(chosen)
+    if len(chosen) and not np.issubdtype(chosen.dtype, np.integer):
+        raise IndexError(f"queries are indexed by number, name, slice or mask, not {index!r}")
+    chosen = chosen.astype(np.int64)
+    if len(chosen) and not (-len(names) <= chosen.min() and chosen.max() < len(names)):
+        raise IndexError(f"no query {index!r} among {len(names)} queries")
+    return np.where(chosen < 0, chosen + len(names), chosen)
+
+
+def freeze(owner: Any) -> None:
+    """Make the arrays of a dataclass read-only."""
+    for f in fields(owner):
+        value = getattr(owner, f.name)
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            value.flags.writeable = False
+
+
+class ByQuery:
+    """``len``, index and iteration by query, for frozen things that have ``queries`` and ``take``."""
+
+    queries: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One dimension, the queries: what scikit-learn's splitters look at."""
+        return (len(self.queries),)
+
+    def __getitem__(self, index: Index) -> Any:
+        return self.take(positions(index, self.queries))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.take(np.array([q])) for q in range(len(self)))
+
+    def take(self, chosen: Ints) -> Any:
+        """The same thing for the chosen queries, in that order."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rankings(ByQuery):
+    """Lists of many experts over the items of many queries; frozen, flat and ragged.
+
+    Build it with ``juryrank.read`` or ``juryrank.data.build``; the entries of a list stand in the order of their ranks.
+    """
+
+    queries: tuple[str, ...]
+    experts: tuple[str, ...]
+    items: Names  # names that slot_item points into
+    slot_ptr: Ints  # [n_queries + 1]
+    slot_item: Codes  # [n_slots]
+    list_ptr: Ints  # [n_queries + 1]
+    list_expert: Codes  # [n_lists]
+    list_weight: Floats  # [n_lists] how many such lists there are
+    entry_ptr: Ints  # [n_lists + 1]
+    entry_slot: Codes  # [n_entries] numbered over all queries
+    entry_rank: Floats  # [n_entries] 1 is best, equal ranks are ties
+    entry_score: Floats | None = None  # [n_entries] higher is better, where the lists carry scores
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def n_slots(self) -> int:
+        return len(self.slot_item)
+
+    @property
+    def n_lists(self) -> int:
+        return len(self.list_expert)
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.entry_slot)
+
+    def __repr__(self) -> str:
+        return (
+            f"Rankings({len(self)} queries, {self.n_slots} slots, {len(self.experts)} experts, "
+            f"{self.n_lists} lists, {self.n_entries} entries)"
+        )
+
+    @cached_property
+    def entry_place(self) -> Floats:
+        """Place of each entry in its list, 1 is best, ties share: ranks without gaps."""
+        out = np.empty(self.n_entries)
+        places(self.list_ptr, self.entry_ptr, self.entry_rank, out)
+        return out
+
+    @cached_property
+    def list_query(self) -> Ints:
+        return parents(self.list_ptr)
+
+    @cached_property
+    def list_size(self) -> Ints:
+        return np.diff(self.entry_ptr)
+
+    @cached_property
+    def query_size(self) -> Ints:
+        """Items of each query."""
+        return np.diff(self.slot_ptr)
+
+    def places_in(self, experts: Sequence[str]) -> Ints:
+        """Where each of our experts stands in ``experts``; -1 for strangers."""
+        place = {name: n for n, name in enumerate(experts)}
+        return np.array([place.get(name, -1) for name in self.experts], np.int64)
+
+    def take(self, chosen: Ints) -> Rankings:
+        """The chosen queries, in that order; experts and item names stay."""
+        slots = children(self.slot_ptr, chosen)
+        lists = children(self.list_ptr, chosen)
+        entries = children(self.entry_ptr, lists)
+        slot_ptr = sizes_to_ptr(self.query_size[chosen])
+        list_ptr = sizes_to_ptr(np.diff(self.list_ptr)[chosen])
+        moved = slot_ptr[:-1] - self.slot_ptr[chosen]
+        per_entry = np.repeat(np.repeat(moved, np.diff(list_ptr)), self.list_size[lists])
+        return Rankings(
+            queries=tuple(self.queries[q] for q in chosen),
+            experts=self.experts,
+            items=self.items,
+            slot_ptr=slot_ptr,
+            slot_item=self.slot_item[slots],
+            list_ptr=list_ptr,
+            list_expert=self.list_expert[lists],
+            list_weight=self.list_weight[lists],
+            entry_ptr=sizes_to_ptr(self.list_size[lists]),
+            entry_slot=(self.entry_slot[entries] + per_entry).astype(np.int32),
+            entry_rank=self.entry_rank[entries],
+            entry_score=None if self.entry_score is None else self.entry_score[entries],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus(ByQuery):
+    """One score per slot, higher is better; equal scores stand in the order of the slots."""
+
+    rankings: Rankings
+    scores: Floats  # [n_slots]
+
+    def __post_init__(self) -> None:
+        if len(self.scores) != self.rankings.n_slots:
+            raise DataError(f"{len(self.scores)} scores for {self.rankings.n_slots} slots")
+        freeze(self)
+
+    @property
+    def queries(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.rankings.queries
+
+    def __repr__(self) -> str:
+        return f"Consensus({len(self)} queries, {len(self.scores)} slots)"
+
+    @cached_property
+    def order(self) -> Ints:
+        """Slots of each query from best to worst (``slot_ptr`` has the offsets)."""
+        out = np.empty(len(self.scores), np.int64)
+        descending(self.rankings.slot_ptr, self.scores, out)
+        return out
+
+    def take(self, chosen: Ints) -> Consensus:
+        """The chosen queries, in that order."""
+        return Consensus(self.rankings.take(chosen), self.scores[children(self.rankings.slot_ptr, chosen)])
+
+    def top(self, n: int = 10) -> dict[str, list[str]]:
+        """The names of the best ``n`` items of each query."""
+        return {query: list(scored)[:n] for query, scored in self.to_dict().items()}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """``{query: {item: score}}``, best first."""
+        r, order = self.rankings, self.order
+        names = r.items[r.slot_item[order]].tolist()
+        scores = self.scores[order].tolist()
+        ptr = r.slot_ptr.tolist()
+        return {
+            query: dict(zip(names[ptr[q] : ptr[q + 1]], scores[ptr[q] : ptr[q + 1]], strict=True))
+            for q, query in enumerate(r.queries)
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with query, item, rank and score, best first."""
+        import polars as pl
+
+        r, order = self.rankings, self.order
+        query = parents(r.slot_ptr)
+        queries = np.array(r.queries, dtype=object)
+        return pl.DataFrame(
+            {
+                "query": pl.Series(queries[query], dtype=pl.String),
+                "item": pl.Series(r.items[r.slot_item[order]], dtype=pl.String),
+                "rank": np.arange(len(order)) - r.slot_ptr[query] + 1,
+                "score": self.scores[order],
+            }
+        )
+
+    def to_trec(self, tag: str = "juryrank") -> str:
+        """The lines of a TREC run file."""
+        import polars as pl
+
+        frame = self.to_frame().select("query", pl.lit("Q0").alias("q0"), "item", "rank", "score", tag=pl.lit(tag))
+        return frame.write_csv(include_header=False, separator=" ", quote_style="never")

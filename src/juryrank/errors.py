@@ -1,0 +1,66 @@
+"""What juryrank says when something is wrong.
+
+::
+
+    JuryrankError            every error a user can cause
+    ├── DataError            what was given cannot be read, or its parts do not fit
+    ├── ParameterError       a parameter of a method or metric is out of bounds
+    ├── UnknownNameError     no method, metric, format or expert of that name
+    ├── NotFittedError       predict before fit
+    └── MissingExtraError    an optional dependency is not installed
+
+    JuryrankWarning          every warning
+    ├── DataWarning          something was dropped or repaired; says what and how often
+    └── ConvergenceWarning   an iteration stopped early; the last estimate is kept
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class JuryrankError(Exception):
+    """Something a user can put right; the message says how."""
+
+
+class DataError(JuryrankError):
+    """Data that cannot be read, or whose parts do not fit."""
+
+
+class ParameterError(JuryrankError):
+    """A parameter that is out of its bounds."""
+
+
+class UnknownNameError(JuryrankError):
+    """A name that no catalogue has."""
+
+    @classmethod
+    def of(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
+        """The error for ``name``, with the nearest known name first.
+
+        >>> UnknownNameError.of("method", "bordo", ["borda", "rrf"])
+        UnknownNameError("no method 'bordo'; did you mean 'borda'? known: borda, rrf")
+        """
+        names = sorted(known)
+        near = get_close_matches(name, names, n=1)
+        hint = f" did you mean {near[0]!r}?" if near else ""
+        return cls(f"no {kind} {name!r};{hint} known: {', '.join(names)}")
+
+
+class NotFittedError(JuryrankError):
+    """A method asked to predict before it was fitted."""
+
+
+class MissingExtraError(JuryrankError):
+    """An optional dependency that is not installed."""
+
+
+class JuryrankWarning(UserWarning):
+    """Every warning of juryrank."""
+
+
+class DataWarning(JuryrankWarning):
+    """Something in the data was dropped or repaired."""
+
+
+class ConvergenceWarning(JuryrankWarning):
+    """An iteration that did not settle; the last estimate is kept."""

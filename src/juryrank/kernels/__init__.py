@@ -1,0 +1,1 @@
+"""Arithmetic on flat arrays; knows numpy and numba only."""

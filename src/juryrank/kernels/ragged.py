@@ -1,0 +1,34 @@
+"""Arithmetic on ragged arrays: ``ptr[i]:ptr[i+1]`` are the children of parent ``i``."""
+
+import numpy as np
+
+from juryrank.kernels.jit import over_queries
+
+
+def sizes_to_ptr(sizes):
+    """Offsets from the number of children of each parent."""
+    ptr = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    return ptr
+
+
+def children(ptr, parents):
+    """The flat positions of the children of ``parents``, in that order."""
+    sizes = ptr[parents + 1] - ptr[parents]
+    starts = np.repeat(ptr[parents] - sizes_to_ptr(sizes)[:-1], sizes)
+    return starts + np.arange(len(starts))
+
+
+def parents(ptr):
+    """The parent of each child."""
+    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+
+
+@over_queries
+def descending(first, last, ptr, values, out):
+    """Positions of each query's values from largest to smallest; equal values keep their order."""
+    for q in range(first, last):
+        lo, hi = ptr[q], ptr[q + 1]
+        order = np.argsort(-values[lo:hi], kind="mergesort")
+        for i in range(hi - lo):
+            out[lo + i] = lo + order[i]

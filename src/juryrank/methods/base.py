@@ -1,0 +1,128 @@
+"""The contract of every method: fit, predict, plain parameters."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juryrank.data import Consensus, Dataset, Rankings, as_dataset
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError
+from juryrank.params import check_parameters, param, parameters
+
+MISSING_POLICIES = {
+    "ignore": "an expert says nothing about an item it did not rank",
+    "last": "an expert puts every item it did not rank in the last place",
+    "mean": "the items an expert did not rank share the places below its list",
+}
+
+
+def learned() -> Any:
+    """A field that ``fit`` fills; its name ends in ``_``."""
+    return field(init=False, repr=False, compare=False, default=MISSING)
+
+
+def weights_param() -> Any:
+    """The parameter ``weights``, the same wherever the mathematics allows it."""
+    return param(None, "expert name -> weight >= 0; experts that are not named weigh 1")
+
+
+def missing_param(default: str, *allowed: str) -> Any:
+    """The parameter ``missing``, with one meaning everywhere; methods differ in what they allow and prefer."""
+    told = "; ".join(f"{name}: {MISSING_POLICIES[name]}" for name in allowed)
+    return param(default, told, choices=allowed)
+
+
+@dataclass(kw_only=True)
+class Aggregator(ABC):
+    """A method: rankings in, one score per slot out."""
+
+    name: ClassVar[str]
+    supervised: ClassVar[bool] = False
+
+    def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
+        """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
+        self._check()
+        data = as_dataset(data)
+        if self.supervised and data.labels is None and data.reference is None and data.pairs is None:
+            raise DataError(f"{self.name} learns from labels, and the data has none; read it with labels=…")
+        for f in fields(self):
+            if f.name.endswith("_"):
+                vars(self).pop(f.name, None)
+        self._learn(data, None if valid is None else as_dataset(valid))
+        self._fitted = True
+        return self
+
+    def predict(self, data: Dataset | Rankings) -> Consensus:
+        """One finite score for every slot of ``data``."""
+        if not getattr(self, "_fitted", False):
+            raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
+        data = as_dataset(data)
+        out = np.zeros(data.rankings.n_slots)
+        self._scores(data.rankings, out)
+        return Consensus(data.rankings, out)
+
+    def fit_predict(self, data: Dataset | Rankings) -> Consensus:
+        """Fit, then predict the same data."""
+        return self.fit(data).predict(data)
+
+    def params(self) -> dict[str, Any]:
+        """The parameters as plain values: ``method(name, **params)`` is the same method."""
+        return {f.name: getattr(self, f.name) for f in parameters(self)}
+
+    def _check(self) -> None:
+        check_parameters(self)
+        weights = getattr(self, "weights", None)
+        if weights is None:
+            return
+        if not isinstance(weights, Mapping):
+            raise ParameterError(f"weights of {type(self).__name__} must map expert names to numbers, got {weights!r}")
+        for expert, weight in weights.items():
+            if not (isinstance(weight, int | float) and np.isfinite(weight) and weight >= 0):
+                raise ParameterError(f"weight of expert {expert!r} must be a finite number >= 0, got {weight!r}")
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: B027 (most methods learn nothing)
+        """Fill the ``x_`` attributes; methods without labels learn nothing."""
+
+    @abstractmethod
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        """Write one score per slot into ``out``, which starts as zeros."""
+
+    def _list_weights(self, rankings: Rankings) -> Floats:
+        """The weight of each list: its own, times its expert's."""
+        weights: Mapping[str, float] | None = getattr(self, "weights", None)
+        if not weights:
+            return rankings.list_weight
+        if strangers := sorted(set(weights) - set(rankings.experts)):
+            warnings.warn(
+                f"{self.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}",
+                DataWarning,
+                stacklevel=4,
+            )
+        by_expert = np.array([float(weights.get(name, 1.0)) for name in rankings.experts])
+        return rankings.list_weight * by_expert[rankings.list_expert]
+
+    # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, under scikit-learn's name for them."""
+        return self.params()
+
+    def set_params(self, **values: Any) -> Self:
+        """Set parameters by name."""
+        known = self.params()
+        for name, value in values.items():
+            if name not in known:
+                raise ParameterError(f"{self.name} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))

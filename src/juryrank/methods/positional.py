@@ -1,0 +1,47 @@
+"""Methods whose score is a sum of points by rank: one curve, applied to arrays here and to single lists in ``fuse``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.positional import add_points
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.params import param
+
+Number = TypeVar("Number", float, Floats)
+
+
+@dataclass(kw_only=True)
+class Positional(Aggregator):
+    """Score = sum over lists of weight × points(rank)."""
+
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("ignore", "ignore", "last", "mean")
+    ranks: str = param("given", "given: the ranks as they are; dense: places inside the query", choices=("given", "dense"))
+
+    @abstractmethod
+    def points(self, rank: Number) -> Number:
+        """Points of a rank (a number or an array of numbers)."""
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        rank = r.entry_rank if self.ranks == "given" else r.entry_place
+        absent = np.zeros(r.n_lists) if self.missing == "ignore" else self.points(absent_rank(r, rank, self.missing))
+        weight = self._list_weights(r)
+        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, self.points(rank), absent, weight, out)
+
+
+def absent_rank(rankings: Rankings, entry_rank: Floats, missing: str) -> Floats:
+    """The rank that each list gives to the items it leaves out, under ``last`` or ``mean``."""
+    size, total = rankings.list_size, rankings.query_size[rankings.list_query]
+    worst = np.maximum(entry_rank[rankings.entry_ptr[1:] - 1], size)  # entries stand in rank order
+    if missing == "last":
+        return np.maximum(worst + 1.0, total.astype(np.float64))
+    return worst + (total - size + 1) / 2

@@ -1,0 +1,58 @@
+"""A parameter, declared once: default, meaning and bounds in the field of a dataclass."""
+
+from collections.abc import Sequence
+from dataclasses import Field, field, fields
+from typing import Any
+
+from juryrank.errors import ParameterError
+
+
+def param(
+    default: Any,
+    doc: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    choices: Sequence[str] | None = None,
+) -> Any:
+    """A dataclass field that knows its meaning and its bounds; ``None`` is allowed where it is the default."""
+    bounds = {"above": above, "at_least": at_least, "at_most": at_most, "choices": choices}
+    return field(default=default, metadata={"doc": doc, **bounds})
+
+
+def parameters(owner: Any) -> list[Field[Any]]:
+    """The fields of a class or instance that are parameters."""
+    return [f for f in fields(owner) if "doc" in f.metadata]
+
+
+def check_parameters(owner: Any) -> None:
+    """Raise a ParameterError for the first parameter of ``owner`` that is out of its bounds."""
+    for f in parameters(owner):
+        value = getattr(owner, f.name)
+        if value is None and f.default is None:
+            continue
+        if complaint := _complaint(f, value):
+            raise ParameterError(f"{f.name} of {type(owner).__name__} must be {complaint}, got {value!r}")
+
+
+def _complaint(f: Field[Any], value: Any) -> str | None:
+    bounds = f.metadata
+    if bounds["choices"] is not None:
+        return None if value in bounds["choices"] else "one of " + ", ".join(bounds["choices"])
+    if isinstance(f.default, bool):
+        return None if isinstance(value, bool) else "true or false"
+    bounded = any(bounds[b] is not None for b in ("above", "at_least", "at_most"))
+    if not bounded and not isinstance(f.default, int | float):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return "a number"
+    if isinstance(f.default, int) and value != int(value):
+        return "a whole number"
+    if bounds["above"] is not None and not value > bounds["above"]:
+        return f"> {bounds['above']}"
+    if bounds["at_least"] is not None and not value >= bounds["at_least"]:
+        return f">= {bounds['at_least']}"
+    if bounds["at_most"] is not None and not value <= bounds["at_most"]:
+        return f"<= {bounds['at_most']}"
+    return None
