@@ -1,0 +1,46 @@
+"""What all tests share: real data where it is present, and random ragged rankings with ties."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from juryrank.data.build import from_long
+from juryrank.data.dataset import Dataset
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    if not SHARED_DATA.is_dir():
+        pytest.skip("real data sets are not present (../shared/data)")
+    return SHARED_DATA
+
+
+def random_dataset(seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True) -> Dataset:
+    """Partial lists with gaps and ties, an item nobody ranks in every query, and labels 0..2 for most items."""
+    rng = np.random.default_rng(seed)
+    rows, labels = [], []
+    for q in range(n_queries):
+        for i in range(n_items):
+            if rng.random() < 0.8:
+                labels.append((f"q{q}", f"i{i}", float(rng.integers(0, 3))))
+        for k in range(n_experts):
+            listed = rng.permutation(n_items - 1)[: rng.integers(0, n_items)]
+            ranks = np.sort(rng.integers(1, 2 * n_items, len(listed))) if ties else np.arange(1, len(listed) + 1)
+            rows += [(f"q{q}", f"i{i}", f"e{k}", float(r)) for i, r in zip(listed, ranks, strict=True)]
+    text = {"query": pl.String, "item": pl.String}
+    entries = pl.DataFrame(rows, schema={**text, "expert": pl.String, "rank": pl.Float64}, orient="row")
+    every = [(f"q{q}", f"i{i}") for q in range(n_queries) for i in range(n_items)]
+    return from_long(
+        entries,
+        candidates=pl.DataFrame(every, schema=text, orient="row"),
+        labels=pl.DataFrame(labels, schema={**text, "label": pl.Float64}, orient="row"),
+    )
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    return random_dataset(0)
