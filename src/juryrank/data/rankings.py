@@ -7,8 +7,8 @@ an unranked item has a slot but no entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -134,6 +134,11 @@ class Rankings(ByQuery):
         return out
 
     @cached_property
+    def slot_lists(self) -> Ints:
+        """How many lists rank each slot."""
+        return np.bincount(self.entry_slot, minlength=self.n_slots)
+
+    @cached_property
     def list_query(self) -> Ints:
         return parents(self.list_ptr)
 
@@ -182,6 +187,7 @@ class Consensus(ByQuery):
 
     rankings: Rankings
     scores: Floats  # [n_slots]
+    details: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # [n_queries] each: what a method reports
 
     def __post_init__(self) -> None:
         if len(self.scores) != self.rankings.n_slots:
@@ -204,7 +210,8 @@ class Consensus(ByQuery):
 
     def take(self, chosen: Ints) -> Consensus:
         """The chosen queries, in that order."""
-        return Consensus(self.rankings.take(chosen), self.scores[children(self.rankings.slot_ptr, chosen)])
+        scores = self.scores[children(self.rankings.slot_ptr, chosen)]
+        return Consensus(self.rankings.take(chosen), scores, {name: v[chosen] for name, v in self.details.items()})
 
     def top(self, n: int = 10) -> dict[str, list[str]]:
         """The names of the best ``n`` items of each query."""

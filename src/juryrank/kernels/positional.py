@@ -1,6 +1,11 @@
 """Scores from places and ranks. Entries of a list stand in the order of their ranks."""
 
-from juryrank.kernels.jit import over_queries
+import numpy as np
+
+from juryrank.kernels.jit import kernel, over_queries
+
+# Values held at once when lists are spread over the items of a query: 32 MB.
+TABLE_SIZE = 4_000_000
 
 
 @over_queries
@@ -30,3 +35,43 @@ def add_points(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_poi
         for m in range(list_ptr[q], list_ptr[q + 1]):
             for e in range(entry_ptr[m], entry_ptr[m + 1]):
                 out[entry_slot[e]] += list_weight[m] * (entry_points[e] - list_absent[m])
+
+
+@kernel
+def weighted_median(values, weights):
+    """The value with half of the weight on either side; the mean of two values where the weight divides evenly."""
+    order = np.argsort(values, kind="mergesort")
+    half = 0.5 * weights.sum()
+    passed = 0.0
+    for t in range(len(order)):
+        passed += weights[order[t]]
+        if abs(passed - half) <= 1e-12 * half and t + 1 < len(order):
+            return 0.5 * (values[order[t]] + values[order[t + 1]])
+        if passed > half:
+            return values[order[t]]
+    return values[order[-1]]
+
+
+@over_queries
+def medians(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, values, absent, weight, out):
+    """Weighted median of the values of each slot; a list gives ``absent`` (NaN: nothing) to what it leaves out.
+
+    A slot that no list speaks of gets NaN.
+    """
+    for q in range(first, last):
+        n_lists = list_ptr[q + 1] - list_ptr[q]
+        width = max(1, TABLE_SIZE // max(n_lists, 1))
+        for lo in range(slot_ptr[q], slot_ptr[q + 1], width):
+            hi = min(lo + width, slot_ptr[q + 1])
+            table = np.empty((hi - lo, n_lists))
+            for m in range(n_lists):
+                table[:, m] = absent[list_ptr[q] + m]
+                for e in range(entry_ptr[list_ptr[q] + m], entry_ptr[list_ptr[q] + m + 1]):
+                    if lo <= entry_slot[e] < hi:
+                        table[entry_slot[e] - lo, m] = values[e]
+            for i in range(hi - lo):
+                said = ~np.isnan(table[i]) & (weight[list_ptr[q] : list_ptr[q + 1]] > 0)
+                if said.any():
+                    out[lo + i] = weighted_median(table[i][said], weight[list_ptr[q] : list_ptr[q + 1]][said])
+                else:
+                    out[lo + i] = np.nan

@@ -32,3 +32,16 @@ def descending(first, last, ptr, values, out):
         order = np.argsort(-values[lo:hi], kind="mergesort")
         for i in range(hi - lo):
             out[lo + i] = lo + order[i]
+
+
+@over_queries
+def put_last(first, last, ptr, silent, out):
+    """Give the ``silent`` slots of each query a score one below the lowest of the others."""
+    for q in range(first, last):
+        lowest = np.inf
+        for s in range(ptr[q], ptr[q + 1]):
+            if not silent[s]:
+                lowest = min(lowest, out[s])
+        for s in range(ptr[q], ptr[q + 1]):
+            if silent[s]:
+                out[s] = lowest - 1.0 if lowest < np.inf else 0.0

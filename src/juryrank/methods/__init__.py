@@ -4,19 +4,58 @@ from typing import Any
 
 from juryrank.errors import ParameterError, UnknownNameError
 from juryrank.methods.base import Aggregator
+from juryrank.methods.borda import Borda
+from juryrank.methods.condorcet import Condorcet
+from juryrank.methods.copeland import Copeland
+from juryrank.methods.dowdall import Dowdall
+from juryrank.methods.isr import ISR
+from juryrank.methods.log_isr import LogISR
+from juryrank.methods.mc1 import MC1
+from juryrank.methods.mc2 import MC2
+from juryrank.methods.mc3 import MC3
+from juryrank.methods.mc4 import MC4
+from juryrank.methods.mean_rank import MeanRank
+from juryrank.methods.median_rank import MedianRank
+from juryrank.methods.rbc import RBC
 from juryrank.methods.rrf import RRF
 from juryrank.params import parameters
 
 __all__ = [
+    "ISR",
+    "MC1",
+    "MC2",
+    "MC3",
+    "MC4",
     "METHODS",
+    "RBC",
     "RRF",
     "Aggregator",
+    "Borda",
+    "Condorcet",
+    "Copeland",
+    "Dowdall",
+    "LogISR",
+    "MeanRank",
+    "MedianRank",
     "method",
 ]
 
 METHODS: dict[str, type[Aggregator]] = {
     cls.name: cls
     for cls in (
+        Borda,
+        Condorcet,
+        Copeland,
+        Dowdall,
+        ISR,
+        LogISR,
+        MC1,
+        MC2,
+        MC3,
+        MC4,
+        MeanRank,
+        MedianRank,
+        RBC,
         RRF,
     )
 }

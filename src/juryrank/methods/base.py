@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats
@@ -64,8 +65,8 @@ class Aggregator(ABC):
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
         data = as_dataset(data)
         out = np.zeros(data.rankings.n_slots)
-        self._scores(data.rankings, out)
-        return Consensus(data.rankings, out)
+        details = self._scores(data.rankings, out)
+        return Consensus(data.rankings, out, details or {})
 
     def fit_predict(self, data: Dataset | Rankings) -> Consensus:
         """Fit, then predict the same data."""
@@ -90,8 +91,8 @@ class Aggregator(ABC):
         """Fill the ``x_`` attributes; methods without labels learn nothing."""
 
     @abstractmethod
-    def _scores(self, rankings: Rankings, out: Floats) -> None:
-        """Write one score per slot into ``out``, which starts as zeros."""
+    def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
+        """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
 
     def _list_weights(self, rankings: Rankings) -> Floats:
         """The weight of each list: its own, times its expert's."""
@@ -126,3 +127,17 @@ class Aggregator(ABC):
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+
+MATRIX_LIMIT = 10_000  # items of one query: a matrix of 800 MB
+
+
+def check_matrix_size(name: str, rankings: Rankings, instead: str) -> None:
+    """Refuse a query whose matrix of pairs would not fit in memory, and say what to use."""
+    largest = int(rankings.query_size.max(initial=0))
+    if largest > MATRIX_LIMIT:
+        query = rankings.queries[int(rankings.query_size.argmax())]
+        raise DataError(
+            f"{name} compares all pairs and takes up to {MATRIX_LIMIT} items per query; "
+            f"query {query!r} has {largest}; use {instead}, or cut the lists"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -18,13 +18,21 @@ from juryrank.params import param
 Number = TypeVar("Number", float, Floats)
 
 
+def ranks_param() -> Any:
+    """The parameter ``ranks``, the same wherever ranks are numbers and not only an order."""
+    doc = "given: ranks as they are, gaps and all; dense: places among the items of the query"
+    return param("given", doc, choices=("given", "dense"))
+
+
 @dataclass(kw_only=True)
 class Positional(Aggregator):
     """Score = sum over lists of weight × points(rank)."""
 
+    additive: ClassVar[bool] = True  # False where the sum is not yet the score
+
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("ignore", "ignore", "last", "mean")
-    ranks: str = param("given", "given: the ranks as they are; dense: places inside the query", choices=("given", "dense"))
+    ranks: str = ranks_param()
 
     @abstractmethod
     def points(self, rank: Number) -> Number:
@@ -43,5 +51,5 @@ def absent_rank(rankings: Rankings, entry_rank: Floats, missing: str) -> Floats:
     size, total = rankings.list_size, rankings.query_size[rankings.list_query]
     worst = np.maximum(entry_rank[rankings.entry_ptr[1:] - 1], size)  # entries stand in rank order
     if missing == "last":
-        return np.maximum(worst + 1.0, total.astype(np.float64))
+        return np.maximum(worst + 1.0, total)
     return worst + (total - size + 1) / 2

@@ -1,0 +1,108 @@
+"""Markov chains over the items of a query, never built as a matrix.
+
+A list sends the mass of item i to the items ranked at or above it. The mass is a product of a share of the slot and a
+share of the entry, so one product with the transition matrix is a sum from the bottom of each list to its top. Items a
+list leaves out stand together below it where missing counts as last; ``tail`` is their share.
+"""
+
+import numpy as np
+
+from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.pairwise import margins
+
+
+@kernel
+def climb(first_list, last_list, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, mass, out):
+    """out[j] += mass that moves to j from the items ranked below it (and level with it, unless ``strict``)."""
+    total = mass.sum()
+    base = 0.0
+    for m in range(first_list, last_list):
+        below = total
+        for e in range(entry_ptr[m], entry_ptr[m + 1]):
+            below -= mass[entry_slot[e] - lo]
+        from_tail = tail[m] * max(below, 0.0)
+        if not strict:
+            base += from_tail
+        risen = from_tail if strict else 0.0
+        e = entry_ptr[m + 1] - 1
+        while e >= entry_ptr[m]:
+            start = e
+            level = 0.0
+            while start >= entry_ptr[m] and entry_rank[start] == entry_rank[e]:
+                level += mass[entry_slot[start] - lo] * entry_share[start]
+                start -= 1
+            if not strict:
+                risen += level
+            for t in range(start + 1, e + 1):
+                out[entry_slot[t] - lo] += risen
+            if strict:
+                risen += level
+            e = start
+    for j in range(len(out)):
+        out[j] += base
+
+
+@over_queries
+def stationary(
+    first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank,
+    slot_share, entry_share, tail, stay, strict, teleport, tol, max_iter, steps, out,
+):  # fmt: skip
+    """Stationary distribution of each query's chain with teleport, by power iteration."""
+    for q in range(first, end):
+        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        old = np.full(n, 1.0 / max(n, 1))
+        new = np.empty(n)
+        steps[q] = max_iter + 1
+        for step in range(1, max_iter + 1):
+            new[:] = old * stay[lo : lo + n]
+            climb(
+                list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank,
+                entry_share, tail, strict, old * slot_share[lo : lo + n], new,
+            )  # fmt: skip
+            moved = settle(new, old, teleport)
+            old, new = new, old
+            if moved < tol:
+                steps[q] = step
+                break
+        out[lo : lo + n] = old
+
+
+@over_queries
+def majority_chain(
+    first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last,
+    teleport, tol, max_iter, steps, out,
+):  # fmt: skip
+    """Stationary distribution of MC4: choose an item of the query, move there if a majority prefers it."""
+    for q in range(first, end):
+        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        margin = np.empty((n, n))
+        margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, margin)
+        move = np.zeros((n, n))  # move[j, i]: from i to j
+        for j in range(n):
+            for i in range(n):
+                if margin[j, i] > 0:
+                    move[j, i] = 1.0 / n
+                    move[i, i] -= 1.0 / n
+            move[j, j] += 1.0
+        old = np.full(n, 1.0 / max(n, 1))
+        steps[q] = max_iter + 1
+        for step in range(1, max_iter + 1):
+            new = np.dot(move, old)
+            moved = settle(new, old, teleport)
+            old = new
+            if moved < tol:
+                steps[q] = step
+                break
+        out[lo : lo + n] = old
+
+
+@kernel
+def settle(new, old, teleport):
+    """Spread lost mass and the teleport over all items of ``new``; the L1 distance to ``old``."""
+    n = len(new)
+    spread = (teleport + (1.0 - teleport) * max(0.0, 1.0 - new.sum())) / max(n, 1)
+    moved = 0.0
+    for i in range(n):
+        new[i] = (1.0 - teleport) * new[i] + spread
+        moved += abs(new[i] - old[i])
+    return moved

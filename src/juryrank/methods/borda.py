@@ -1,0 +1,38 @@
+"""Borda count."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.positional import add_points
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+
+
+@dataclass(kw_only=True)
+class Borda(Aggregator):
+    """Borda count: how many items of the query each list puts below the item, summed; ties share.
+
+    An unranked item gets nothing (``last``) or shares the points its list did not give (``mean``); with ``ignore``
+    only the items of a list count as below each other.
+
+    >>> from juryrank.data.build import from_orders
+    >>> Borda().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
+    {'all': {'b': 5.0, 'a': 3.0, 'c': 0.0}}
+
+    de Borda, 1781; Dwork, Kumar, Naor, Sivakumar, WWW 2001.
+    """
+
+    name = "borda"
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("last", "ignore", "last", "mean")
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        size, total = r.list_size, r.query_size[r.list_query]
+        opponents = size if self.missing == "ignore" else total
+        points = np.repeat(opponents, size) - r.entry_place
+        absent = (total - size - 1) / 2 if self.missing == "mean" else np.zeros(r.n_lists)
+        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, points, absent, self._list_weights(r), out)

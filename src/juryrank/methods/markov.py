@@ -1,0 +1,110 @@
+"""What the Markov chain methods share: the stationary distribution and its parameters."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.errors import ConvergenceWarning
+from juryrank.kernels.chain import stationary
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class MarkovChain(Aggregator):
+    """Score = stationary mass of a random walk that climbs the lists."""
+
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("last", "ignore", "last")
+    teleport: float = param(0.05, "chance of a jump to any item of the query", at_least=0, at_most=1)
+    tol: float = param(1e-10, "stop when a step moves less mass than this", above=0)
+    max_iter: int = param(2000, "steps at most", at_least=1)
+
+    def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
+        steps = np.zeros(len(rankings), np.int64)
+        self._walk(rankings, steps, out)
+        if unsettled := int((steps > self.max_iter).sum()):
+            warnings.warn(
+                f"{self.name}: {unsettled} of {len(steps)} queries not settled after {self.max_iter} steps; "
+                "raise max_iter, tol or teleport",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return {"steps": steps}
+
+    @abstractmethod
+    def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
+        """Write the stationary distribution of every query and the steps it took."""
+
+
+class ListChain(MarkovChain):
+    """A chain whose moves are sums over lists; see ``kernels/chain.py`` for the shares."""
+
+    strict: ClassVar[bool] = False  # True where a walk stays unless the chosen item is ranked above
+
+    def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
+        r = rankings
+        last = self.missing == "last"
+        weight = self._list_weights(r)
+        slot_share, entry_share, tail = self._shares(r, weight, last)
+        stay = np.zeros(r.n_slots)
+        if self.strict:
+            stay = 1.0 - self._leaving(r, slot_share, entry_share, tail, last)
+        stationary(
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank,
+            slot_share, entry_share, tail, stay, self.strict, self.teleport, self.tol, self.max_iter, steps, out,
+        )  # fmt: skip
+
+    @abstractmethod
+    def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
+        """Shares of slots, of entries, and of the unranked items of each list (0 unless they count as last)."""
+
+    def _leaving(self, r: Rankings, slot_share: Floats, entry_share: Floats, tail: Floats, last: bool) -> Floats:
+        """The chance to leave each slot when every move goes to an item ranked strictly above."""
+        above = entry_share * entries_above(r)
+        moves = np.bincount(r.entry_slot, above, minlength=r.n_slots)
+        if last:
+            per_query = np.bincount(r.list_query, tail * r.list_size, minlength=len(r))
+            listed = np.bincount(r.entry_slot, np.repeat(tail * r.list_size, r.list_size), minlength=r.n_slots)
+            moves += np.repeat(per_query, r.query_size) - listed
+        leaving: Floats = np.clip(moves * slot_share, 0.0, 1.0)
+        # A slot that no list speaks of would keep its mass for ever: it hands it to everyone instead.
+        leaving[slot_share == 0] = 1.0
+        return leaving
+
+
+def entries_above(r: Rankings) -> Floats:
+    """How many entries of its list stand strictly above each entry."""
+    at = np.arange(r.n_entries) - np.repeat(r.entry_ptr[:-1], r.list_size)
+    new = np.ones(r.n_entries, bool)
+    new[1:] = (r.entry_rank[1:] != r.entry_rank[:-1]) | (at[1:] == 0)
+    start: Floats = np.maximum.accumulate(np.where(new, np.arange(r.n_entries), 0)) - np.repeat(
+        r.entry_ptr[:-1], r.list_size
+    ).astype(np.float64)
+    return start
+
+
+def at_or_above(r: Rankings) -> Floats:
+    """How many entries of its list stand level with each entry or above it."""
+    return 2 * r.entry_place - 1 - entries_above(r)
+
+
+def slot_weight(r: Rankings, weight: Floats, last: bool) -> Floats:
+    """The weight of the lists that speak of each slot."""
+    if last:
+        return np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
+    return np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots)
+
+
+def inverse(values: Floats) -> Floats:
+    """1 / values, and 0 where they are 0."""
+    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)
