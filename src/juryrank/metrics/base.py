@@ -1,0 +1,124 @@
+"""The contract of every metric: a value that prints as text, and one number per query."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import DataError, ParameterError
+from juryrank.kernels.gains import discounted
+from juryrank.metrics.judged import Graded, Judged
+from juryrank.params import check_parameters, param, parameters
+
+WHOLE = sys.maxsize  # a depth that no list reaches
+
+
+def cutoff_param() -> Any:
+    """The parameter behind the @ of a metric's name."""
+    return param(None, "how many places count; all when not given", at_least=1)
+
+
+def rel_param() -> Any:
+    """The parameter ``rel``, with one meaning everywhere."""
+    return param(1, "the lowest label that is relevant", at_least=1)
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """Equal by value, usable as a key; ``str`` gives the text that ``parse_metric`` reads."""
+
+    name: ClassVar[str]
+    needs_cutoff: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        cutoff = getattr(self, "cutoff", None)
+        if cutoff is None and self.needs_cutoff:
+            raise ParameterError(f"{self.name} needs a cutoff: {self.name}@10, say")
+        if cutoff is not None and cutoff != int(cutoff):
+            raise ParameterError(f"cutoff of {self.name} must be a whole number, got {cutoff!r}")
+
+    def __str__(self) -> str:
+        shown = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in parameters(self)
+            if f.name != "cutoff" and getattr(self, f.name) != f.default
+        ]
+        cutoff = getattr(self, "cutoff", None)
+        return self.name + (f"({','.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff is not None else "")
+
+    def __matmul__(self, cutoff: int) -> Self:
+        return replace(self, cutoff=cutoff)
+
+    @abstractmethod
+    def per_query(self, judged: Judged) -> Floats:
+        """One value per query of ``judged``, higher is better; NaN where the metric is not defined."""
+
+
+class RelevanceMetric(Metric):
+    """A metric of labels: unjudged items are not relevant, queries without labels have no value."""
+
+    def per_query(self, judged: Judged) -> Floats:
+        if judged.labels is None:
+            raise DataError(f"{self} needs labels, and the data has only a reference ranking")
+        values = self._values(judged, judged.labels)
+        return np.where(np.diff(judged.labels.ideal_ptr) > 0, values, np.nan)
+
+    @abstractmethod
+    def _values(self, judged: Judged, labels: Graded) -> Floats:
+        """One value per query."""
+
+    @property
+    def depth(self) -> int:
+        cutoff: int | None = getattr(self, "cutoff", None)
+        return WHOLE if cutoff is None else int(cutoff)
+
+
+class ReferenceMetric(Metric):
+    """Agreement with a reference ranking, or with the labels as a ranking with ties.
+
+    Queries where the reference tells no two items apart have no value.
+    """
+
+    def per_query(self, judged: Judged) -> Floats:
+        reference = judged.reference
+        assert reference is not None
+        return self._values(judged, reference)
+
+    @abstractmethod
+    def _values(self, judged: Judged, reference: Graded) -> Floats:
+        """One value per query."""
+
+
+def relevant(values: Floats, rel: float) -> Floats:
+    """1 where a label is relevant, 0 where it is not or is missing."""
+    return (values >= rel).astype(np.float64)
+
+
+def sums(ptr: Ints, gain: Floats, discount: Floats) -> Floats:
+    """Sum of gain × discount over the first places of each query."""
+    out = np.empty(len(ptr) - 1)
+    discounted(ptr, gain, discount, out)
+    return out
+
+
+def found(judged: Judged, labels: Graded, rel: float, depth: int) -> Floats:
+    """How many relevant items stand in the first places of each query."""
+    places = min(depth, int(judged.size.max(initial=0)))
+    return sums(judged.slot_ptr, relevant(labels.value, rel), np.ones(places))
+
+
+def existing(labels: Graded, rel: float) -> Floats:
+    """How many relevant items each query has."""
+    longest = int(np.diff(labels.ideal_ptr).max(initial=0))
+    return sums(labels.ideal_ptr, relevant(labels.ideal, rel), np.ones(longest))
+
+
+def share(part: Floats, whole: Floats) -> Floats:
+    """part / whole, and 0 where the whole is 0."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

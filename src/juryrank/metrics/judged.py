@@ -1,0 +1,158 @@
+"""Truth and Judged: everything a metric needs, prepared once for all metrics."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Consensus, Dataset, Labels, Rankings
+from juryrank.data.rankings import Floats, Ints, freeze
+from juryrank.errors import DataError, DataWarning, UnknownNameError
+from juryrank.kernels.gains import best_first
+from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
+
+CONVENTIONS = {
+    "trec": "as trec_eval: equal scores by item name, last name first; gain = label; discount log2(place + 1)",
+    "letor": "as LETOR's script: equal scores in the order of the data; gain 2^label - 1; places 1 and 2 undiscounted",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """Values of the items of each query (higher is better), in the order of a consensus and in the best order."""
+
+    value: Floats  # [n_slots] best of the consensus first; NaN where nothing is known
+    ideal_ptr: Ints  # [n_queries + 1]
+    ideal: Floats  # largest first, with items that the consensus does not have
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judged:
+    """A consensus beside the truth, for the queries about which the truth says something."""
+
+    queries: tuple[str, ...]
+    convention: str
+    slot_ptr: Ints  # [n_queries + 1]
+    score: Floats  # [n_slots] best first
+    labels: Graded | None
+    reference: Graded | None  # a true ranking; the labels where there is none
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def size(self) -> Ints:
+        """How many items the consensus ranks in each query."""
+        return np.diff(self.slot_ptr)
+
+
+class Truth:
+    """Labels or a reference ranking, ready to judge any number of consensuses.
+
+    Queries without either are left out, with a warning.
+    """
+
+    def __init__(self, given: Dataset | Labels) -> None:
+        data = given if isinstance(given, Dataset) else None
+        labels = data.labels if data is not None else given
+        assert not isinstance(labels, Dataset)
+        reference = None if data is None or data.reference is None else _as_labels(data.rankings, data.reference)
+        if labels is None and reference is None:
+            raise DataError("there is nothing to compare with: the data has neither labels nor a reference ranking")
+        known = [np.diff(side.label_ptr) for side in (labels, reference) if side is not None]
+        here = np.flatnonzero(np.any(known, axis=0))
+        source = labels if labels is not None else reference
+        assert source is not None
+        if silent := len(source) - len(here):
+            warnings.warn(f"{silent} of {len(source)} queries have no labels; left out", DataWarning, stacklevel=3)
+        self.queries = tuple(source.queries[q] for q in here)
+        self._labels, self._reference = labels, reference
+        self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
+
+    def judge(self, consensus: Consensus, *, convention: str = "trec", name: str = "the consensus") -> Judged:
+        """The consensus beside this truth, in the order of the convention."""
+        if convention not in CONVENTIONS:
+            raise UnknownNameError.of("convention", convention, CONVENTIONS)
+        r = consensus.rankings
+        order = _trec_order(consensus) if convention == "trec" else consensus.order
+        slot_ptr = r.slot_ptr
+        if r.queries != self.queries:
+            found = self._positions(r, name)
+            padded = np.append(slot_ptr, slot_ptr[-1:])  # one empty query for names that the consensus lacks
+            order = order[children(padded, found)]
+            slot_ptr = sizes_to_ptr(np.diff(padded)[found])
+        if missed := int((np.diff(slot_ptr) == 0).sum()):
+            warnings.warn(
+                f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count 0",
+                DataWarning,
+                stacklevel=3,
+            )
+        sides = [
+            None if side is None or ideal is None else Graded(side.by_slot(r)[order], *ideal)
+            for side, ideal in zip((self._labels, self._reference), self._ideal, strict=True)
+        ]
+        return Judged(
+            queries=self.queries,
+            convention=convention,
+            slot_ptr=slot_ptr,
+            score=consensus.scores[order],
+            labels=sides[0],
+            reference=sides[1] if sides[1] is not None else sides[0],
+        )
+
+    def _positions(self, rankings: Rankings, name: str) -> Ints:
+        place = {query: q for q, query in enumerate(rankings.queries)}
+        found = np.array([place.get(query, len(place)) for query in self.queries], np.int64)
+        hit = int((found < len(place)).sum())
+        if not hit and self.queries and place:
+            raise DataError(
+                f"{name} and the labels must share queries, but have none in common: "
+                f"{name} has {rankings.queries[0]!r}, …, the labels have {self.queries[0]!r}, …"
+            )
+        if extra := len(place) - hit:
+            warnings.warn(
+                f"{name}: {extra} of {len(place)} queries have no labels; left out", DataWarning, stacklevel=4
+            )
+        return found
+
+
+def judge(consensus: Consensus, truth: Dataset | Labels, *, convention: str = "trec") -> Judged:
+    """The consensus beside the labels or the reference ranking of ``truth``."""
+    return Truth(truth).judge(consensus, convention=convention)
+
+
+def _as_labels(rankings: Rankings, reference: Floats) -> Labels:
+    known = np.flatnonzero(~np.isnan(reference))
+    per_query = np.bincount(parents(rankings.slot_ptr)[known], minlength=len(rankings))
+    return Labels(
+        queries=rankings.queries,
+        items=rankings.items,
+        label_ptr=sizes_to_ptr(per_query),
+        label_item=rankings.slot_item[known],
+        label_value=-reference[known],
+    )
+
+
+def _ideal(labels: Labels, chosen: Ints) -> tuple[Ints, Floats]:
+    order = np.empty(len(labels.label_value), np.int64)
+    descending(labels.label_ptr, labels.label_value, order)
+    ptr = sizes_to_ptr(np.diff(labels.label_ptr)[chosen])
+    return ptr, labels.label_value[order[children(labels.label_ptr, chosen)]]
+
+
+def _trec_order(consensus: Consensus) -> Ints:
+    """Slots of each query from best to worst as trec_eval has them: it keeps scores in single precision."""
+    r = consensus.rankings
+    with np.errstate(over="ignore"):
+        score = consensus.scores.astype(np.float32).astype(np.float64)
+    place = np.arange(len(r.items))
+    if not np.all(r.items[1:] > r.items[:-1]):
+        place[np.argsort(r.items)] = np.arange(len(r.items))
+    out = np.empty(len(score), np.int64)
+    best_first(r.slot_ptr, score, place[r.slot_item], out)
+    return out

@@ -1,0 +1,35 @@
+"""Kendall's tau."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.kernels.gains import pair_counts
+from juryrank.metrics.base import ReferenceMetric
+from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.places import common
+from juryrank.params import param
+
+
+@dataclass(frozen=True)
+class KendallTau(ReferenceMetric):
+    """Concordant minus discordant pairs, over the pairs that could be (b) or all pairs (a), in O(n log n).
+
+    Over the items that both rank; equal scores are ties. A consensus that is one tie scores 0.
+
+    Kendall, Biometrika 1945; Knight, JASA 1966.
+    """
+
+    name = "KendallTau"
+    variant: str = param("b", "b: allows for ties; a: over all pairs", choices=("b", "a"))
+
+    def _values(self, judged: Judged, reference: Graded) -> Floats:
+        ptr, score, truth = common(judged, reference)
+        counts = np.empty((len(ptr) - 1, 4))
+        pair_counts(ptr, score, truth, counts)
+        surplus, pairs, tied, truth_tied = counts.T
+        apart = pairs - truth_tied
+        whole = np.sqrt((pairs - tied) * apart) if self.variant == "b" else pairs
+        value = np.divide(surplus, whole, out=np.zeros_like(whole), where=whole > 0)
+        return np.where(apart > 0, value, np.nan)

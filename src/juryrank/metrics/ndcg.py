@@ -1,0 +1,44 @@
+"""Normalised discounted cumulative gain."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, share, sums
+from juryrank.metrics.judged import Graded, Judged
+from juryrank.params import param
+
+
+@dataclass(frozen=True)
+class NDCG(RelevanceMetric):
+    """Gain of the ranking, discounted by place, over the gain of the best ranking; 0 with nothing relevant.
+
+    The best ranking includes judged items that the consensus does not have; labels below 0 gain 0. Under the
+    ``letor`` convention the gain is always 2^label - 1, places 1 and 2 are not discounted, and nDCG@k is 0 for a
+    query with fewer than k items.
+
+    Järvelin, Kekäläinen, TOIS 2002.
+    """
+
+    name = "nDCG"
+    cutoff: int | None = cutoff_param()
+    dcg: str = param("log2", "log2: gain = label; exp-log2: gain = 2^label - 1", choices=("log2", "exp-log2"))
+
+    def _values(self, judged: Judged, labels: Graded) -> Floats:
+        letor = judged.convention == "letor"
+        exponential = letor or self.dcg == "exp-log2"
+        longest = max(len(labels.value), len(labels.ideal))
+        place = np.arange(1, min(self.depth, longest) + 1)
+        discount = 1 / np.log2(np.maximum(place, 2) if letor else place + 1)
+        gained = sums(judged.slot_ptr, _gain(labels.value, exponential), discount)
+        best = sums(labels.ideal_ptr, _gain(labels.ideal, exponential), discount)
+        value = share(gained, best)
+        if letor and self.cutoff is not None:
+            value[judged.size < self.cutoff] = 0.0
+        return value
+
+
+def _gain(label: Floats, exponential: bool) -> Floats:
+    gain = np.where(label > 0, label, 0.0)
+    return np.exp2(gain) - 1 if exponential else gain

@@ -1,0 +1,20 @@
+"""Precision at k."""
+
+from dataclasses import dataclass
+
+from juryrank.data.rankings import Floats
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, found, rel_param
+from juryrank.metrics.judged import Graded, Judged
+
+
+@dataclass(frozen=True)
+class Precision(RelevanceMetric):
+    """Relevant items in the first k places, divided by k even where fewer than k items are ranked."""
+
+    name = "P"
+    needs_cutoff = True
+    cutoff: int | None = cutoff_param()
+    rel: int = rel_param()
+
+    def _values(self, judged: Judged, labels: Graded) -> Floats:
+        return found(judged, labels, self.rel, self.depth) / self.depth

@@ -1,0 +1,30 @@
+"""Rank-biased overlap."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.kernels.gains import overlap
+from juryrank.metrics.base import ReferenceMetric
+from juryrank.metrics.judged import Graded, Judged
+from juryrank.params import param
+
+
+@dataclass(frozen=True)
+class RBO(ReferenceMetric):
+    """Overlap of the first d places of consensus and reference, averaged over d with weights p^d, extrapolated.
+
+    Either may have items that the other lacks. Items tied in the reference count as in the mean over all their
+    orders; equal scores of the consensus stand in the order of the convention.
+
+    Webber, Moffat, Zobel, TOIS 2010, eq. 32.
+    """
+
+    name = "RBO"
+    p: float = param(0.9, "the chance to look one place deeper", above=0, at_most=0.999)
+
+    def _values(self, judged: Judged, reference: Graded) -> Floats:
+        out = np.empty(len(judged.queries))
+        overlap(judged.slot_ptr, reference.value, reference.ideal_ptr, reference.ideal, float(self.p), out)
+        return out

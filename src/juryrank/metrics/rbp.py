@@ -1,0 +1,30 @@
+"""Rank-biased precision."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, rel_param, relevant, sums
+from juryrank.metrics.judged import Graded, Judged
+from juryrank.params import param
+
+
+@dataclass(frozen=True)
+class RBP(RelevanceMetric):
+    r"""Share of relevant items that a reader meets who goes on to the next place with probability p.
+
+    :math:`(1 - p) \sum_i p^{i-1} [\text{item at place } i \text{ is relevant}]`; never 1 for a finite list.
+
+    Moffat, Zobel, TOIS 2008.
+    """
+
+    name = "RBP"
+    cutoff: int | None = cutoff_param()
+    p: float = param(0.8, "the chance to look at the next place", above=0, at_most=0.999)
+    rel: int = rel_param()
+
+    def _values(self, judged: Judged, labels: Graded) -> Floats:
+        places = min(self.depth, int(judged.size.max(initial=0)))
+        discount = (1 - self.p) * np.power(self.p, np.arange(places, dtype=np.float64))
+        return sums(judged.slot_ptr, relevant(labels.value, self.rel), discount)

@@ -1,0 +1,27 @@
+"""Spearman's rho."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.kernels.gains import correlation
+from juryrank.metrics.base import ReferenceMetric
+from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.places import common_places
+
+
+@dataclass(frozen=True)
+class SpearmanRho(ReferenceMetric):
+    """Correlation of the places that consensus and reference give, where ties share the mean of their places.
+
+    Over the items that both rank. A consensus that is one tie scores 0.
+    """
+
+    name = "SpearmanRho"
+
+    def _values(self, judged: Judged, reference: Graded) -> Floats:
+        ptr, here, there = common_places(judged, reference)
+        out = np.empty(len(ptr) - 1)
+        correlation(ptr, here, there, out)
+        return out

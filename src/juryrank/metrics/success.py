@@ -1,0 +1,22 @@
+"""Success at k."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, found, rel_param
+from juryrank.metrics.judged import Graded, Judged
+
+
+@dataclass(frozen=True)
+class Success(RelevanceMetric):
+    """1 where a relevant item stands in the first k places, else 0: the hit rate, "hits at k"."""
+
+    name = "Success"
+    needs_cutoff = True
+    cutoff: int | None = cutoff_param()
+    rel: int = rel_param()
+
+    def _values(self, judged: Judged, labels: Graded) -> Floats:
+        return (found(judged, labels, self.rel, self.depth) > 0).astype(np.float64)
