@@ -3,39 +3,77 @@
 Everything is imported when it is first used, so that ``import juryrank`` stays light.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from juryrank.compare import compare
     from juryrank.data import Consensus, Dataset, Labels, Rankings
+    from juryrank.errors import DataWarning, JuryrankError
+    from juryrank.evaluate import evaluate
+    from juryrank.fuse import fuse
     from juryrank.methods import METHODS, method
+    from juryrank.metrics import METRICS, parse_metric
+    from juryrank.readers import read, write
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Consensus": "juryrank.data",
-    "Dataset": "juryrank.data",
-    "Labels": "juryrank.data",
-    "METHODS": "juryrank.methods",
-    "Rankings": "juryrank.data",
-    "method": "juryrank.methods",
-}
-
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "METHODS",
+    "METRICS",
     "Consensus",
+    "DataWarning",
     "Dataset",
+    "JuryrankError",
     "Labels",
     "Rankings",
+    "compare",
+    "evaluate",
+    "fuse",
     "method",
+    "parse_metric",
+    "read",
+    "write",
 ]
+
+_HOME = {
+    "METHODS": "methods",
+    "METRICS": "metrics",
+    "Consensus": "data",
+    "DataWarning": "errors",
+    "Dataset": "data",
+    "JuryrankError": "errors",
+    "Labels": "data",
+    "Rankings": "data",
+    "compare": "compare",
+    "evaluate": "evaluate",
+    "fuse": "fuse",
+    "method": "methods",
+    "parse_metric": "metrics",
+    "read": "readers",
+    "write": "readers",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'juryrank' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    value = getattr(import_module(f"juryrank.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing the file evaluate.py must not hide the function evaluate.
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,45 @@
+# Every word below works on a machine that has only Python, pip and make: it builds .venv first where that is needed.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+
+.PHONY: demo test lint types bench docs changelog clean
+demo: $(VENV)/.demo
+	$(VENV)/bin/juryrank demo
+
+test: lint types
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest tests/kernels -q
+	$(PY) -m pytest
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/typos
+
+types: $(VENV)/.dev
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/.bench
+	$(PY) bench/speed.py
+
+docs: $(VENV)/.docs
+	$(PY) docs/generate.py
+	$(VENV)/bin/mkdocs build --strict
+
+changelog: $(VENV)/.dev
+	$(VENV)/bin/towncrier build --yes
+
+clean:
+	rm -rf $(VENV) site
+
+# Debian's Python has no ensurepip; there the pip outside puts one in.
+$(PY):
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install -q pip; }
+
+$(VENV)/.demo: pyproject.toml | $(PY)
+	$(PY) -m pip install -q -e .
+	touch $@
+
+$(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)
+	$(PY) -m pip install -q -e '.[$*]'
+	touch $@

@@ -1,0 +1,90 @@
+"""Catalogue = package = ``__all__``: nothing is forgotten, nothing is there twice."""
+
+import ast
+import importlib
+import inspect
+from abc import ABC
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import juryrank
+import juryrank.methods
+import juryrank.metrics
+from juryrank.methods import ALIASES, METHODS, Aggregator
+from juryrank.metrics import METRICS, Metric
+
+
+def concrete_classes(package: ModuleType, base: type) -> set[type]:
+    """Every class below ``base`` that a file of the package defines and that can be made."""
+    folder = Path(inspect.getfile(package)).parent
+    found = set()
+    for file in folder.glob("*.py"):
+        module = importlib.import_module(
+            f"{package.__name__}.{file.stem}" if file.stem != "__init__" else package.__name__
+        )
+        for cls in vars(module).values():
+            if inspect.isclass(cls) and issubclass(cls, base) and not inspect.isabstract(cls) and cls is not base:
+                found.add(cls)
+    return {cls for cls in found if cls.__module__.startswith(package.__name__) and ABC not in cls.__bases__}
+
+
+@pytest.mark.parametrize(
+    ("package", "catalogue", "base"),
+    [(juryrank.methods, METHODS, Aggregator), (juryrank.metrics, METRICS, Metric)],
+    ids=["methods", "metrics"],
+)
+class TestCatalogues:
+    def test_the_catalogue_holds_every_class_of_the_package(self, package, catalogue, base) -> None:
+        assert set(catalogue.values()) == concrete_classes(package, base)
+
+    def test_every_class_of_the_catalogue_is_exported(self, package, catalogue, base) -> None:
+        assert {cls.__name__ for cls in catalogue.values()} <= set(package.__all__)
+
+    def test_every_exported_name_exists(self, package, catalogue, base) -> None:
+        assert [name for name in package.__all__ if not hasattr(package, name)] == []
+
+    def test_the_catalogue_is_sorted(self, package, catalogue, base) -> None:
+        classes = [cls.__name__ for cls in catalogue.values()]
+        assert classes == sorted(classes, key=str.lower)
+
+    def test_every_entry_has_a_first_line_that_is_one_sentence(self, package, catalogue, base) -> None:
+        first = {name: (cls.__doc__ or "").partition("\n")[0] for name, cls in catalogue.items()}
+        assert {name: line for name, line in first.items() if not (line.endswith(".") and len(line) < 120)} == {}
+
+
+def test_a_method_is_found_under_its_own_name_and_file() -> None:
+    for name, cls in METHODS.items():
+        assert cls.name == name
+        assert name.replace("-", "").startswith(cls.__module__.rpartition(".")[2].replace("_", "")[:4])
+
+
+def test_every_alias_leads_to_a_method() -> None:
+    assert set(ALIASES.values()) <= set(METHODS)
+    assert not set(ALIASES) & set(METHODS)
+
+
+def test_the_public_names_are_exact() -> None:
+    tree = ast.parse(Path(juryrank.__file__).read_text())
+    typed = {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names if "juryrank" in n.module}
+    assert sorted(juryrank.__all__) == sorted(typed) == sorted(juryrank._HOME) == dir(juryrank)
+
+
+def test_every_public_name_can_be_had() -> None:
+    assert [name for name in juryrank.__all__ if getattr(juryrank, name, None) is None] == []
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = juryrank.nonsense
+
+
+@pytest.mark.parametrize("name", ["compare", "evaluate", "fuse"])
+def test_a_module_does_not_hide_the_function_of_its_name(name: str) -> None:
+    importlib.import_module(f"juryrank.{name}")
+    assert inspect.isfunction(getattr(juryrank, name))
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert juryrank.__version__ == importlib.metadata.version("juryrank")

@@ -1,0 +1,33 @@
+"""``import juryrank`` and the catalogue of methods cost nothing: looked at in a fresh process."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"numba", "polars", "scipy", "sklearn", "pandas", "pyarrow", "rich"}
+
+
+def loaded_after(code: str) -> set[str]:
+    show = "; import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code + show], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_juryrank_loads_only_the_standard_library() -> None:
+    assert not (HEAVY | {"numpy", "typer"}) & loaded_after("import juryrank; dir(juryrank)")
+
+
+@pytest.mark.parametrize("name", ["METHODS", "METRICS", "method('rrf')", "Dataset", "read", "fuse"])
+def test_a_public_name_does_not_load_the_heavy_libraries(name: str) -> None:
+    assert not (HEAVY - {"polars"} if name == "read" else HEAVY) & loaded_after(f"import juryrank; juryrank.{name}")
+
+
+def test_the_command_line_shows_its_help_without_the_heavy_libraries() -> None:
+    code = "import juryrank.cli; import typer.testing; typer.testing.CliRunner().invoke(juryrank.cli.app, ['--help'])"
+    assert not (HEAVY - {"rich"}) & loaded_after(code)
+
+
+def test_fusing_one_query_loads_neither_numba_nor_polars() -> None:
+    code = "import juryrank; juryrank.fuse({'a': {'x': 2.0, 'y': 1.0}, 'b': {'y': 3.0}})"
+    assert not {"numba", "polars", "scipy"} & loaded_after(code)
