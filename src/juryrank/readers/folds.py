@@ -1,0 +1,73 @@
+"""A folder of LETOR folds: ``Fold1 … FoldN``, each with train, vali and test; every query is read once."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+
+from juryrank.data import Fold
+from juryrank.errors import DataError, DataWarning
+from juryrank.readers import letor, letor_features, svmlight
+from juryrank.readers.long import Long, together
+from juryrank.readers.source import load
+
+PARTS = ("test", "vali", "train")  # the tests of all folds together usually have every query, so they go first
+FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)
+
+
+def fold_folders(folder: Path) -> list[Path]:
+    """The fold folders in a folder, in the order of their numbers."""
+    if not folder.is_dir():
+        return []
+    numbered = [(int(m[1]), p) for p in folder.iterdir() if p.is_dir() and (m := FOLD.match(p.name))]
+    return [path for _, path in sorted(numbered)]
+
+
+def read_folds(
+    folders: Sequence[Path], format_of: Callable[..., ModuleType]
+) -> tuple[Long, Callable[[tuple[str, ...]], tuple[Fold, ...]]]:
+    """The rows of all queries, and what makes the folds once the positions of the queries are known."""
+    parts: list[Long] = []
+    sizes: dict[str, int] = {}
+    members: dict[tuple[str, str], list[str]] = {}
+    differing: set[str] = set()
+    for part in PARTS:
+        for folder in folders:
+            source = load(_part_file(folder, part))
+            module = format_of(source)
+            if module not in (letor, letor_features):
+                raise source.error(1, "LETOR lines in a folder of folds")
+            lines = svmlight.lines_of(source)
+            counts = dict(lines.group_by("query").len().iter_rows())
+            members[folder.name, part] = list(counts)
+            differing |= {q for q, n in counts.items() if sizes.get(q, n) != n}
+            new = lines.filter(~pl.col("query").is_in(list(sizes)))
+            sizes |= counts
+            if new.height:
+                parts.append(module.read(source, new))
+    if differing:
+        message = f"{folders[0].parent}: {len(differing)} queries have different numbers of items in different folds"
+        warnings.warn(message, DataWarning, stacklevel=5)
+
+    def made(queries: tuple[str, ...]) -> tuple[Fold, ...]:
+        place = {query: n for n, query in enumerate(queries)}
+        chosen = {key: tuple(sorted(place[q] for q in names)) for key, names in members.items()}
+        return tuple(
+            Fold(f.name, chosen[f.name, "train"], chosen[f.name, "vali"], chosen[f.name, "test"]) for f in folders
+        )
+
+    return together(parts, str(folders[0].parent)), made
+
+
+def _part_file(folder: Path, part: str) -> Path:
+    names = {"vali": ("vali", "valid", "validation")}.get(part, (part,))
+    for name in names:
+        for ending in (".txt", ".txt.gz", ".txt.zst"):
+            if (path := folder / f"{name}{ending}").is_file():
+                return path
+    raise DataError(f"{folder}: a fold has train.txt, vali.txt and test.txt (or .txt.gz); {part}.txt is missing")

@@ -1,0 +1,37 @@
+"""LETOR rank aggregation: ``label qid:Q 1:rank 2:NULL … #docid = X``; experts are numbered, rank 1 is best.
+
+Every line is a slot, in the order of the file, whether or not anybody ranks its item. What else a comment says
+(``inc``, ``prob``) is about how items were chosen for judging and is never read.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from juryrank.readers import svmlight
+from juryrank.readers.long import SLOT, Long, first_true
+from juryrank.readers.source import Source
+
+NULL = "NULL"
+
+
+def sniff(source: Source) -> bool:
+    """LETOR lines with a NULL among the values, or with nothing but whole numbers from 1 up."""
+    if not svmlight.looks_like(source.head):
+        return False
+    values = svmlight.values_in(source.head)
+    return NULL in values or (bool(values) and all(v.isdecimal() and int(v) >= 1 for v in values))
+
+
+def read(source: Source, lines: pl.DataFrame | None = None) -> Long:
+    """The lists of all experts, and the labels."""
+    lines = svmlight.lines_of(source) if lines is None else lines
+    pairs = svmlight.pairs_of(source, lines, absent=[NULL])
+    if (row := first_true(pairs["value"] <= 0)) is not None:
+        raise source.error(pairs["line"][row], "ranks from 1 up or NULL (format='letor-features' for values)")
+    names = svmlight.given_names(source)
+    entries = pairs.drop_nulls("value").select(
+        *SLOT, expert=pl.col("key").replace(names) if names else pl.col("key"), rank=pl.col("value")
+    )
+    labels = svmlight.labels_of(lines)
+    return Long(name=str(source.path), entries=entries, candidates=lines.select(SLOT), labels=labels, keep_order=True)

@@ -1,0 +1,33 @@
+"""LETOR or SVMlight features: ``label qid:Q 1:0.5 2:0 … #docid = X``; a feature that a line leaves out is 0."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from juryrank.data.build import natural
+from juryrank.readers import letor, svmlight
+from juryrank.readers.long import SLOT, Long
+from juryrank.readers.source import Source
+
+
+def sniff(source: Source) -> bool:
+    """LETOR lines whose values cannot be ranks."""
+    return svmlight.looks_like(source.head) and not letor.sniff(source)
+
+
+def read(source: Source, lines: pl.DataFrame | None = None) -> Long:
+    """Features and labels of the items; nobody ranks them."""
+    lines = svmlight.lines_of(source) if lines is None else lines
+    pairs = svmlight.pairs_of(source, lines)
+    keys = natural(pairs["key"])
+    wide = pairs.pivot("key", index="line", values="value", aggregate_function="last", maintain_order=True)
+    wide = lines.select("line", *SLOT).join(wide, on="line", how="left", maintain_order="left")
+    names = svmlight.given_names(source)
+    features = wide.select(*SLOT, *(pl.col(k).fill_null(0.0).alias(names.get(k, k)) for k in keys))
+    return Long(
+        name=str(source.path),
+        candidates=lines.select(SLOT),
+        labels=svmlight.labels_of(lines),
+        features=features,
+        keep_order=True,
+    )

@@ -1,0 +1,124 @@
+"""What every reader hands over: rows with names, before names become integers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.build import from_long, natural
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError, DataWarning
+from juryrank.kernels.ragged import parents
+
+SLOT = ["query", "item"]
+NOBODY = {"query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl.Float64}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Long:
+    """Rows of one source: entries, items that need a slot, labels and features, any of which may be absent."""
+
+    name: str  # how warnings call the source
+    entries: pl.DataFrame | None = None  # query, item, expert, rank and/or score; weight, list
+    candidates: pl.DataFrame | None = None  # query, item
+    labels: pl.DataFrame | None = None  # query, item, label
+    features: pl.DataFrame | None = None  # query, item, one column per feature
+    keep_order: bool = False  # slots stand in the order of candidates
+
+    def build(self) -> Dataset:
+        """The Dataset of these rows; with neither entries nor candidates, what is labelled gets the slots."""
+        entries = pl.DataFrame(schema=NOBODY) if self.entries is None else _with_ranks(self.entries)
+        candidates = self.candidates
+        if self.entries is None and candidates is None and self.labels is not None:
+            candidates = self.labels.select(SLOT)
+        data = from_long(
+            entries, candidates=candidates, labels=self.labels, keep_order=self.keep_order, source=self.name
+        )
+        if self.features is None:
+            return data
+        matrix, names = features_of(data.rankings, self.features, self.name)
+        return replace(data, features=matrix, feature_names=names)
+
+
+def together(parts: Sequence[Long], name: str) -> Long:
+    """The rows of several sources as one."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def rows(column: str) -> pl.DataFrame | None:
+        frames = [frame for part in parts if (frame := getattr(part, column)) is not None]
+        return pl.concat(frames, how="diagonal") if frames else None
+
+    return Long(
+        name=name,
+        entries=rows("entries"),
+        candidates=rows("candidates"),
+        labels=rows("labels"),
+        features=rows("features"),
+        keep_order=any(part.keep_order for part in parts),
+    )
+
+
+def features_of(rankings: Rankings, features: pl.DataFrame, source: str) -> tuple[Floats, tuple[str, ...]]:
+    """The feature rows of the slots, and the names of the columns; NaN where a slot has no row, which warns."""
+    names = natural(pl.Series([c for c in features.columns if c not in SLOT], dtype=pl.String)).to_list()
+    rows = features.unique(SLOT, keep="first", maintain_order=True).select(*SLOT, *names, found=pl.lit(True))
+    joined = slot_frame(rankings).join(rows, on=SLOT, how="left", maintain_order="left")
+    if missing := joined["found"].null_count():
+        message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
+        warnings.warn(message, DataWarning, stacklevel=4)
+    matrix = joined.select(pl.col(names).cast(pl.Float64).fill_null(np.nan)).to_numpy(order="c")
+    return np.ascontiguousarray(matrix, np.float64).reshape(rankings.n_slots, len(names)), tuple(names)
+
+
+def slot_frame(rankings: Rankings) -> pl.DataFrame:
+    """Query and item of each slot."""
+    query = np.array(rankings.queries, dtype=object)[parents(rankings.slot_ptr)]
+    item = rankings.items[rankings.slot_item]
+    return pl.DataFrame({"query": pl.Series(query, dtype=pl.String), "item": pl.Series(item, dtype=pl.String)})
+
+
+def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> None:
+    """Warn when ranks and scores of a list order it differently; equal scores, or equal ranks, contradict nothing."""
+    keys = [c for c in ("query", "expert", "list") if c in entries.columns]
+    falls = pl.col("rank").shift(-1) < pl.col("rank")
+    same_list = pl.all_horizontal(pl.col(k) == pl.col(k).shift(-1) for k in keys)
+    by_score = entries.lazy().drop_nulls(["rank", "score"]).sort([*keys, -pl.col("score"), "rank"])
+    count = by_score.select((falls & same_list).sum()).collect().item()
+    if count:
+        message = f"{source}: ranks and scores disagree on {count} neighbours; the order is that of the {obeyed}"
+        warnings.warn(message, DataWarning, stacklevel=4)
+
+
+def numbers(texts: pl.Series) -> pl.Series:
+    """The texts as float64; null where a text is no number."""
+    return texts.cast(pl.Float64, strict=False)
+
+
+def first_true(wrong: pl.Series) -> int | None:
+    """Position of the first true value, if any."""
+    found = wrong.fill_null(False).arg_max() if wrong.any() else None
+    return None if found is None else int(found)
+
+
+def _with_ranks(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries that can be built from: where only some lists have scores, everything goes by rank."""
+    if "weight" in entries.columns:
+        entries = entries.with_columns(pl.col("weight").fill_null(1.0))
+    if "list" in entries.columns:
+        entries = entries.with_columns(pl.col("list").fill_null(""))
+    ranked, scored = ("rank" in entries.columns, "score" in entries.columns)
+    if not ranked and not scored:
+        raise DataError("entries need a rank or a score")
+    if not (ranked and scored):
+        return entries
+    if entries["rank"].is_null().any():
+        keys = [c for c in ("query", "expert", "list") if c in entries.columns]
+        by_score = pl.col("score").rank("min", descending=True).over(keys).cast(pl.Float64)
+        entries = entries.with_columns(pl.coalesce("rank", by_score).alias("rank"))
+    return entries.drop("score") if entries["score"].is_null().any() else entries

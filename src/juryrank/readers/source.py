@@ -1,0 +1,140 @@
+"""One file in memory, decompressed and known to be text (or Parquet), that can point at its own lines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import polars as pl
+
+from juryrank.errors import DataError
+
+GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+PACKED = (".gz", ".zst")
+QUOTED = 40  # characters of an offending line that a message repeats
+HEAD = 1000  # lines that sniffing looks at
+
+
+@dataclass(frozen=True)
+class Source:
+    """The content of a file; lines end in ``\\n``, without a byte order mark."""
+
+    path: Path
+    data: bytes
+
+    @property
+    def stem(self) -> str:
+        """The file name without ``.gz`` and its extension."""
+        return Path(_unpacked_name(self.path)).stem
+
+    @property
+    def suffix(self) -> str:
+        """The extension below ``.gz``, in small letters."""
+        return Path(_unpacked_name(self.path)).suffix.lower()
+
+    @property
+    def parquet(self) -> bool:
+        return self.data.startswith(PARQUET)
+
+    @cached_property
+    def head(self) -> list[str]:
+        """The first lines that are not blank."""
+        if self.parquet:
+            return []
+        lines = (line for line in io.BytesIO(self.data) if not line.isspace())
+        return [line.decode().rstrip("\n") for line in islice(lines, HEAD)]
+
+    def lines(self) -> pl.DataFrame:
+        """Columns line (counted from 1) and text, for lines that are not blank."""
+        frame = pl.read_lines(io.BytesIO(self.data), name="text", row_index_name="line", row_index_offset=1)
+        return frame.filter(pl.col("text").str.contains(r"\S"))
+
+    def error(self, line: int, expected: str) -> DataError:
+        """The error for a line (counted from 1): where, what was expected, how the line begins."""
+        found = next(islice(io.BytesIO(self.data), line - 1, None), b"").decode(errors="replace").rstrip("\n")
+        shown = found if len(found) <= QUOTED else found[:QUOTED] + "…"
+        return DataError(f"{self.path}:{line}: expected {expected}, got {shown!r}")
+
+    def blanks_as(self, separator: bytes) -> bytes:
+        """The text with ``separator`` for every run of blanks inside a line; lines keep their numbers."""
+        other = b"\t" if separator == b" " else b" "
+        data = self.data
+        if (
+            other not in data
+            and separator * 2 not in data
+            and separator + b"\n" not in data
+            and b"\n" + separator not in data
+        ):
+            return data.strip(separator)
+        data = re.sub(rb"[ \t\f\v]+", separator, data)
+        return data.replace(b"\n" + separator, b"\n").replace(separator + b"\n", b"\n").strip(separator)
+
+
+def load(path: Path) -> Source:
+    """The file at ``path``; a DataError says what is wrong when it is not there, damaged, empty or not text."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    data = _unpacked(path, data)
+    if not data.strip():
+        raise DataError(f"{path}: the file is empty")
+    if data.startswith(PARQUET):
+        return Source(path, data)
+    return Source(path, _plain_lines(path, data))
+
+
+def _unpacked_name(path: Path) -> str:
+    name = path.name
+    return name[: name.rindex(".")] if name.lower().endswith(PACKED) else name
+
+
+def _unpacked(path: Path, data: bytes) -> bytes:
+    try:
+        if data.startswith(GZIP):
+            return gzip.decompress(data)
+        if data.startswith(ZSTD):
+            return "\n".join(pl.read_lines(io.BytesIO(data))["line"]).encode()
+    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as error:
+        raise DataError(f"{path}: the compressed file is damaged or cut short ({error})") from None
+    return data
+
+
+def _plain_lines(path: Path, data: bytes) -> bytes:
+    """UTF-8 text with ``\\n`` at the end of lines, or the error that says why it is not."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if (at := data.find(b"\0")) >= 0:
+        raise DataError(f"{path}:{_line_at(data, at)}: not a text file: it has a NUL byte; expected text or Parquet")
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            where = f"{path}:{_line_at(data, error.start)}"
+            raise DataError(f"{where}: not UTF-8: byte 0x{data[error.start]:02x}; save the file as UTF-8") from None
+    return data
+
+
+def _line_at(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files of a folder in order of their names, without hidden ones."""
+    try:
+        found = sorted(Path(e.path) for e in os.scandir(folder) if e.is_file() and not e.name.startswith("."))
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from None
+    if not found:
+        raise DataError(f"{folder}: the folder has no files to read")
+    return found
