@@ -1,0 +1,173 @@
+"""How good a consensus, a run or an expert is: values per query first, means after."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Consensus
+from juryrank.data.rankings import Floats, freeze
+from juryrank.errors import DataWarning, ParameterError, UnknownNameError
+from juryrank.metrics import Metric, Truth, parse_metric
+from juryrank.metrics.given import Given, Judgements, as_truth, named
+from juryrank.report import Report, Table, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Evaluation(Report):
+    """Values of metrics by name and query; one name where one thing was evaluated."""
+
+    queries: tuple[str, ...]
+    names: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]; NaN where a metric is not defined
+    convention: str
+    single: bool  # one thing was given, so its name need not be said
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def per_query(self) -> dict[str, Any]:
+        """``{metric: values}``, or ``{name: {metric: values}}`` where several things were evaluated."""
+        return self._by_name(lambda name, metric: self.values[name, metric])
+
+    def means(self) -> dict[str, Any]:
+        """``{metric: mean}``, or ``{name: {metric: mean}}`` where several things were evaluated."""
+        means = mean_over_queries(self.values)
+        return self._by_name(lambda name, metric: float(means[name, metric]))
+
+    def _by_name(self, cell: Any) -> dict[str, Any]:
+        rows = {
+            name: {str(metric): cell(n, k) for k, metric in enumerate(self.metrics)}
+            for n, name in enumerate(self.names)
+        }
+        return rows[self.names[0]] if self.single else rows
+
+    def __getitem__(self, key: str | Metric) -> Any:
+        """The mean of a metric (by name, where there are several), or the means of a name."""
+        if isinstance(key, str) and not self.single and key in self.names:
+            return self.means()[key]
+        metric = str(parse_metric(key))
+        if metric not in map(str, self.metrics):
+            raise UnknownNameError.of("metric or name here", str(key), [*map(str, self.metrics), *self.names])
+        means = self.means()
+        return means[metric] if self.single else {name: row[metric] for name, row in means.items()}
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.names)} × {len(self.metrics)} metrics × {len(self.queries)} queries, {self.convention}"
+        if not self.single:
+            return f"Evaluation({shape})"
+        return f"Evaluation({', '.join(f'{metric} {mean:.4f}' for metric, mean in self.means().items())})"
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row per name and query and one column per metric."""
+        import polars as pl
+
+        flat = self.values.transpose(1, 0, 2).reshape(len(self.metrics), -1)
+        return pl.DataFrame(
+            {
+                "name": [name for name in self.names for _ in self.queries],
+                "query": list(self.queries) * len(self.names),
+                **{str(metric): column for metric, column in zip(self.metrics, flat, strict=True)},
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        means = mean_over_queries(self.values)
+        return {
+            "convention": self.convention,
+            "metrics": [str(metric) for metric in self.metrics],
+            "queries": list(self.queries),
+            "means": {name: _by_metric(self.metrics, means[n]) for n, name in enumerate(self.names)},
+            "per_query": {name: _by_metric(self.metrics, self.values[n]) for n, name in enumerate(self.names)},
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        means = mean_over_queries(self.values)
+        return [
+            {"name": name, "metric": str(metric), "mean": float(means[n, k])}
+            for n, name in enumerate(self.names)
+            for k, metric in enumerate(self.metrics)
+        ]
+
+    def tables(self, percent: bool | None = None) -> list[Table]:
+        percent = self.convention == "letor" if percent is None else percent
+        means = mean_over_queries(self.values)
+        body = [[name, *(number(v, percent) for v in means[n])] for n, name in enumerate(self.names)]
+        note = f"{len(self.queries)} queries, convention {self.convention}{', × 100' if percent else ''}."
+        return [Table("", ["name", *map(str, self.metrics)], body, note=note)]
+
+
+def evaluate(
+    consensus: Given,
+    labels: Judgements,
+    metrics: str | Metric | Sequence[str | Metric],
+    *,
+    convention: str = "trec",
+) -> Evaluation:
+    """Evaluate against labels, or against the reference ranking of a Dataset.
+
+    ``consensus`` is a Consensus (all its slots are ranked), a run ``{query: {item: score}}``, a Dataset (each expert
+    alone, with the items it ranked), or ``{name: any of these}``. Queries without labels are left out; labelled
+    queries that are not ranked count 0; both with a warning.
+
+    >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}, ["RR", "P@1"])
+    Evaluation(RR 0.5000, P@1 0.0000)
+    """
+    wanted = as_metrics(metrics)
+    truth = Truth(as_truth(labels))
+    things, single = named(consensus)
+    values = np.array([values_of(thing, truth, wanted, convention, name) for name, thing in things.items()])
+    warn_of_undefined(wanted, values)
+    return Evaluation(
+        queries=truth.queries,
+        names=tuple(things),
+        metrics=wanted,
+        values=values.reshape(len(things), len(wanted), len(truth.queries)),
+        convention=convention,
+        single=single,
+    )
+
+
+def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metric, ...]:
+    """Metrics, whether given as text or values, one or many; each once."""
+    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not given:
+        raise ParameterError("at least one metric is needed: nDCG@10, say")
+    return tuple(dict.fromkeys(map(parse_metric, given)))
+
+
+def values_of(thing: Consensus, truth: Truth, metrics: Sequence[Metric], convention: str, name: str) -> list[Floats]:
+    """The values per query of each metric."""
+    judged = truth.judge(thing, convention=convention, name=name)
+    return [metric.per_query(judged) for metric in metrics]
+
+
+def mean_over_queries(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean over the last axis, without queries that have no value; NaN where none has."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=-1)
+    total = np.where(known, values, 0.0).sum(axis=-1)
+    means: NDArray[np.float64] = np.divide(total, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+    return means
+
+
+def warn_of_undefined(metrics: Sequence[Metric], values: NDArray[np.float64]) -> None:
+    """Say how many queries have no value of a metric."""
+    for metric, undefined in zip(metrics, np.isnan(values).any(axis=0).sum(axis=-1), strict=True):
+        if undefined:
+            text = f"{metric} is not defined for {undefined} of {values.shape[-1]} queries; left out of the mean"
+            warnings.warn(text, DataWarning, stacklevel=3)
+
+
+def _by_metric(metrics: Sequence[Metric], values: NDArray[np.float64]) -> dict[str, Any]:
+    return {str(metric): value for metric, value in zip(metrics, values.tolist(), strict=True)}

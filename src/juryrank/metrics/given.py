@@ -1,0 +1,112 @@
+"""What can be evaluated, as consensuses by name."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Consensus, Dataset, Labels, Rankings, as_dataset
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError, DataWarning
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
+
+Given = Consensus | Dataset | Rankings | Mapping[str, Any]
+Judgements = Dataset | Labels | Mapping[str, Mapping[str, float]]
+
+
+def as_truth(labels: Judgements) -> Dataset | Labels:
+    """Labels or a Dataset, also from ``{query: {item: label}}``."""
+    if isinstance(labels, Dataset | Labels):
+        return labels
+    if isinstance(labels, Mapping):
+        from juryrank.data.build import from_dicts
+
+        return from_dicts({}, labels=labels)
+    raise DataError(f"labels are a Dataset, Labels or {{query: {{item: label}}}}, got {type(labels).__name__}")
+
+
+def named(given: Given) -> tuple[dict[str, Consensus], bool]:
+    """What was given, as consensuses by name, and whether it was one thing."""
+    if isinstance(given, Consensus):
+        return {"consensus": given}, True
+    if isinstance(given, Dataset | Rankings):
+        return experts_alone(as_dataset(given).rankings), False
+    if not isinstance(given, Mapping):
+        raise DataError(f"only a Consensus, a Dataset or a mapping can be evaluated, got {type(given).__name__}")
+    if _is_run(given):
+        return {"run": _from_run(given)}, True
+    things: dict[str, Consensus] = {}
+    for name, thing in given.items():
+        found, single = named(thing)
+        things.update(
+            {str(name): found[only] for only in found} if single else {f"{name}/{e}": found[e] for e in found}
+        )
+    return things, False
+
+
+def experts_alone(rankings: Rankings) -> dict[str, Consensus]:
+    """Each expert's lists as a consensus over the items that it ranked."""
+    score = _entry_scores(rankings)
+    return {name: _alone(rankings, score, expert) for expert, name in enumerate(rankings.experts)}
+
+
+def _alone(r: Rankings, entry_score: Floats, expert: int) -> Consensus:
+    lists = np.flatnonzero(r.list_expert == expert)
+    query = r.list_query[lists]
+    if len(again := np.flatnonzero(query[1:] == query[:-1])):
+        where = f"expert {r.experts[expert]!r} has several in query {r.queries[query[again[0]]]!r}"
+        raise DataError(f"an expert is evaluated by one list per query, but {where}")
+    entries = children(r.entry_ptr, lists)
+    sizes = np.zeros(len(r), np.int64)
+    sizes[query] = r.list_size[lists]
+    alone = Rankings(
+        queries=r.queries,
+        experts=r.experts[expert : expert + 1],
+        items=r.items,
+        slot_ptr=sizes_to_ptr(sizes),
+        slot_item=r.slot_item[r.entry_slot[entries]],
+        list_ptr=sizes_to_ptr((sizes > 0).astype(np.int64)),
+        list_expert=np.zeros(int((sizes > 0).sum()), np.int32),
+        list_weight=np.ones(int((sizes > 0).sum())),
+        entry_ptr=sizes_to_ptr(sizes[sizes > 0]),
+        entry_slot=np.arange(len(entries), dtype=np.int32),
+        entry_rank=r.entry_rank[entries],
+    )
+    return Consensus(alone, entry_score[entries])
+
+
+def _entry_scores(r: Rankings) -> Floats:
+    """What orders the entries of a list: their scores, or their ranks where there are none or they contradict them."""
+    if r.entry_score is None:
+        return -r.entry_rank
+    same_list = np.diff(parents(r.entry_ptr)) == 0
+    rising = same_list & (np.diff(r.entry_score) > 0)
+    if rising.any():
+        text = f"{int(rising.sum())} entries have a higher score than the entry ranked above them; ranks are used"
+        warnings.warn(text, DataWarning, stacklevel=5)
+        return -r.entry_rank
+    return r.entry_score
+
+
+def _is_run(given: Mapping[str, Any]) -> bool:
+    """Whether a mapping is ``{query: {item: score}}`` or ``{query: [item, …]}``, rather than things by name."""
+    for inner in given.values():
+        if isinstance(inner, Consensus | Dataset):
+            return False
+        if not isinstance(inner, Mapping):
+            return True
+        if inner:
+            return not isinstance(next(iter(inner.values())), Mapping | list | tuple)
+    return True
+
+
+def _from_run(run: Mapping[str, Any]) -> Consensus:
+    from juryrank.data.build import from_dicts
+
+    alone = experts_alone(from_dicts({"run": run}).rankings)
+    if not alone:
+        raise DataError("the run is empty")
+    return alone["run"]
