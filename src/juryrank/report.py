@@ -76,19 +76,27 @@ def chance(p: float | None) -> str:
 
 def to_rich(report: Report, percent: bool | None = None) -> Group:
     """Tables for the terminal."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.markup import escape
     from rich.table import Table as RichTable
 
     shown = []
     for table in report.tables(percent):
-        drawn = RichTable(title=escape(table.title) or None, caption=escape(table.note) or None, title_justify="left")
+        drawn = RichTable(title=escape(table.title) or None, caption=escape(table.note) or None, box=SIMPLE_HEAD)
+        drawn.pad_edge, drawn.show_edge, drawn.padding = False, False, (0, 1, 0, 0)
+        drawn.title_justify = drawn.caption_justify = "left"
         for n, column in enumerate(table.columns):
-            drawn.add_column(escape(column), justify="left" if n < table.n_names else "right")
+            side, width = ("left", _widest(table, n)) if n < table.n_names else ("right", None)
+            drawn.add_column(escape(column), justify=side, overflow="fold", min_width=width)
         for row in table.rows:
             drawn.add_row(*map(escape, row))
         shown.append(drawn)
     return Group(*shown)
+
+
+def _widest(table: Table, column: int) -> int:
+    return min(20, max(len(row[column]) for row in (table.columns, *table.rows)))
 
 
 def _markdown(report: Report, percent: bool | None) -> str:

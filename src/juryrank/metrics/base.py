@@ -53,7 +53,8 @@ class Metric(ABC):
         return self.name + (f"({','.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff is not None else "")
 
     def __matmul__(self, cutoff: int) -> Self:
-        return replace(self, cutoff=cutoff)
+        changed: dict[str, Any] = {"cutoff": cutoff}
+        return replace(self, **changed)
 
     @abstractmethod
     def per_query(self, judged: Judged) -> Floats:

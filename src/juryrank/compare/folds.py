@@ -1,0 +1,48 @@
+"""Splits by query for a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from juryrank.data import Dataset, Fold
+from juryrank.errors import DataError, ParameterError
+
+
+def splits_of(folds: int | Sequence[Fold] | None, data: Dataset, seed: int) -> tuple[Fold, ...]:
+    """The folds that were asked for, those of the data, or none."""
+    if folds is None:
+        splits = data.folds
+    elif isinstance(folds, int):
+        splits = seeded_folds(folds, data, seed)
+    elif all(isinstance(fold, Fold) for fold in folds):
+        splits = tuple(folds)
+    else:
+        raise ParameterError(f"folds must be a number of parts or a list of Fold, got {folds!r}")
+    tested = [q for fold in splits for q in fold.test]
+    if len(set(tested)) < len(tested):
+        raise DataError("a query must be tested once, but the folds test some queries twice")
+    return splits
+
+
+def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
+    """``n`` parts of the labelled queries: each is tested once, and chosen on once where there are three or more."""
+    known = np.zeros(len(data), bool)
+    if data.labels is not None:
+        known |= np.diff(data.labels.label_ptr) > 0
+    if data.reference is not None:
+        said = np.flatnonzero(~np.isnan(data.reference))
+        known[np.searchsorted(data.rankings.slot_ptr, said, side="right") - 1] = True
+    queries = np.flatnonzero(known)
+    if not 2 <= n <= len(queries):
+        raise ParameterError(f"folds must be from 2 to {len(queries)}, the number of queries with labels, got {n}")
+    shuffled = np.random.default_rng(seed).permutation(queries)
+    parts = [np.sort(part).tolist() for part in np.array_split(shuffled, n)]
+    folds = []
+    for test in range(n):
+        valid = (test + 1) % n if n > 2 else None
+        train = sorted(q for part in range(n) if part not in (test, valid) for q in parts[part])
+        chosen = () if valid is None else tuple(parts[valid])
+        folds.append(Fold(str(test + 1), tuple(train), chosen, tuple(parts[test])))
+    return tuple(folds)
