@@ -4,8 +4,8 @@ import inspect
 import re
 from typing import Any
 
-from juryrank.cli.methods import bounds_text, default_text
-from juryrank.methods import ALIASES, METHODS
+from juryrank.cli.methods import bounds_text, default_text, other_names
+from juryrank.methods import METHODS
 from juryrank.metrics import METRICS
 from juryrank.params import parameters
 
@@ -24,7 +24,7 @@ def methods_page() -> str:
     parts = ["# Methods", "The same text as `juryrank methods NAME`; both come from the classes."]
     for name, cls in METHODS.items():
         parts += [f"## {name}", _body(cls), _parameter_table(cls)]
-        if also := [f"`{alias}`" for alias, meant in ALIASES.items() if meant == name]:
+        if also := other_names(name):
             parts.append(f"Also called {', '.join(also)}.")
     return "\n\n".join(part for part in parts if part)
 

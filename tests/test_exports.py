@@ -61,7 +61,9 @@ def test_a_method_is_found_under_its_own_name_and_file() -> None:
 
 
 def test_every_alias_leads_to_a_method() -> None:
-    assert set(ALIASES.values()) <= set(METHODS)
+    for alias, (meant, preset) in ALIASES.items():
+        made = juryrank.method(alias)
+        assert (made.name, {name: made.params()[name] for name in preset}) == (meant, preset)
     assert not set(ALIASES) & set(METHODS)
 
 

@@ -1,0 +1,49 @@
+"""The command line: faces of the library, without arithmetic and without a list of methods."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from juryrank import __version__
+from juryrank.cli import compare, convert, demo, evaluate, fuse, methods, rank
+from juryrank.cli.screen import complain, show_warnings_as_lines
+from juryrank.errors import JuryrankError, UnknownNameError
+
+app = typer.Typer(
+    help="Combine rankings: many experts rank the same items, juryrank returns one ranking.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+for command in (methods, fuse, rank, evaluate, compare, convert, demo):
+    app.command(command.__name__.rpartition(".")[2])(command.run)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"juryrank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; exit with 0, 1 (data or parameters are wrong) or 2 (wrong usage or unknown name)."""
+    show_warnings_as_lines()
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except UnknownNameError as error:
+        complain(error)
+        sys.exit(2)
+    except JuryrankError as error:
+        complain(error)
+        sys.exit(1)

@@ -1,0 +1,29 @@
+"""``juryrank convert``: data from one format to another."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from juryrank.cli import options
+from juryrank.cli.screen import note
+
+
+def run(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A file or folder.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The ending names the format.")],
+    labels: options.Labels = None,
+    source_format: options.Format = None,
+    target_format: Annotated[
+        str | None, typer.Option("--to", help="Format of OUT, when its ending does not say.")
+    ] = None,
+    columns: options.Columns = None,
+    values: options.Values = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Convert a data set from one format to another."""
+    from juryrank.readers import write
+
+    data = options.read_data([source], labels=labels, source_format=source_format, columns=columns, values=values)
+    write(data, target, target_format)
+    note(f"{target}: {data!r}", quiet=quiet)

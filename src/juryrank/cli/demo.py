@@ -1,0 +1,100 @@
+"""``juryrank demo``: the main job on embedded data, with an honest verdict."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from juryrank.cli import options
+from juryrank.cli.compare import consensus_methods
+from juryrank.cli.screen import console, tracked
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from juryrank.data import Consensus, Dataset
+
+Scores = dict[str, dict[str, float]]  # name -> metric -> mean
+
+METRICS = list(options.DEFAULT_METRICS)
+FOLDER = files("juryrank") / "demo"
+INTRODUCTION = "24 questions about cooking, 105 short texts; six experts rank texts for each question."
+CHOSEN = "q23"  # the consensus does well on it; the table over all questions says how far that goes
+NEXT = """Next:
+  juryrank methods                          every method, and juryrank methods rrf for one
+  juryrank fuse a.run b.run -o fused.run    your own runs (TREC format or tables)
+  juryrank compare DATA --labels QRELS      methods side by side on your own data"""
+
+
+def run(
+    query: Annotated[str, typer.Option("--query", help="The question to show, q01 … q24.")] = CHOSEN,
+    quiet: options.Quiet = False,
+) -> None:
+    """Combine the rankings of six experts on embedded data, and say how good that is."""
+    from juryrank.evaluate import evaluate
+    from juryrank.methods import method
+    from juryrank.readers import read
+
+    with as_file(FOLDER / "cooking.csv") as path:
+        data = read(path)
+    out = console()
+    out.print(INTRODUCTION + "\n", style="bold")
+    text = json.loads((FOLDER / "queries.json").read_text())
+    tops, fused = one_question(data[query], method("rrf").fit_predict(data)[query])
+    out.print(f"{query}: “{text[query]}”", tops, fused, "Label 2 answers it, 1 in part, 0 does not.\n", sep="\n")
+    work = tracked("comparing", quiet=quiet)(consensus_methods())
+    consensus = {name: method(name).fit_predict(data) for name in work}
+    experts, methods = (evaluate(given, data, METRICS).means() for given in (data, consensus))
+    out.print(standings(experts, methods))
+    out.print(verdict(experts, methods) + "\n\n" + NEXT)
+
+
+def one_question(data: Dataset, consensus: Consensus) -> tuple[Table, Table]:
+    """The top of each expert's list for a question, and the consensus with its labels."""
+    from rich.table import Table
+
+    from juryrank.metrics.given import experts_alone
+
+    (query,) = data.queries
+    tops = Table("expert", "1", "2", "3")
+    for expert, alone in experts_alone(data.rankings).items():
+        tops.add_row(expert, *alone.top(3)[query])
+    r = data.rankings
+    labels = dict(zip(r.items[r.slot_item], data.slot_labels.tolist(), strict=True))
+    fused = Table("rank", "consensus (rrf)", "label")
+    for rank, item in enumerate(consensus.top(5)[query], 1):
+        fused.add_row(str(rank), item, f"{labels[item]:g}".replace("nan", "unjudged"))
+    return tops, fused
+
+
+def standings(experts: Scores, methods: Scores) -> Table:
+    """Experts and methods in one table, best first."""
+    from rich.table import Table
+
+    first = METRICS[0]
+    table = Table("", "", title="All 24 questions", title_justify="left")
+    for metric in METRICS:
+        table.add_column(metric, justify="right")
+    rows = [("expert", *row) for row in experts.items()] + [("consensus", *row) for row in methods.items()]
+    for kind, name, scores in sorted(rows, key=lambda row: -row[2][first]):
+        style = "dim" if kind == "expert" else ""
+        table.add_row(kind, name, *(f"{scores[metric]:.4f}" for metric in METRICS), style=style)
+    return table
+
+
+def verdict(experts: Scores, methods: Scores) -> str:
+    """What the numbers show, and what they do not."""
+    metric = METRICS[0]
+    best = max(experts, key=lambda name: experts[name][metric])
+    above = sorted(name for name in methods if methods[name][metric] > experts[best][metric])
+    rrf = methods["rrf"][metric]
+    beaten = sum(rrf > scores[metric] for scores in experts.values())
+    return (
+        f"rrf ({rrf:.4f}) beats {beaten} of {len(experts)} experts; the best expert alone is {best} "
+        f"({experts[best][metric]:.4f}), and {len(above)} of {len(methods)} methods beat it. "
+        "Which expert is best is known only with labels; these were made for this demo by one judge.\n"
+        "24 questions are too few to tell methods apart: this is a demonstration, not a benchmark."
+    )

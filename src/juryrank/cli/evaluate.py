@@ -1,0 +1,60 @@
+"""``juryrank evaluate``: how good runs are, by labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from juryrank.cli import options, results
+from juryrank.report import Report, Table, number
+
+if TYPE_CHECKING:
+    from juryrank.evaluate import Evaluation
+
+
+def run(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs or tables; each expert is one row.")],
+    labels: options.Labels = None,
+    metric: options.Metrics = None,
+    convention: options.Convention = "trec",
+    per_query: Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")] = False,
+    form: results.Form = None,
+    as_json: results.Json = False,
+    out: options.Output = None,
+    source_format: options.Format = None,
+    columns: options.Columns = None,
+    values: options.Values = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Evaluate each expert alone against labels (those of --labels, or those in the data)."""
+    from juryrank.evaluate import evaluate
+
+    data = options.read_data(runs, labels=labels, source_format=source_format, columns=columns, values=values)
+    found = evaluate(data, data, metric or list(options.DEFAULT_METRICS), convention=convention)
+    results.deliver(PerQuery(found) if per_query else found, form, as_json=as_json, out=out, quiet=quiet)
+
+
+@dataclass(frozen=True)
+class PerQuery(Report):
+    """An evaluation with one row per name and query."""
+
+    evaluation: Evaluation
+
+    def tables(self, percent: bool | None = None) -> list[Table]:
+        whole = self.evaluation
+        percent = whole.convention == "letor" if percent is None else percent
+        rows = [
+            [name, query, *(number(value, percent) for value in whole.values[n, :, q])]
+            for n, name in enumerate(whole.names)
+            for q, query in enumerate(whole.queries)
+        ]
+        return [Table("", ["name", "query", *map(str, whole.metrics)], rows, n_names=2)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        return self.evaluation.to_frame().to_dicts()
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.evaluation.to_dict()

@@ -1,0 +1,35 @@
+"""``juryrank fuse``: several runs in, one run out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from juryrank.cli import options, rank
+
+
+def run(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="TREC runs or tables, one per expert; or folders.")
+    ],
+    out: options.Output = None,
+    method: options.Method = "rrf",
+    param: options.Params = None,
+    weights: options.Weights = None,
+    source_format: options.Format = None,
+    columns: options.Columns = None,
+    values: options.Values = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fuse runs into one; without -o the fused run goes to stdout."""
+    rank.run(
+        runs,
+        method,
+        out=out,
+        param=param,
+        weights=weights,
+        source_format=source_format,
+        columns=columns,
+        values=values,
+        quiet=quiet,
+    )

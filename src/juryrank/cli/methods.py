@@ -1,0 +1,90 @@
+"""``juryrank methods``: the catalogue, or one method with its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import Field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from juryrank.cli.screen import console
+
+if TYPE_CHECKING:
+    from juryrank.methods import Aggregator
+
+
+def run(
+    name: Annotated[str | None, typer.Argument(help="A method: its meaning, parameters and bounds.")] = None,
+) -> None:
+    """List the methods, or explain one."""
+    if name is None:
+        _list()
+    else:
+        _explain(name)
+
+
+def _list() -> None:
+    from rich.table import Table
+
+    from juryrank.methods import METHODS
+
+    table = Table("method", "what it does", box=None, pad_edge=False)
+    for name, cls in METHODS.items():
+        first = (cls.__doc__ or "").partition("\n")[0]
+        table.add_row(name, f"{first} Learns from labels." if cls.supervised else first)
+    console().print(table)
+
+
+def _explain(name: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from juryrank.methods import method
+    from juryrank.params import parameters
+
+    cls = type(method(name))
+    out = console()
+    out.print(Text(cls.name, style="bold"))
+    out.print(Text(plain_text(cls)), soft_wrap=True)
+    if also := other_names(cls.name):
+        out.print(Text(f"\nAlso called: {', '.join(also)}"))
+    table = Table("parameter", "default", "bounds", "meaning", box=None, pad_edge=False)
+    for f in parameters(cls):
+        table.add_row(f.name, default_text(f), bounds_text(f), f.metadata["doc"])
+    if table.row_count:
+        out.print()
+        out.print(table)
+
+
+def plain_text(cls: type[Aggregator]) -> str:
+    """The docstring of a method without its markup."""
+    text = re.sub(r":math:`([^`]*)`", r"\1", inspect.getdoc(cls) or "")
+    return text.replace("``", "`")
+
+
+def other_names(name: str) -> list[str]:
+    """What other libraries call a method, with the parameters that make it equal: "bordafuse (missing=mean)"."""
+    from juryrank.methods import ALIASES
+
+    found = [(alias, preset) for alias, (meant, preset) in ALIASES.items() if meant == name]
+    return [
+        alias + (f" ({', '.join(f'{k}={v}' for k, v in preset.items())})" if preset else "") for alias, preset in found
+    ]
+
+
+def default_text(f: Field[Any]) -> str:
+    """The default of a parameter, as ``-p`` takes it."""
+    import json
+
+    return f.default if isinstance(f.default, str) else json.dumps(f.default)
+
+
+def bounds_text(f: Field[Any]) -> str:
+    """The bounds of a parameter: "> 0, <= 1" or "ignore, last"."""
+    bounds = f.metadata
+    if bounds["choices"] is not None:
+        return ", ".join(bounds["choices"])
+    signs = {"above": ">", "at_least": ">=", "at_most": "<="}
+    return ", ".join(f"{sign} {bounds[name]:g}" for name, sign in signs.items() if bounds[name] is not None)

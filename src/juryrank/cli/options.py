@@ -1,0 +1,85 @@
+"""Options that several commands share, and the values that their text means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from juryrank.data import Dataset
+    from juryrank.methods import Aggregator
+
+Sources = Annotated[list[Path], typer.Argument(metavar="DATA…", help="Files or folders; several are read as one.")]
+Output = Annotated[Path | None, typer.Option("--out", "-o", help="Write here; the ending names the format.")]
+Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels of the items: TREC qrels or a table.")]
+Method = Annotated[str, typer.Option("--method", help="A name from `juryrank methods`.")]
+Params = Annotated[
+    list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
+]
+Weights = Annotated[
+    str | None, typer.Option("--weights", metavar="EXPERT=W,…", help="Weights of experts; others get 1.")
+]
+Metrics = Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric such as nDCG@10; repeatable.")]
+Convention = Annotated[str, typer.Option("--convention", help="How metrics are defined: trec or letor.")]
+Format = Annotated[str | None, typer.Option("--from", help="Format of the data, when it cannot be recognised.")]
+Columns = Annotated[
+    str | None, typer.Option("--columns", metavar="OURS=THEIRS,…", help="Columns of a table: query, item, expert, …")
+]
+Values = Annotated[str | None, typer.Option("--values", help="What the values are: rank (small is best) or score.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes; warnings stay.")]
+
+DEFAULT_METRICS = ("nDCG@10", "AP")
+
+
+def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
+    """``["k=10", "missing=last"]`` as ``{"k": 10, "missing": "last"}``: JSON where it is JSON, else text."""
+    out: dict[str, Any] = {}
+    for text in texts or []:
+        name, equals, value = text.rpartition("=") if flag == "--weights" else text.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter(f"{flag} takes NAME=VALUE, got {text!r}")
+        try:
+            out[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            out[name.strip()] = value
+    return out
+
+
+def names(text: str) -> list[str]:
+    """``"borda, rrf"`` as ``["borda", "rrf"]``."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def column_names(text: str | None) -> dict[str, str] | None:
+    """``"item=docno"`` as ``{"item": "docno"}``."""
+    return (
+        None if text is None else {ours: str(theirs) for ours, theirs in named_values(names(text), "--columns").items()}
+    )
+
+
+def chosen_method(name: str, params: list[str] | None, weights: str | None) -> Aggregator:
+    """The method that ``--method``, ``-p`` and ``--weights`` mean."""
+    from juryrank.methods import method
+
+    values = named_values(params, "--param")
+    if weights is not None:
+        values["weights"] = named_values(names(weights), "--weights")
+    return method(name, **values)
+
+
+def read_data(
+    sources: list[Path],
+    *,
+    labels: Path | None = None,
+    source_format: str | None = None,
+    columns: str | None = None,
+    values: str | None = None,
+) -> Dataset:
+    """The data set that paths and reading options mean."""
+    from juryrank.readers import read
+
+    source = sources[0] if len(sources) == 1 else sources
+    return read(source, labels=labels, format=source_format, columns=column_names(columns), values=values)

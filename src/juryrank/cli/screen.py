@@ -1,0 +1,66 @@
+"""What the user sees: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from juryrank.errors import JuryrankWarning
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PIPED_WIDTH = 200  # without a terminal nobody scrolls, and a cut table is lost
+
+
+def console() -> Console:
+    """Where results are drawn."""
+    from rich.console import Console
+
+    told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if told else PIPED_WIDTH, highlight=False)
+
+
+def complain(error: object) -> None:
+    """One line about what went wrong."""
+    print(f"error: {error}", file=sys.stderr)
+
+
+def note(text: str, *, quiet: bool) -> None:
+    """One line about what was done."""
+    if not quiet:
+        print(text, file=sys.stderr)
+
+
+def show_warnings_as_lines() -> None:
+    """From now on warnings of juryrank are one line each, without the place in the code."""
+    plain = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, JuryrankWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            plain(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+
+
+def tracked(title: str, *, quiet: bool) -> Callable[[Sequence[Any]], Iterable[Any]]:
+    """What to wrap around long work: a bar on stderr, or nothing where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        return iter
+    from rich.console import Console
+    from rich.progress import track
+
+    bar = Console(stderr=True)
+    return lambda work: track(work, title, console=bar, transient=True)
