@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import polars as pl
 
@@ -37,20 +37,20 @@ def plain(header: str) -> str:
     return header.strip().lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
-def roles(headers: list[str], columns: Mapping[str, str] | None, source: str) -> dict[str, str]:
+def roles(headers: list[str], columns: Mapping[str, str] | None, source: str, words: Collection[str]) -> dict[str, str]:
     """Our word -> header, from ``columns`` first, then from equal words, then from common headers."""
     given = dict(columns or {})
     for word, header in given.items():
-        if word not in HEADERS:
-            raise DataError(f"columns: no word {word!r}; known: {', '.join(HEADERS)}")
+        if word not in words:
+            raise DataError(f"{source}: columns= knows no {word!r} here, only {', '.join(words)}")
         if header not in headers:
             raise DataError(f"{source}: no column {header!r}; columns are {_told(headers)}")
     free = {header: plain(header) for header in headers if header not in given.values()}
-    for word, known in HEADERS.items():
+    for word in words:
         if word in given:
             continue
         exact = [header for header, name in free.items() if name == word]
-        found = exact or [header for header, name in free.items() if name in known]
+        found = exact or [header for header, name in free.items() if name in HEADERS[word]]
         if len(found) > 1:
             raise DataError(
                 f"{source}: columns {_told(found)} could all be the {word}; say which: columns={{{word!r}: …}}"

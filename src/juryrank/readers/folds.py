@@ -6,13 +6,13 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 
 import polars as pl
 
 from juryrank.data import Fold
 from juryrank.errors import DataError, DataWarning
 from juryrank.readers import letor, letor_features, svmlight
+from juryrank.readers.formats import format_of
 from juryrank.readers.long import Long, together
 from juryrank.readers.source import load
 
@@ -29,7 +29,7 @@ def fold_folders(folder: Path) -> list[Path]:
 
 
 def read_folds(
-    folders: Sequence[Path], format_of: Callable[..., ModuleType]
+    folders: Sequence[Path], format_name: str | None
 ) -> tuple[Long, Callable[[tuple[str, ...]], tuple[Fold, ...]]]:
     """The rows of all queries, and what makes the folds once the positions of the queries are known."""
     parts: list[Long] = []
@@ -39,7 +39,7 @@ def read_folds(
     for part in PARTS:
         for folder in folders:
             source = load(_part_file(folder, part))
-            module = format_of(source)
+            module = format_of(source, format_name)
             if module not in (letor, letor_features):
                 raise source.error(1, "LETOR lines in a folder of folds")
             lines = svmlight.lines_of(source)

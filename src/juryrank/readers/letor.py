@@ -6,13 +6,21 @@ Every line is a slot, in the order of the file, whether or not anybody ranks its
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import polars as pl
 
+from juryrank.data import Dataset
+from juryrank.kernels.ragged import parents
 from juryrank.readers import svmlight
+from juryrank.readers.atomic import save
 from juryrank.readers.long import SLOT, Long, first_true
+from juryrank.readers.rows import demand_single_lists
 from juryrank.readers.source import Source
 
 NULL = "NULL"
+ENDINGS = (".letor",)
 
 
 def sniff(source: Source) -> bool:
@@ -35,3 +43,12 @@ def read(source: Source, lines: pl.DataFrame | None = None) -> Long:
     )
     labels = svmlight.labels_of(lines)
     return Long(name=str(source.path), entries=entries, candidates=lines.select(SLOT), labels=labels, keep_order=True)
+
+
+def write(data: Dataset, path: Path) -> None:
+    """The lines of all slots, experts under their numbers, or numbered with their names in comments on top."""
+    r = data.rankings
+    demand_single_lists(r, "LETOR")
+    ranks = np.full((r.n_slots, len(r.experts)), np.nan)
+    ranks[r.entry_slot, r.list_expert[parents(r.entry_ptr)]] = r.entry_rank
+    save(path, svmlight.text_lines(data, ranks, NULL, r.experts, "expert"))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
+from juryrank.data import Dataset
 from juryrank.data.build import natural
+from juryrank.errors import DataError
 from juryrank.readers import letor, svmlight
+from juryrank.readers.atomic import save
 from juryrank.readers.long import SLOT, Long
 from juryrank.readers.source import Source
+
+ENDINGS = (".svm", ".svmlight")
 
 
 def sniff(source: Source) -> bool:
@@ -31,3 +38,10 @@ def read(source: Source, lines: pl.DataFrame | None = None) -> Long:
         features=features,
         keep_order=True,
     )
+
+
+def write(data: Dataset, path: Path) -> None:
+    """The lines of all slots with their features."""
+    if data.features is None:
+        raise DataError("the data has no features to write; format='letor' writes ranks")
+    save(path, svmlight.text_lines(data, data.features, "nan", data.feature_names, "feature"))

@@ -41,8 +41,10 @@ class Long:
         )
         if self.features is None:
             return data
-        matrix, names = features_of(data.rankings, self.features, self.name)
-        return replace(data, features=matrix, feature_names=names)
+        names = natural(pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)).to_list()
+        values = self.features.select(pl.col(names).cast(pl.Float64)).to_numpy().reshape(-1, len(names))
+        matrix = features_of(data.rankings, self.features, values, self.name)
+        return replace(data, features=matrix, feature_names=tuple(names))
 
 
 def together(parts: Sequence[Long], name: str) -> Long:
@@ -59,21 +61,20 @@ def together(parts: Sequence[Long], name: str) -> Long:
         entries=rows("entries"),
         candidates=rows("candidates"),
         labels=rows("labels"),
-        features=rows("features"),
+        features=None if (features := rows("features")) is None else features.fill_null(0.0),
         keep_order=any(part.keep_order for part in parts),
     )
 
 
-def features_of(rankings: Rankings, features: pl.DataFrame, source: str) -> tuple[Floats, tuple[str, ...]]:
-    """The feature rows of the slots, and the names of the columns; NaN where a slot has no row, which warns."""
-    names = natural(pl.Series([c for c in features.columns if c not in SLOT], dtype=pl.String)).to_list()
-    rows = features.unique(SLOT, keep="first", maintain_order=True).select(*SLOT, *names, found=pl.lit(True))
-    joined = slot_frame(rankings).join(rows, on=SLOT, how="left", maintain_order="left")
-    if missing := joined["found"].null_count():
+def features_of(rankings: Rankings, slots: pl.DataFrame, values: Floats, source: str) -> Floats:
+    """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN where there is none, which warns."""
+    rows = slots.select(SLOT).with_row_index("row").unique(SLOT, keep="first")
+    row = slot_frame(rankings).join(rows, on=SLOT, how="left", maintain_order="left")["row"]
+    if missing := row.null_count():
         message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
         warnings.warn(message, DataWarning, stacklevel=4)
-    matrix = joined.select(pl.col(names).cast(pl.Float64).fill_null(np.nan)).to_numpy(order="c")
-    return np.ascontiguousarray(matrix, np.float64).reshape(rankings.n_slots, len(names)), tuple(names)
+    padded: Floats = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
+    return padded[row.fill_null(len(values)).to_numpy()]
 
 
 def slot_frame(rankings: Rankings) -> pl.DataFrame:

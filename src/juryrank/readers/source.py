@@ -32,12 +32,12 @@ class Source:
     @property
     def stem(self) -> str:
         """The file name without ``.gz`` and its extension."""
-        return Path(_unpacked_name(self.path)).stem
+        return Path(unpacked_name(self.path)).stem
 
     @property
     def suffix(self) -> str:
         """The extension below ``.gz``, in small letters."""
-        return Path(_unpacked_name(self.path)).suffix.lower()
+        return Path(unpacked_name(self.path)).suffix.lower()
 
     @property
     def parquet(self) -> bool:
@@ -91,7 +91,8 @@ def load(path: Path) -> Source:
     return Source(path, _plain_lines(path, data))
 
 
-def _unpacked_name(path: Path) -> str:
+def unpacked_name(path: Path) -> str:
+    """The file name without ``.gz`` or ``.zst``."""
     name = path.name
     return name[: name.rindex(".")] if name.lower().endswith(PACKED) else name
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from juryrank.readers.long import first_true, numbers
+from juryrank.data import Dataset
+from juryrank.errors import DataError
+from juryrank.readers.long import first_true, numbers, slot_frame
+from juryrank.readers.rows import ANY_BLANK, demand_words, text_of, warn_of_loss
 from juryrank.readers.source import Source
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
@@ -76,3 +81,40 @@ def given_names(source: Source) -> dict[str, str]:
 def labels_of(frame: pl.DataFrame) -> pl.DataFrame:
     """The labels of the lines; -1 means that an item is not judged."""
     return frame.filter(pl.col("label") != UNJUDGED).select("query", "item", "label")
+
+
+def text_lines(data: Dataset, values: NDArray[np.float64], absent: str, names: Sequence[str], kind: str) -> bytes:
+    """The lines of all slots with one ``key:value`` per column of ``values``; NaN is written as ``absent``."""
+    slots = slot_frame(data.rankings)
+    demand_words(slots, ["query", "item"], "LETOR", ANY_BLANK)
+    if slots["query"].str.contains("#", literal=True).any():
+        raise DataError("LETOR cannot carry '#' in the name of a query; write a table instead")
+    numbered = list(names) == [str(n) for n in range(1, len(names) + 1)]
+    keys = list(names) if all(n.isdecimal() and n.isascii() for n in names) else [str(n + 1) for n in range(len(names))]
+    titles = [] if numbered or keys == list(names) else [
+        f"#{kind} {key} = {name}\n" for key, name in zip(keys, names, strict=True)
+    ]  # fmt: skip
+    if titles and any(name != name.strip() or not name.isprintable() for name in names):
+        raise DataError(f"LETOR cannot carry a name of an {kind} that begins or ends with a blank, or has a line break")
+    frame = slots.with_columns(label=_labels_of_slots(data))
+    columns = pl.DataFrame(values, schema=[f"v{k}" for k in range(len(names))]) if len(names) else pl.DataFrame()
+    cells = [
+        pl.lit(f"{key}:") + pl.when(pl.col(c).is_nan()).then(pl.lit(absent)).otherwise(text_of(pl.col(c)))
+        for key, c in zip(keys, columns.columns, strict=True)
+    ]
+    head = [text_of(pl.col("label")), pl.lit("qid:") + pl.col("query")]
+    line = pl.concat_str([*head, *cells, pl.lit("#docid = ") + pl.col("item")], separator=" ")
+    return (
+        "".join(titles) + "\n".join(pl.concat([frame, columns], how="horizontal").select(line).to_series()) + "\n"
+    ).encode()
+
+
+def _labels_of_slots(data: Dataset) -> NDArray[np.float64]:
+    if data.labels is None:
+        return np.full(data.rankings.n_slots, UNJUDGED)
+    labels = data.slot_labels
+    if (labels == UNJUDGED).any():
+        raise DataError("LETOR means 'not judged' by the label -1, which the data has; write a table instead")
+    inside = int(np.isfinite(labels).sum())
+    warn_of_loss(len(data.labels.label_value) - inside, "labels of items that are no candidates are left out")
+    return np.where(np.isnan(labels), UNJUDGED, labels)

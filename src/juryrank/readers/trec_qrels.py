@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
+from juryrank.data import Dataset
+from juryrank.readers.atomic import save
 from juryrank.readers.long import Long, first_true
+from juryrank.readers.rows import demand_words, labels_frame, text_of
 from juryrank.readers.source import Source
-from juryrank.readers.trec_run import read_columns
+from juryrank.readers.words import blank_separated, first_words
 
+ENDINGS = (".qrels",)
 NAMES = ("query", "iteration", "item", "label")
 
 
 def sniff(source: Source) -> bool:
     """Four blank-separated words, a number last."""
-    words = source.head[0].split() if source.head else []
+    words = first_words(source)
     return len(words) == len(NAMES) and words[-1].lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def read(source: Source) -> Long:
     """The labels; nobody ranks anything."""
-    frame = read_columns(source, NAMES, numeric=("label",))
+    frame = blank_separated(source, NAMES, numeric=("label",))
     wrong = ~pl.col("label").is_finite().fill_null(False) | pl.col("more").is_not_null()
     if (row := first_true(frame.select(wrong).to_series())) is not None:
         raise source.error(frame["line"][row], f"{len(NAMES)} columns: {' '.join(NAMES)} (a number)")
     return Long(name=str(source.path), labels=frame.select("query", "item", "label"))
+
+
+def write(data: Dataset, path: Path) -> None:
+    """One line per label, iteration 0."""
+    frame = labels_frame(data)
+    demand_words(frame, ["query", "item"], "TREC qrels")
+    lines = frame.select("query", pl.lit("0").alias("iteration"), "item", text_of(pl.col("label")))
+    save(path, lines.write_csv(include_header=False, separator=" ", quote_style="never").encode())

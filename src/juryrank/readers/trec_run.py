@@ -6,10 +6,21 @@ absent, may start at 0 or be no number: it is only compared with the scores, and
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import quote
+
 import polars as pl
 
+from juryrank.data import Consensus, Dataset
+from juryrank.errors import DataError
+from juryrank.readers.atomic import save
 from juryrank.readers.long import Long, first_true, warn_of_contradictions
+from juryrank.readers.rows import demand_single_lists, demand_words, entries_of, text_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
+from juryrank.readers.words import blank_separated, first_words
+
+ENDINGS = (".run", ".trec")
+OUR_TAG = "juryrank"
 
 FULL = ("query", "iteration", "item", "rank", "score", "expert")
 RANKLESS = ("query", "iteration", "item", "score", "expert")
@@ -17,14 +28,14 @@ RANKLESS = ("query", "iteration", "item", "score", "expert")
 
 def sniff(source: Source) -> bool:
     """Six blank-separated words with a number in the fifth, or five with a number in the fourth."""
-    words = source.head[0].split() if source.head else []
+    words = first_words(source)
     return len(words) in (5, 6) and _is_number(words[-2])
 
 
 def read(source: Source) -> Long:
     """The lists of one run, or of several in one file when tags differ."""
-    names = RANKLESS if source.head and len(source.head[0].split()) == len(RANKLESS) else FULL
-    frame = read_columns(source, names, numeric=("rank", "score"))
+    names = RANKLESS if len(first_words(source)) == len(RANKLESS) else FULL
+    frame = blank_separated(source, names, numeric=("rank", "score"))
     wanted = [n for n in names if n != "rank"]
     wrong = frame.select(pl.any_horizontal(pl.col(wanted).is_null()) | pl.col("more").is_not_null()).to_series()
     if (row := first_true(wrong)) is not None:
@@ -36,23 +47,41 @@ def read(source: Source) -> Long:
     return Long(name=str(source.path), entries=frame)
 
 
-def read_columns(source: Source, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
-    """Blank-separated columns, numbers where ``numeric``; null for what is absent, ``more`` for what is too much."""
-    separator = b"\t" if b"\t" in source.data[:10_000] else b" "
-    types = {name: pl.Float64 if name in numeric else pl.String for name in (*names, "more")}
-    frame = pl.read_csv(
-        source.blanks_as(separator),
-        has_header=False,
-        separator=separator.decode(),
-        quote_char=None,
-        schema=types,
-        ignore_errors=True,
-        extra_columns="ignore",
-        missing_columns="insert",
-        row_index_name="line",
-        row_index_offset=1,
-    )
-    return frame.filter(~pl.all_horizontal(pl.col(names).is_null()))
+def write(thing: Dataset | Consensus, path: Path) -> None:
+    """One file for a consensus or a single expert, otherwise a folder with one file per expert."""
+    lines = _lines(thing)
+    if isinstance(thing, Consensus) or (len(thing.experts) == 1 and path.suffix):
+        save(path, _text(lines))
+        return
+    if path.is_file() or path.suffix:
+        raise DataError(f"{path}: {len(thing.experts)} experts need a folder; give a path without an ending")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be made: {error.strerror or error}") from None
+    for part in lines.partition_by("expert", maintain_order=True):
+        save(path / f"{quote(part['expert'][0], safe=' +,=@')}.run", _text(part))
+
+
+def _lines(thing: Dataset | Consensus) -> pl.DataFrame:
+    """The columns of a run; lists without scores get the negative rank as score."""
+    if isinstance(thing, Consensus):
+        frame = thing.to_frame().with_columns(expert=pl.lit(OUR_TAG))
+    else:
+        demand_single_lists(thing.rankings, "a TREC run")
+        warn_of_loss(
+            len(unranked(thing.rankings)), "items that nobody ranks are left out: a TREC run has no place for them"
+        )
+        frame = entries_of(thing.rankings)
+        if "score" not in frame.columns:
+            frame = frame.with_columns(score=-pl.col("rank"))
+    demand_words(frame, ["query", "item", "expert"], "a TREC run")
+    rank = text_of(pl.col("rank").cast(pl.Float64)).alias("rank")
+    return frame.select("query", pl.lit("Q0").alias("iteration"), "item", rank, "score", "expert")
+
+
+def _text(lines: pl.DataFrame) -> bytes:
+    return lines.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 
 def _is_number(text: str) -> bool:

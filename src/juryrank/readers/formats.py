@@ -1,0 +1,62 @@
+"""The catalogue of formats, and which of them a file is, or should become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+from juryrank.data import Consensus, Dataset
+from juryrank.errors import DataError, UnknownNameError
+from juryrank.readers import comparisons, letor, letor_features, preflib, ratings, table, trec_qrels, trec_run
+from juryrank.readers.source import Source, unpacked_name
+
+FORMATS: dict[str, ModuleType] = {  # in the order in which they are tried
+    "preflib": preflib,
+    "letor": letor,
+    "letor-features": letor_features,
+    "ratings": ratings,
+    "trec-run": trec_run,
+    "trec-qrels": trec_qrels,
+    "comparisons": comparisons,
+    "table": table,
+}
+
+
+def named(name: str) -> ModuleType:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise UnknownNameError.of("format", name, FORMATS)
+    return FORMATS[name]
+
+
+def format_of(source: Source, name: str | None = None) -> ModuleType:
+    """The format of that name, or the first one that the content looks like."""
+    if name is not None:
+        return named(name)
+    for module in FORMATS.values():
+        if module.sniff(source):
+            return module
+    raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or say which: format=…)")
+
+
+def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) -> ModuleType:
+    """The format of that name, or the one whose ending ``path`` has; without an ending, TREC runs."""
+    module = named(name) if name is not None else _by_ending(path)
+    if isinstance(thing, Consensus) and module not in (trec_run, table):
+        raise DataError(f"{path}: a consensus is written as a TREC run or a table, not as {_name(module)}")
+    return module
+
+
+def _by_ending(path: Path) -> ModuleType:
+    ending = Path(unpacked_name(path)).suffix.lower()
+    if not ending:
+        return trec_run
+    for module in FORMATS.values():
+        if ending in module.ENDINGS:
+            return module
+    known = ", ".join(e for module in FORMATS.values() for e in module.ENDINGS)
+    raise DataError(f"{path}: no format has the ending {ending!r} ({known}); say format=…, one of {', '.join(FORMATS)}")
+
+
+def _name(module: ModuleType) -> str:
+    return next(name for name, known in FORMATS.items() if known is module)

@@ -1,0 +1,128 @@
+"""Files of rows under a header, as frames: CSV, TSV, NDJSON, Parquet; and back again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from juryrank.errors import DataError, MissingExtraError
+from juryrank.readers.atomic import save
+from juryrank.readers.columns import HEADERS, Fail, plain
+from juryrank.readers.source import Source, unpacked_name
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".ndjson", ".jsonl")
+ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
+
+
+def known_words(source: Source) -> set[str]:
+    """Our words that the header or schema of a table file has."""
+    return known_among(_headers(source))
+
+
+def known_among(headers: Iterable[str]) -> set[str]:
+    """Our words that some headers stand for."""
+    names = {plain(name) for name in headers}
+    return {word for word, others in HEADERS.items() if word in names or names.intersection(others)}
+
+
+def arrow(thing: Any) -> pl.DataFrame:
+    """A polars frame from anything that has an Arrow stream."""
+    try:
+        return thing if isinstance(thing, pl.DataFrame) else pl.DataFrame(thing)
+    except ImportError as error:
+        raise MissingExtraError(f"reading a {type(thing).__name__} needs another package: {error}") from None
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise DataError(f"the {type(thing).__name__} is not a table: {error}") from None
+
+
+def frame_of(source: Source) -> pl.DataFrame:
+    """The table in a file, all text for CSV and TSV."""
+    data = io.BytesIO(source.data)
+    try:
+        if source.parquet:
+            return pl.read_parquet(data)
+        if _is_json(source):
+            return pl.read_ndjson(data, infer_schema_length=None)
+        return pl.read_csv(data, separator=separator_of(source), infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _unreadable(source, str(error).splitlines()[0]) from None
+
+
+def separator_of(source: Source) -> str:
+    """What stands between the columns: tab, comma or semicolon, whichever the header has."""
+    header = source.head[0] if source.head else ""
+    return next((s for s in ("\t", ",", ";") if s in header), SEPARATORS.get(source.suffix, ","))
+
+
+def failing(source: Source) -> Fail:
+    """Errors that point at the line of a row."""
+
+    def fail(row: int, expected: str) -> DataError:
+        if source.parquet:
+            return failing_in(str(source.path))(row, expected)
+        if _is_json(source):
+            return source.error(source.lines()["line"][row], expected)
+        skipped = len(source.data) - len(source.data.lstrip(b"\n"))  # polars passes over blank lines before the header
+        reader = csv.reader(io.StringIO(source.data[skipped:].decode()), delimiter=separator_of(source))
+        for _ in zip(range(row + 2), reader, strict=False):
+            pass
+        return source.error(reader.line_num + skipped, expected)
+
+    return fail
+
+
+def failing_in(name: str) -> Fail:
+    """Errors that name the row of a frame, counted from 1."""
+    return lambda row, expected: DataError(f"{name}: row {row + 1}: expected {expected}")
+
+
+def save_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame in the format that the ending of the file says."""
+    ending = Path(unpacked_name(path)).suffix.lower()
+    if ending == ".parquet":
+        out = io.BytesIO()
+        frame.write_parquet(out)
+        save(path, out.getvalue())
+    elif ending in JSON_LINES:
+        save(path, frame.write_ndjson().encode())
+    else:
+        save(path, frame.write_csv(separator=SEPARATORS.get(ending, ",")).encode())
+
+
+def _headers(source: Source) -> list[str]:
+    try:
+        if source.parquet:
+            return list(pl.read_parquet_schema(io.BytesIO(source.data)))
+        if _is_json(source):
+            return list(json.loads(source.head[0]))
+    except (pl.exceptions.PolarsError, ValueError, RecursionError):
+        return []
+    return source.head[0].replace('"', "").split(separator_of(source)) if source.head else []
+
+
+def _is_json(source: Source) -> bool:
+    return source.data.lstrip().startswith(b"{")
+
+
+def _unreadable(source: Source, reason: str) -> DataError:
+    if source.parquet:
+        return DataError(f"{source.path}: the Parquet file is damaged ({reason})")
+    if _is_json(source):
+        return DataError(f"{source.path}: expected one JSON object per line ({reason})")
+    reader = csv.reader(io.StringIO(source.data.decode()), delimiter=separator_of(source), strict=True)
+    width = 0
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if len(cells) > width:
+                return source.error(reader.line_num, f"{width} columns, as in the header")
+    except csv.Error:
+        return source.error(reader.line_num, "cells whose quotes match")
+    return DataError(f"{source.path}: not a table ({reason})")
