@@ -75,3 +75,22 @@ def medians(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, values, abse
                     out[lo + i] = weighted_median(table[i][said], weight[list_ptr[q] : list_ptr[q + 1]][said])
                 else:
                     out[lo + i] = np.nan
+
+
+@over_queries
+def extremes(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, values, absent, sign, out):
+    """The highest (``sign`` 1) or lowest (-1) value of each slot; ``absent`` as in ``medians``."""
+    for q in range(first, last):
+        lo, hi = slot_ptr[q], slot_ptr[q + 1]
+        out[lo:hi] = -np.inf
+        ranked_in = np.full(hi - lo, -1)
+        for m in range(list_ptr[q], list_ptr[q + 1]):
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                out[entry_slot[e]] = max(out[entry_slot[e]], sign * values[e])
+                ranked_in[entry_slot[e] - lo] = m
+            if not np.isnan(absent[m]):
+                for s in range(lo, hi):
+                    if ranked_in[s - lo] != m:
+                        out[s] = max(out[s], sign * absent[m])
+        for s in range(lo, hi):
+            out[s] *= sign

@@ -5,18 +5,29 @@ from typing import Any
 from juryrank.errors import ParameterError, UnknownNameError
 from juryrank.methods.base import Aggregator
 from juryrank.methods.borda import Borda
+from juryrank.methods.combanz import CombANZ
+from juryrank.methods.combgmnz import CombGMNZ
+from juryrank.methods.combmax import CombMAX
+from juryrank.methods.combmed import CombMED
+from juryrank.methods.combmin import CombMIN
+from juryrank.methods.combmnz import CombMNZ
+from juryrank.methods.combsum import CombSUM
 from juryrank.methods.condorcet import Condorcet
 from juryrank.methods.copeland import Copeland
 from juryrank.methods.dowdall import Dowdall
 from juryrank.methods.isr import ISR
+from juryrank.methods.kemeny import Kemeny
 from juryrank.methods.log_isr import LogISR
+from juryrank.methods.majority_vote import MajorityVote
 from juryrank.methods.mc1 import MC1
 from juryrank.methods.mc2 import MC2
 from juryrank.methods.mc3 import MC3
 from juryrank.methods.mc4 import MC4
 from juryrank.methods.mean_rank import MeanRank
 from juryrank.methods.median_rank import MedianRank
+from juryrank.methods.outranking import Outranking
 from juryrank.methods.rbc import RBC
+from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
 from juryrank.params import parameters
 
@@ -28,15 +39,26 @@ __all__ = [
     "MC4",
     "METHODS",
     "RBC",
+    "RRA",
     "RRF",
     "Aggregator",
     "Borda",
+    "CombANZ",
+    "CombGMNZ",
+    "CombMAX",
+    "CombMED",
+    "CombMIN",
+    "CombMNZ",
+    "CombSUM",
     "Condorcet",
     "Copeland",
     "Dowdall",
+    "Kemeny",
     "LogISR",
+    "MajorityVote",
     "MeanRank",
     "MedianRank",
+    "Outranking",
     "method",
 ]
 
@@ -44,32 +66,62 @@ METHODS: dict[str, type[Aggregator]] = {
     cls.name: cls
     for cls in (
         Borda,
+        CombANZ,
+        CombGMNZ,
+        CombMAX,
+        CombMED,
+        CombMIN,
+        CombMNZ,
+        CombSUM,
         Condorcet,
         Copeland,
         Dowdall,
         ISR,
+        Kemeny,
         LogISR,
+        MajorityVote,
         MC1,
         MC2,
         MC3,
         MC4,
         MeanRank,
         MedianRank,
+        Outranking,
         RBC,
+        RRA,
         RRF,
     )
 }
 
-ALIASES: dict[str, str] = {}
+# Names that other libraries use (ranx first), and the parameters that give the same result.
+ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "anz": ("combanz", {}),
+    "bordafuse": ("borda", {"missing": "mean"}),
+    "condorcet-fuse": ("condorcet", {}),
+    "gmnz": ("combgmnz", {}),
+    "logn-isr": ("log-isr", {"sigma": 0.01}),
+    "max": ("combmax", {}),
+    "med": ("combmed", {}),
+    "min": ("combmin", {}),
+    "mnz": ("combmnz", {}),
+    "sum": ("combsum", {}),
+    "w-bordafuse": ("borda", {"missing": "mean"}),
+    "w-condorcet": ("condorcet", {}),
+    "wmnz": ("combmnz", {}),
+    "wsum": ("combsum", {}),
+}
 
 
 def method(name: str, **params: Any) -> Aggregator:
-    """The method of that name with these parameters.
+    """The method of that name, or of another library's name for it, with these parameters.
 
-    >>> method("rrf", k=10)
-    RRF(weights=None, missing='ignore', ranks='given', k=10)
+    >>> method("dowdall", ranks="given")
+    Dowdall(weights=None, missing='ignore', ranks='given')
+    >>> method("bordafuse").name
+    'borda'
     """
-    known = ALIASES.get(name, name).replace("_", "-")
+    spelled = name.replace("_", "-").lower()
+    known, preset = ALIASES.get(spelled, (spelled, {}))
     if known not in METHODS:
         raise UnknownNameError.of("method", name, METHODS)
     cls = METHODS[known]
@@ -77,4 +129,4 @@ def method(name: str, **params: Any) -> Aggregator:
     for param in params:
         if param not in allowed:
             raise ParameterError(f"{known} has no parameter {param!r}; it has {', '.join(allowed) or 'none'}")
-    return cls(**params)
+    return cls(**{**preset, **params})

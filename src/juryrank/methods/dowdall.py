@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from juryrank.methods.positional import Number, Positional
+from juryrank.methods.positional import Number, Positional, ranks_param
 
 
 @dataclass(kw_only=True)
@@ -19,6 +19,7 @@ class Dowdall(Positional):
     """
 
     name = "dowdall"
+    ranks: str = ranks_param("dense")
 
     def points(self, rank: Number) -> Number:
         """1 / rank."""

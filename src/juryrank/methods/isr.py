@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.positional import Number, Positional
+from juryrank.methods.positional import Number, Positional, ranks_param
 
 
 @dataclass(kw_only=True)
@@ -22,6 +22,7 @@ class ISR(Positional):
 
     name = "isr"
     additive = False
+    ranks: str = ranks_param("dense")
 
     def points(self, rank: Number) -> Number:
         """1 / rank²."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.positional import Number, Positional
+from juryrank.methods.positional import Number, Positional, ranks_param
 from juryrank.params import param
 
 
@@ -25,6 +25,7 @@ class LogISR(Positional):
 
     name = "log-isr"
     additive = False
+    ranks: str = ranks_param("dense")
     sigma: float = param(0.01, "keeps items of a single list apart", at_least=0)
 
     def points(self, rank: Number) -> Number:

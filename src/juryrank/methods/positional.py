@@ -18,10 +18,10 @@ from juryrank.params import param
 Number = TypeVar("Number", float, Floats)
 
 
-def ranks_param() -> Any:
+def ranks_param(default: str = "given") -> Any:
     """The parameter ``ranks``, the same wherever ranks are numbers and not only an order."""
-    doc = "given: ranks as they are, gaps and all; dense: places among the items of the query"
-    return param("given", doc, choices=("given", "dense"))
+    doc = "given: ranks as they are, gaps and all; dense: places among the items of the query, ties share"
+    return param(default, doc, choices=("given", "dense"))
 
 
 @dataclass(kw_only=True)
@@ -38,12 +38,24 @@ class Positional(Aggregator):
     def points(self, rank: Number) -> Number:
         """Points of a rank (a number or an array of numbers)."""
 
+    def weigh(self, weight: Any, total: Any) -> tuple[Any, Any]:
+        """What a list's weight does: what divides its ranks and what multiplies its points (numbers or arrays)."""
+        return 1.0, weight
+
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         rank = r.entry_rank if self.ranks == "given" else r.entry_place
-        absent = np.zeros(r.n_lists) if self.missing == "ignore" else self.points(absent_rank(r, rank, self.missing))
         weight = self._list_weights(r)
-        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, self.points(rank), absent, weight, out)
+        total = np.bincount(r.list_query, weight, minlength=len(r))[r.list_query]
+        divide, multiply = self.weigh(weight, np.where(total > 0, total, 1.0))
+        beyond = None if self.missing == "ignore" else absent_rank(r, rank, self.missing)
+        if isinstance(divide, np.ndarray):
+            divide = np.where(divide > 0, divide, 1.0)
+            rank = rank / np.repeat(divide, r.list_size)
+            beyond = None if beyond is None else beyond / divide
+        absent = np.zeros(r.n_lists) if beyond is None else self.points(beyond)
+        multiply = np.asarray(multiply, np.float64)
+        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, self.points(rank), absent, multiply, out)
 
 
 def absent_rank(rankings: Rankings, entry_rank: Floats, missing: str) -> Floats:

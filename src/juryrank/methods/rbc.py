@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from juryrank.methods.positional import Number, Positional
+from juryrank.methods.positional import Number, Positional, ranks_param
 from juryrank.params import param
 
 
@@ -20,6 +20,7 @@ class RBC(Positional):
     """
 
     name = "rbc"
+    ranks: str = ranks_param("dense")
     phi: float = param(0.9, "how patiently a reader goes down a list", above=0, at_most=1)
 
     def points(self, rank: Number) -> Number:

@@ -1,0 +1,93 @@
+"""What the score combinations share: normalised scores of the entries."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.ragged import put_last
+from juryrank.methods.base import Aggregator, missing_param
+from juryrank.params import param
+
+NORMS = {
+    "min-max": "(score - min) / (max - min) in each list; a list of equal scores gives 1",
+    "max": "score / |max| in each list",
+    "sum": "(score - min) / sum of (score - min) in each list",
+    "z-score": "(score - mean) / standard deviation in each list; a list of equal scores gives 0",
+    "rank": "1 - (place - 1) / length of the list",
+    "borda": "1 - (place - 1) / items of the query",
+    "dbsf": "from mean - 3 sd to mean + 3 sd in each list (Qdrant, sd with n - 1); a list of equal scores gives 0.5",
+    "none": "scores as they are",
+}
+
+
+@dataclass(kw_only=True)
+class Comb(Aggregator):
+    """Score = a combination of the normalised scores that the lists give the item.
+
+    Lists without scores get the score (worst rank + 1 - rank). An item that nobody ranks comes last.
+    """
+
+    norm: str = param("min-max", "; ".join(f"{n}: {doc}" for n, doc in NORMS.items()), choices=tuple(NORMS))
+    missing: str = missing_param("ignore", "ignore", "last")
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        score = normalised(r, self.norm)
+        absent = np.full(r.n_lists, np.nan)
+        if self.missing == "last" and r.n_lists:
+            absent = np.minimum.reduceat(score, r.entry_ptr[:-1])
+        self._combine(r, score, absent, out)
+        put_last(r.slot_ptr, r.slot_lists == 0, out)
+
+    @abstractmethod
+    def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
+        """Write the combination of the entries' ``score``; a list gives ``absent`` (NaN: nothing) to the rest."""
+
+
+def normalised(rankings: Rankings, norm: str) -> Floats:
+    """The scores of the entries, made comparable between lists."""
+    r = rankings
+    if not r.n_entries:
+        return np.empty(0)
+    if norm in ("rank", "borda"):
+        size = r.list_size if norm == "rank" else r.query_size[r.list_query]
+        return 1.0 - (r.entry_place - 1.0) / np.repeat(size, r.list_size)
+    score = scores_of(r)
+    start = r.entry_ptr[:-1]
+    low, high = np.minimum.reduceat(score, start), np.maximum.reduceat(score, start)
+    if norm == "none":
+        return score
+    if norm == "min-max":
+        return _scaled(r, score, low, high - low, 1.0)
+    if norm == "max":
+        return _scaled(r, score, np.zeros(r.n_lists), np.abs(high), 0.0)
+    shifted = score - np.repeat(low, r.list_size)
+    if norm == "sum":
+        total = np.add.reduceat(shifted, start)
+        return _scaled(r, shifted, np.zeros(r.n_lists), total, 1.0 / r.list_size)
+    mean = np.add.reduceat(score, start) / r.list_size
+    squares = np.add.reduceat((score - np.repeat(mean, r.list_size)) ** 2, start)
+    constant = high == low  # a mean of equal numbers may differ from them in the last bit
+    if norm == "z-score":
+        return _scaled(r, score, mean, np.where(constant, 0.0, np.sqrt(squares / r.list_size)), 0.0)
+    sd = np.where(constant, 0.0, np.sqrt(squares / np.maximum(r.list_size - 1, 1)))
+    return _scaled(r, score, mean - 3 * sd, 6 * sd, 0.5)
+
+
+def scores_of(r: Rankings) -> Floats:
+    """The scores of the entries, or the ranks counted from the worst rank of the list upwards."""
+    if r.entry_score is not None:
+        return r.entry_score
+    return np.repeat(r.entry_rank[r.entry_ptr[1:] - 1] + 1.0, r.list_size) - r.entry_rank
+
+
+def _scaled(r: Rankings, score: Floats, origin: Floats, width: Floats, flat: float | Floats) -> Floats:
+    """(score - origin) / width by list, and ``flat`` in lists whose width is 0."""
+    width, origin = np.repeat(width, r.list_size), np.repeat(origin, r.list_size)
+    constant = np.repeat(np.broadcast_to(np.asarray(flat, np.float64), (r.n_lists,)), r.list_size).copy()
+    return np.divide(score - origin, width, out=constant, where=width > 0)

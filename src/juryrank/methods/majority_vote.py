@@ -1,0 +1,47 @@
+"""Majority vote."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class MajorityVote(Aggregator):
+    """Majority vote: the share of the experts who voted for the item.
+
+    A score of at least ``threshold`` is a vote for the item (crowd labels 0/1 or graded). Lists without scores vote
+    for the upper half of their places. With ``ignore`` only those who judged the item count; an item that nobody judged
+    gets 0.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> judged = {"w1": {"q": {"a": 1, "b": 0}}, "w2": {"q": {"a": 1, "b": 1}}, "w3": {"q": {"b": 0}}}
+    >>> MajorityVote().fit_predict(from_dicts(judged)).to_dict()
+    {'q': {'a': 1.0, 'b': 0.33...}}
+
+    Snow, O'Connor, Jurafsky, Ng, EMNLP 2008.
+    """
+
+    name = "majority-vote"
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("ignore", "ignore", "last")
+    threshold: float = param(0.5, "scores from here on are votes for the item")
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        if r.entry_score is not None:
+            vote = r.entry_score >= self.threshold
+        else:
+            vote = r.entry_place <= np.repeat((r.list_size + 1) / 2, r.list_size)
+        weight = self._list_weights(r)
+        if self.missing == "last":
+            judged = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
+        else:
+            judged = np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots)
+        voted = np.bincount(r.entry_slot, np.repeat(weight, r.list_size) * vote, minlength=r.n_slots)
+        np.divide(voted, judged, out=out, where=judged > 0)
