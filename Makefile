@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint types bench docs changelog clean
+.PHONY: demo test lint types bench docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -23,8 +23,10 @@ bench: $(VENV)/.bench
 	$(PY) bench/speed.py
 
 docs: $(VENV)/.docs
-	$(PY) docs/generate.py
-	$(VENV)/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+
+picture: $(VENV)/.demo
+	$(PY) docs/picture.py
 
 changelog: $(VENV)/.dev
 	$(VENV)/bin/towncrier build --yes

@@ -50,7 +50,7 @@ def _mathml(formula: str) -> str:
         from latex2mathml.converter import convert
     except ImportError:
         return f"`{formula}`"
-    return str(convert(formula))
+    return f"<span>{convert(formula)}</span>"  # alone, <math> would end the paragraph
 
 
 def _parameter_table(cls: type) -> str:

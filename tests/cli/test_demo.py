@@ -1,0 +1,19 @@
+"""``juryrank demo``: complete, and honest."""
+
+import juryrank
+from cli.conftest import DEMO, Run
+from juryrank.methods import METHODS
+
+
+def test_the_demo_shows_a_question_every_method_and_its_limits(run: Run) -> None:
+    shown = run("demo", "--query", "q04")
+    assert shown.code == 0
+    assert "cake collapsed in the centre" in shown.out
+    for name in [*METHODS, *juryrank.read(DEMO).experts]:
+        assert f" {name} " in shown.out
+    assert "the best expert alone is chargram" in shown.out
+    assert "not a benchmark" in shown.out
+
+
+def test_the_demo_refuses_a_question_it_does_not_have(run: Run) -> None:
+    assert run("demo", "--query", "q99").code == 2

@@ -1,0 +1,44 @@
+"""``juryrank evaluate``, against trec_eval."""
+
+import json
+from pathlib import Path
+
+import pytest
+import pytrec_eval
+
+from cli.conftest import Run
+
+
+def test_evaluate_equals_trec_eval(run: Run, runs: list[Path], qrels: Path) -> None:
+    labels = {"1": {"a": 0, "b": 2, "c": 1}, "2": {"x": 1, "y": 0}}
+    truth = pytrec_eval.RelevanceEvaluator(labels, {"ndcg_cut_10", "map"})
+    scores = {"bm25": {"1": {"a": 9.0, "b": 8.0, "c": 7.0}, "2": {"x": 5.0}}}
+    expected = truth.evaluate(scores["bm25"])
+    shown = run("evaluate", *runs, "--qrels", qrels, "-m", "nDCG@10", "-m", "AP", "--json")
+    found = json.loads(shown.out)
+    assert (shown.code, shown.err) == (0, "")
+    assert found["per_query"]["bm25"]["nDCG@10"] == pytest.approx([expected[q]["ndcg_cut_10"] for q in ("1", "2")])
+    assert found["means"]["bm25"]["AP"] == pytest.approx((expected["1"]["map"] + expected["2"]["map"]) / 2)
+    assert set(found["means"]) == {"bm25", "dense"}
+
+
+def test_evaluate_shows_one_row_per_query_when_asked(run: Run, runs: list[Path], qrels: Path) -> None:
+    asked = ["evaluate", *runs, "--qrels", qrels, "-m", "RR", "--format", "csv"]
+    assert run(*asked).out.splitlines() == ["name,metric,mean", "bm25,RR,0.75", "dense,RR,0.75"]
+    by_query = ["name,query,RR", "bm25,1,0.5", "bm25,2,1.0", "dense,1,1.0", "dense,2,0.5"]
+    assert run(*asked, "--per-query").out.splitlines() == by_query
+    table = run("evaluate", *runs, "--qrels", qrels, "-m", "RR", "--per-query", "--format", "markdown").out
+    assert "| bm25  | 2     | 1.0000 |" in table
+
+
+def test_evaluate_needs_labels(run: Run, runs: list[Path]) -> None:
+    failed = run("evaluate", *runs)
+    assert failed.code == 1
+    assert "labels" in failed.err
+    assert failed.err.count("\n") == 1
+
+
+def test_an_unknown_metric_ends_with_2(run: Run, runs: list[Path], qrels: Path) -> None:
+    failed = run("evaluate", *runs, "--qrels", qrels, "-m", "nDGC@10")
+    assert failed.code == 2
+    assert failed.err.startswith("error: no metric 'nDGC'; did you mean 'nDCG'?")

@@ -1,0 +1,72 @@
+"""``juryrank fuse`` and ``juryrank rank``."""
+
+from pathlib import Path
+
+import pytest
+
+import juryrank
+from cli.conftest import DEMO, Outcome, Run, items
+
+
+def test_fuse_prints_a_trec_run(run: Run, runs: list[Path]) -> None:
+    fused = run("fuse", *runs)
+    assert (fused.code, fused.err) == (0, "")
+    assert items(fused.out) == {"1": ["b", "c", "a"], "2": ["x", "y"]}
+    assert float(fused.out.split()[4]) == pytest.approx(1 / 62 + 1 / 61)
+
+
+def test_fuse_writes_the_same_run_that_it_prints(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "fused.run"
+    written = run("fuse", *runs, "-o", out)
+    assert (written.code, written.out) == (0, "")
+    assert written.err.startswith(f"{out}: 2 queries")
+    assert items(out.read_text()) == items(run("fuse", *runs).out)
+
+
+def test_quiet_says_nothing(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    assert run("fuse", *runs, "-o", tmp_path / "fused.run", "--quiet") == Outcome(0, "", "")
+
+
+def test_fuse_writes_a_table_when_the_ending_says_so(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "fused.csv"
+    assert run("fuse", *runs, "-o", out).code == 0
+    header, first, *_ = out.read_text().splitlines()
+    assert header.split(",")[:2] == ["query", "item"]
+    assert first.split(",")[:2] == ["1", "b"]
+
+
+def test_weights_and_parameters_reach_the_method(run: Run, runs: list[Path]) -> None:
+    fused = run("fuse", *runs, "--weights", "bm25=2,dense=0", "-p", "k=10")
+    assert float(fused.out.split()[4]) == pytest.approx(2 / 11)
+    assert items(fused.out)["1"] == ["a", "b", "c"]
+
+
+def test_a_weight_for_a_stranger_is_one_line_of_warning(run: Run, runs: list[Path]) -> None:
+    warned = run("fuse", *runs, "--weights", "splade=2")
+    assert warned.code == 0
+    assert warned.err == "warning: rrf: weights for experts that are not in the data: splade\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "complaint"),
+    [
+        (["-p", "k=-5"], 1, "error: k of RRF must be > "),
+        (["-p", "k=many"], 1, "error: k of RRF must be a number, got 'many'\n"),
+        (["-p", "j=1"], 1, "error: rrf has no parameter 'j'; it has"),
+        (["--weights", "bm25=-1"], 1, "error: weight of expert 'bm25' must be"),
+    ],
+)
+def test_a_wrong_parameter_is_one_line_without_traceback(
+    run: Run, runs: list[Path], args: list[str], code: int, complaint: str
+) -> None:
+    failed = run("fuse", *runs, *args)
+    assert (failed.code, failed.out) == (code, "")
+    assert failed.err.startswith(complaint)
+    assert failed.err.count("\n") == 1
+
+
+def test_rank_equals_the_library(run: Run) -> None:
+    data = juryrank.read(DEMO)
+    ranked = run("rank", DEMO, "--method", "rrf", "-p", "missing=last")
+    expected = juryrank.method("rrf", missing="last").fit(data).predict(data).top(1000)
+    assert items(ranked.out) == expected
