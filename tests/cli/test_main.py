@@ -1,5 +1,6 @@
 """Exit codes, complaints and quiet endings."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -39,6 +40,23 @@ def test_a_folder_that_cannot_be_written_to_ends_with_1(run: Run, runs: list[Pat
     assert failed.code == 1
     assert "absent" in failed.err
     assert "Traceback" not in failed.err
+
+
+def test_a_pipe_is_not_replaced_by_a_file(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.run"
+    os.mkfifo(pipe)
+    for args in (["fuse", *runs, "-o", pipe], ["convert", runs[0], pipe]):
+        assert run(*args).code == 2
+        assert pipe.is_fifo()
+
+
+def test_a_link_stays_a_link(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    link, real = tmp_path / "latest.run", tmp_path / "fused.run"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert run("fuse", *runs, "-o", link).code == 0
+    assert link.is_symlink()
+    assert real.read_text().startswith("1 Q0 b 1 ")
 
 
 def test_a_failed_command_leaves_the_old_output(run: Run, runs: list[Path], tmp_path: Path) -> None:

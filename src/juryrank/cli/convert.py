@@ -11,7 +11,9 @@ from juryrank.cli.screen import note
 
 def run(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A file or folder.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="The ending names the format.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", callback=options.a_file, help="The ending names the format.")
+    ],
     labels: options.Labels = None,
     source_format: options.Format = None,
     target_format: Annotated[

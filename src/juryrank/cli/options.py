@@ -12,8 +12,18 @@ if TYPE_CHECKING:
     from juryrank.data import Dataset
     from juryrank.methods import Aggregator
 
+
+def a_file(path: Path | None) -> Path | None:
+    """A path that a rename may replace: what a link leads to, and never a device or a pipe."""
+    if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
+        raise typer.BadParameter(f"{path} is a device or a pipe; only files and folders are written")
+    return path.resolve() if path is not None and path.is_symlink() else path
+
+
 Sources = Annotated[list[Path], typer.Argument(metavar="DATA…", help="Files or folders; several are read as one.")]
-Output = Annotated[Path | None, typer.Option("--out", "-o", help="Write here; the ending names the format.")]
+Output = Annotated[
+    Path | None, typer.Option("--out", "-o", callback=a_file, help="Write here; the ending names the format.")
+]
 Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels of the items: TREC qrels or a table.")]
 Method = Annotated[str, typer.Option("--method", help="A name from `juryrank methods`.")]
 Params = Annotated[

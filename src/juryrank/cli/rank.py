@@ -21,7 +21,7 @@ def run(
     given = options.read_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
     consensus = chosen.fit(given).predict(given)
     if out is None:
-        print(consensus.to_trec(tag=chosen.name), end="")
+        print(consensus.to_trec(), end="")
         return
     from juryrank.readers import write
 
