@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from juryrank.data.dataset import Dataset
 from juryrank.data.labels import Labels
@@ -105,7 +106,9 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
     again[1:] = (query[1:] == query[:-1]) & (item[1:] == item[:-1])
     differing = int((again[1:] & (value[1:] != value[:-1])).sum())
     if differing:
-        warnings.warn(f"{source}: {differing} items have several labels; the highest is kept", DataWarning, stacklevel=2)
+        warnings.warn(
+            f"{source}: {differing} items have several labels; the highest is kept", DataWarning, stacklevel=2
+        )
     query, item, value = query[~again], item[~again], value[~again]
     return Labels(
         queries=queries,
@@ -118,7 +121,7 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
 
 def ranks_from_scores(list_code: Ints, score: Floats) -> Floats:
     """Rank of each entry in its list by score, largest first; equal scores share the smaller rank (1, 2, 2, 4)."""
-    order = np.lexsort((-score, list_code))
+    order = _sorted_order(list_code, -score)
     sorted_list, sorted_score = list_code[order], score[order]
     at = np.arange(len(order))
     new_list = np.ones(len(order), bool)
@@ -147,7 +150,7 @@ def _lists(query: Ints, expert: Ints, entries: pl.DataFrame) -> _Lists:
     if "list" in entries.columns:
         several = codes(entries["list"], entries["list"].unique(maintain_order=True))
         key = key * (int(several.max(initial=0)) + 1) + several
-    _, first, code = np.unique(key, return_index=True, return_inverse=True)
+    first, code = _distinct(key)
     weight = _floats(entries, "weight")
     if weight is None:
         weight = np.ones(len(query))
@@ -160,6 +163,18 @@ def _lists(query: Ints, expert: Ints, entries: pl.DataFrame) -> _Lists:
     if not (np.isfinite(list_weight).all() and (list_weight >= 0).all()):
         raise DataError(f"weights must be finite and >= 0, got {list_weight[~(list_weight >= 0)][:1].tolist()}")
     return _Lists(code, query[first], expert[first], list_weight)
+
+
+def _distinct(key: Ints) -> tuple[Ints, Ints]:
+    """For the distinct keys in their order: where each stands first, and for every key its number among them."""
+    size = int(key.max(initial=-1)) + 1
+    if size > 4 * len(key) + 1000:
+        _, first, code = np.unique(key, return_index=True, return_inverse=True)
+        return first, code
+    first = np.full(size, -1)
+    first[key[::-1]] = np.arange(len(key))[::-1]  # of equal keys, the one written last stays
+    present = first >= 0
+    return first[present], (np.cumsum(present) - 1)[key]
 
 
 def _slots(
@@ -181,9 +196,7 @@ def _slots(
     return slot_ptr, slots % width, slot[len(key) - len(query) :]
 
 
-def _best_of_duplicates(
-    lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str
-) -> Ints | None:
+def _best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str) -> Ints | None:
     """Positions to keep when an item stands twice in a list: its best entry; None when there are no duplicates."""
     key = lists * (int(slot.max(initial=0)) + 1) + slot
     worth = -rank if rank is not None else score
@@ -194,7 +207,9 @@ def _best_of_duplicates(
     if not again.any():
         return None
     warnings.warn(
-        f"{source}: {int(again.sum())} entries repeat an item of their list; the best is kept", DataWarning, stacklevel=3
+        f"{source}: {int(again.sum())} entries repeat an item of their list; the best is kept",
+        DataWarning,
+        stacklevel=3,
     )
     order = np.lexsort((np.arange(len(key)), -worth, key))
     first = np.ones(len(key), bool)
@@ -202,12 +217,24 @@ def _best_of_duplicates(
     return np.sort(order[first])
 
 
-def _sorted_order(lists: Ints, rank: Floats, slot: Ints) -> Ints | slice:
-    same_list = lists[1:] == lists[:-1]
-    rising = (rank[1:] > rank[:-1]) | ((rank[1:] == rank[:-1]) & (slot[1:] > slot[:-1]))
-    if ((lists[1:] > lists[:-1]) | (same_list & rising)).all():
-        return slice(None)
-    return np.lexsort((slot, rank, lists))
+def _sorted_order(lists: Ints, *keys: NDArray[Any]) -> Ints:
+    """Positions by list, then by each key; lists that stand in order already, as most files have them, cost little."""
+    few = len(lists) > 0 and int(lists.max()) < 1 << 16  # numpy sorts 16 bits by radix
+    order = np.argsort(lists.astype(np.uint16) if few else lists, kind="stable")
+    sorted_lists = lists[order]
+    equal = sorted_lists[1:] == sorted_lists[:-1]
+    falls = np.zeros(len(equal), bool)
+    for key in keys:
+        value = key[order]
+        falls |= equal & (value[1:] < value[:-1])
+        equal &= value[1:] == value[:-1]
+    if falls.any():
+        unsorted = np.zeros(int(lists.max()) + 1, bool)
+        unsorted[sorted_lists[1:][falls]] = True
+        places = np.flatnonzero(unsorted[sorted_lists])
+        part = order[places]
+        order[places] = part[np.lexsort((*(key[part] for key in reversed(keys)), lists[part]))]
+    return order
 
 
 def _floats(frame: pl.DataFrame, name: str) -> Floats | None:
@@ -288,7 +315,7 @@ def from_orders(orders: Sequence[Sequence[Any]], *, weights: Sequence[float] | N
     >>> from_orders([["a", "b", "c"], ["b", ("a", "c")]]).rankings.entry_rank.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 2.0]
     """
-    rows = []
+    rows: list[tuple[str, str, str, float, float]] = []
     for n, order in enumerate(orders):
         weight = 1.0 if weights is None else float(weights[n])
         rank = 1

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import polars as pl
 
@@ -33,13 +34,14 @@ def read_folds(
 ) -> tuple[Long, Callable[[tuple[str, ...]], tuple[Fold, ...]]]:
     """The rows of all queries, and what makes the folds once the positions of the queries are known."""
     parts: list[Long] = []
+    module: ModuleType | None = None
     sizes: dict[str, int] = {}
     members: dict[tuple[str, str], list[str]] = {}
     differing: set[str] = set()
     for part in PARTS:
         for folder in folders:
             source = load(_part_file(folder, part))
-            module = format_of(source, format_name)
+            module = module or format_of(source, format_name)
             if module not in (letor, letor_features):
                 raise source.error(1, "LETOR lines in a folder of folds")
             lines = svmlight.lines_of(source)

@@ -27,13 +27,18 @@ def sniff(source: Source) -> bool:
     """LETOR lines with a NULL among the values, or with nothing but whole numbers from 1 up."""
     if not svmlight.looks_like(source.head):
         return False
-    values = svmlight.values_in(source.head)
-    return NULL in values or (bool(values) and all(v.isdecimal() and int(v) >= 1 for v in values))
+    told = None
+    for told in svmlight.values_in(source.head):
+        if told == NULL:
+            return True
+        if not (told.isdecimal() and told.strip("0")):
+            return False
+    return told is not None
 
 
-def read(source: Source, lines: pl.DataFrame | None = None) -> Long:
-    """The lists of all experts, and the labels."""
-    lines = svmlight.lines_of(source) if lines is None else lines
+def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
+    """The lists of all experts, and the labels; of the ``chosen`` lines only, where they are given."""
+    lines = svmlight.parsed(source, svmlight.lines_of(source) if chosen is None else chosen)
     pairs = svmlight.pairs_of(source, lines, absent=[NULL])
     if (row := first_true(pairs["value"] <= 0)) is not None:
         raise source.error(pairs["line"][row], "ranks from 1 up or NULL (format='letor-features' for values)")

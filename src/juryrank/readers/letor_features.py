@@ -22,9 +22,9 @@ def sniff(source: Source) -> bool:
     return svmlight.looks_like(source.head) and not letor.sniff(source)
 
 
-def read(source: Source, lines: pl.DataFrame | None = None) -> Long:
-    """Features and labels of the items; nobody ranks them."""
-    lines = svmlight.lines_of(source) if lines is None else lines
+def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
+    """Features and labels of the items, which nobody ranks; of the ``chosen`` lines only, where they are given."""
+    lines = svmlight.parsed(source, svmlight.lines_of(source) if chosen is None else chosen)
     pairs = svmlight.pairs_of(source, lines)
     keys = natural(pairs["key"])
     wide = pairs.pivot("key", index="line", values="value", aggregate_function="last", maintain_order=True)

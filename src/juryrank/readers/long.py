@@ -73,8 +73,8 @@ def features_of(rankings: Rankings, slots: pl.DataFrame, values: Floats, source:
     if missing := row.null_count():
         message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
         warnings.warn(message, DataWarning, stacklevel=4)
-    padded: Floats = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
-    return padded[row.fill_null(len(values)).to_numpy()]
+    found: Floats = np.vstack([values, np.full((1, values.shape[1]), np.nan)])[row.fill_null(len(values)).to_numpy()]
+    return found
 
 
 def slot_frame(rankings: Rankings) -> pl.DataFrame:
@@ -87,10 +87,13 @@ def slot_frame(rankings: Rankings) -> pl.DataFrame:
 def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> None:
     """Warn when ranks and scores of a list order it differently; equal scores, or equal ranks, contradict nothing."""
     keys = [c for c in ("query", "expert", "list") if c in entries.columns]
-    falls = pl.col("rank").shift(-1) < pl.col("rank")
     same_list = pl.all_horizontal(pl.col(k) == pl.col(k).shift(-1) for k in keys)
-    by_score = entries.lazy().drop_nulls(["rank", "score"]).sort([*keys, -pl.col("score"), "rank"])
-    count = by_score.select((falls & same_list).sum()).collect().item()
+    falls = same_list & (pl.col("rank").shift(-1) < pl.col("rank"))
+    rises = same_list & (pl.col("score").shift(-1) > pl.col("score"))
+    entries = entries.drop_nulls(["rank", "score"])
+    if not entries.select((falls | rises).any() | (same_list.sum() + pl.struct(keys).n_unique() != pl.len())).item():
+        return
+    count = entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item()
     if count:
         message = f"{source}: ranks and scores disagree on {count} neighbours; the order is that of the {obeyed}"
         warnings.warn(message, DataWarning, stacklevel=4)

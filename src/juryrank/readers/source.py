@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import re
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,20 +60,6 @@ class Source:
         found = next(islice(io.BytesIO(self.data), line - 1, None), b"").decode(errors="replace").rstrip("\n")
         shown = found if len(found) <= QUOTED else found[:QUOTED] + "…"
         return DataError(f"{self.path}:{line}: expected {expected}, got {shown!r}")
-
-    def blanks_as(self, separator: bytes) -> bytes:
-        """The text with ``separator`` for every run of blanks inside a line; lines keep their numbers."""
-        other = b"\t" if separator == b" " else b" "
-        data = self.data
-        if (
-            other not in data
-            and separator * 2 not in data
-            and separator + b"\n" not in data
-            and b"\n" + separator not in data
-        ):
-            return data.strip(separator)
-        data = re.sub(rb"[ \t\f\v]+", separator, data)
-        return data.replace(b"\n" + separator, b"\n").replace(separator + b"\n", b"\n").strip(separator)
 
 
 def load(path: Path) -> Source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from juryrank.readers.source import Source
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
 UNJUDGED = -1.0  # LETOR's label of an item that nobody judged
+EXPECTED = "a number, qid:… and key:value pairs"
 NAMED = r"^#\s*(?:expert|feature)\s+(\d+)\s*=\s*(.*\S)\s*$"
 
 
@@ -25,33 +26,39 @@ def looks_like(head: list[str]) -> bool:
     return any(LINE.match(line) for line in [text for text in head if not text.startswith("#")][:1])
 
 
-def values_in(head: list[str]) -> list[str]:
-    """All values of the first lines, as text."""
-    return [v for line in head for v in re.findall(r"\s\d+:(\S+)", line.partition("#")[0])]
+def values_in(head: list[str]) -> Iterator[str]:
+    """The values of the first lines, as text."""
+    return (v for line in head for v in re.findall(r"\s\d+:(\S+)", line.partition("#")[0]))
 
 
 def lines_of(source: Source) -> pl.DataFrame:
-    """One row per line: line, label, query, item, and the rest of the line as text.
+    """One row per line: line, query and text."""
+    frame = source.lines().filter(~pl.col("text").str.starts_with("#"))
+    if b"\t" in source.data:
+        frame = frame.with_columns(pl.col("text").str.replace_all("\t", " ", literal=True))
+    frame = frame.with_columns(query=pl.col("text").str.extract(r"^ *[^ #]+ +qid:([^\s#]+)"))
+    if (row := first_true(frame["query"].is_null())) is not None:
+        raise source.error(frame["line"][row], EXPECTED)
+    return frame
+
+
+def parsed(source: Source, lines: pl.DataFrame) -> pl.DataFrame:
+    """One row per line: line, query, item, label, and the rest of the line as text.
 
     An item without a docid is named by its number among the lines of its query.
     """
-    frame = source.lines().filter(~pl.col("text").str.starts_with("#"))
     halves = pl.col("text").str.splitn("#", 2)
-    frame = frame.select("line", body=halves.struct[0].str.strip_chars(), note=halves.struct[1])
-    if source.data.find(b"\t") >= 0:
-        frame = frame.with_columns(pl.col("body").str.replace_all("\t", " ", literal=True))
-    frame = frame.with_columns(
-        label=pl.col("body").str.extract(r"^(\S+)"),
-        query=pl.col("body").str.extract(r"^\S+ +qid:(\S+)"),
-        rest=pl.col("body").str.extract(r"^\S+ +qid:\S+(.*)$"),
-        item=pl.col("note").str.extract(r"docid\s*=\s*(\S+)"),
+    frame = lines.select(
+        "line",
+        "query",
+        label=pl.col("text").str.extract(r"^ *([^ ]+)").cast(pl.Float64, strict=False),
+        rest=halves.struct[0].str.extract(r"qid:[^ ]+(.*)$"),
+        item=halves.struct[1].str.extract(r"docid\s*=\s*(\S+)"),
     )
-    label = numbers(frame["label"])
-    wrong = frame["query"].is_null() | label.is_null() | ~label.is_finite()
-    if (row := first_true(wrong)) is not None:
-        raise source.error(frame["line"][row], "a number, qid:… and key:value pairs")
+    if (row := first_true(~frame["label"].is_finite().fill_null(False))) is not None:
+        raise source.error(frame["line"][row], EXPECTED)
     number = pl.int_range(1, pl.len() + 1).over("query").cast(pl.String)
-    return frame.select("line", "query", pl.coalesce("item", number).alias("item"), label.alias("label"), "rest")
+    return frame.with_columns(pl.coalesce("item", number))
 
 
 def pairs_of(source: Source, frame: pl.DataFrame, absent: Collection[str] = ()) -> pl.DataFrame:

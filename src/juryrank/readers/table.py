@@ -62,8 +62,8 @@ def read_frame(
     rows = _rows(frame, found, fail or tabular.failing_in(name))
     labels = rows.select(*SLOT, "label").drop_nulls("label").unique() if "label" in found else None
     if not ordered:
-        bare = rows if labels is None else rows.filter(pl.col("label").is_null())
-        return Long(name=name, candidates=bare.select(SLOT) if bare.height else None, labels=labels)
+        bare = labels is None or rows["label"].is_null().any()
+        return Long(name=name, candidates=rows.select(SLOT) if bare else None, labels=labels)
     if "expert" not in found:
         rows = rows.with_columns(expert=pl.lit(expert))
     said = rows.select(pl.col("expert").is_not_null() & ~pl.all_horizontal(pl.col(ordered).is_null())).to_series()
@@ -113,7 +113,10 @@ def frame_of(data: Dataset) -> pl.DataFrame:
         outside = len(data.labels.label_value) - int(np.isfinite(label).sum())
         warn_of_loss(outside, "labels of items that are no candidates are left out; write them as TREC qrels")
         rows = rows.with_columns(label=pl.Series(label[rows["slot"].to_numpy()]).fill_nan(None))
-    return rows.drop("slot")
+    if not r.n_entries:
+        rows = rows.drop("expert", "rank")
+    whole = [c for c in ("rank", "label", "weight") if c in rows.columns and (rows[c] == rows[c].round()).all()]
+    return rows.drop("slot").with_columns(pl.col(whole).cast(pl.Int64))
 
 
 def _rows(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail) -> pl.DataFrame:

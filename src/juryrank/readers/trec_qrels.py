@@ -8,7 +8,7 @@ import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.readers.atomic import save
-from juryrank.readers.long import Long, first_true
+from juryrank.readers.long import Long
 from juryrank.readers.rows import demand_words, labels_frame, text_of
 from juryrank.readers.source import Source
 from juryrank.readers.words import blank_separated, first_words
@@ -26,9 +26,6 @@ def sniff(source: Source) -> bool:
 def read(source: Source) -> Long:
     """The labels; nobody ranks anything."""
     frame = blank_separated(source, NAMES, numeric=("label",))
-    wrong = ~pl.col("label").is_finite().fill_null(False) | pl.col("more").is_not_null()
-    if (row := first_true(frame.select(wrong).to_series())) is not None:
-        raise source.error(frame["line"][row], f"{len(NAMES)} columns: {' '.join(NAMES)} (a number)")
     return Long(name=str(source.path), labels=frame.select("query", "item", "label"))
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError
 from juryrank.readers.atomic import save
-from juryrank.readers.long import Long, first_true, warn_of_contradictions
+from juryrank.readers.long import Long, warn_of_contradictions
 from juryrank.readers.rows import demand_single_lists, demand_words, entries_of, text_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
 from juryrank.readers.words import blank_separated, first_words
@@ -35,12 +35,7 @@ def sniff(source: Source) -> bool:
 def read(source: Source) -> Long:
     """The lists of one run, or of several in one file when tags differ."""
     names = RANKLESS if len(first_words(source)) == len(RANKLESS) else FULL
-    frame = blank_separated(source, names, numeric=("rank", "score"))
-    wanted = [n for n in names if n != "rank"]
-    wrong = frame.select(pl.any_horizontal(pl.col(wanted).is_null()) | pl.col("more").is_not_null()).to_series()
-    if (row := first_true(wrong)) is not None:
-        raise source.error(frame["line"][row], f"{len(names)} columns: {' '.join(names)}")
-    frame = frame.select(n for n in names if n != "iteration")
+    frame = blank_separated(source, names, numeric=("rank", "score"), optional=("rank",)).drop("iteration")
     if "rank" in names:
         warn_of_contradictions(frame, str(source.path), "scores")
         frame = frame.drop("rank")

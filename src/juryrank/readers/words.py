@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
+from juryrank.readers.long import first_true
 from juryrank.readers.source import Source
 
 
@@ -12,10 +15,20 @@ def first_words(source: Source) -> list[str]:
     return [word.decode() for word in source.head[0].encode().split()] if source.head else []
 
 
-def blank_separated(source: Source, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
-    """Columns between tabs or any blanks."""
+def blank_separated(
+    source: Source, names: tuple[str, ...], numeric: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> pl.DataFrame:
+    """Columns between tabs or any blanks, or an error for the first line that does not have them."""
     separator = b"\t" if b"\t" in source.data[:10_000] else b" "
-    return separated(source.blanks_as(separator), separator.decode(), names, numeric)
+    demanded = [name for name in names if name not in optional]
+    wrong = pl.any_horizontal(pl.col(demanded).is_null()) | pl.col("more").is_not_null()
+    frame = separated(source.data, separator.decode(), names, numeric)
+    if frame.select(wrong.any()).item():  # most files have one separator throughout; only others are rewritten
+        frame = separated(_one_blank(source.data, separator), separator.decode(), names, numeric)
+    if (row := first_true(frame.select(wrong).to_series())) is not None:
+        told = " ".join(f"{name} (a number)" if name in numeric else name for name in names)
+        raise source.error(frame["line"][row], f"{len(names)} columns: {told}")
+    return frame.select(names)
 
 
 def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
@@ -33,3 +46,9 @@ def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tupl
         row_index_offset=1,
     )
     return frame.filter(~pl.all_horizontal(pl.col(names).is_null()))
+
+
+def _one_blank(data: bytes, separator: bytes) -> bytes:
+    """The text with ``separator`` for every run of blanks inside a line; lines keep their numbers."""
+    data = re.sub(rb"[ \t\f\v]+", separator, data)
+    return data.replace(b"\n" + separator, b"\n").replace(separator + b"\n", b"\n").strip(separator)
