@@ -88,13 +88,11 @@ def standings(experts: Scores, methods: Scores) -> Table:
 def verdict(experts: Scores, methods: Scores) -> str:
     """What the numbers show, and what they do not."""
     metric = METRICS[0]
-    best = max(experts, key=lambda name: experts[name][metric])
-    above = sorted(name for name in methods if methods[name][metric] > experts[best][metric])
-    rrf = methods["rrf"][metric]
-    beaten = sum(rrf > scores[metric] for scores in experts.values())
+    second, best = sorted(experts, key=lambda name: experts[name][metric])[-2:]
+    beaten = {e: sum(scores[metric] > experts[e][metric] for scores in methods.values()) for e in (second, best)}
     return (
-        f"rrf ({rrf:.4f}) beats {beaten} of {len(experts)} experts; the best expert alone is {best} "
-        f"({experts[best][metric]:.4f}), and {len(above)} of {len(methods)} methods beat it. "
-        "Which expert is best is known only with labels; these were made for this demo by one judge.\n"
+        f"{beaten[second]} of {len(methods)} methods beat every expert but the best one; {beaten[best] or 'none'} of them "
+        f"beat {best} ({experts[best][metric]:.4f}; rrf has {methods['rrf'][metric]:.4f}).\n"
+        "Which expert is best is known only with labels, and these were made for this demo by one judge.\n"
         "24 questions are too few to tell methods apart: this is a demonstration, not a benchmark."
     )
