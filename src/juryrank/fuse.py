@@ -34,9 +34,7 @@ def fuse(
         raise DataError(f"values must be 'score' or 'rank', got {values!r}")
     if not isinstance(lists, Mapping):
         lists = {str(n + 1): listed for n, listed in enumerate(lists)}
-    model = (
-        method if isinstance(method, Aggregator) else _plain(method) if not params else make_method(method, **params)
-    )
+    model = method if isinstance(method, Aggregator) else _named(method, params)
     if _many_queries(lists):
         return _by_dataset(lists, model, values)
     if values == "score" and isinstance(model, Positional) and model.additive and model.missing == "ignore":
@@ -46,6 +44,10 @@ def fuse(
     own = {str(item): item for listed in lists.values() for item in listed}
     alone = {expert: {"one": listed} for expert, listed in lists.items()}
     return {own[item]: score for item, score in _by_dataset(alone, model, values).get("one", {}).items()}
+
+
+def _named(name: str, params: dict[str, Any]) -> Aggregator:
+    return make_method(name, **params) if params else _plain(name)
 
 
 @cache

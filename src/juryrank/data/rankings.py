@@ -8,7 +8,7 @@ an unranked item has a slot but no entry.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -136,11 +136,13 @@ class Rankings(ByQuery):
     @cached_property
     def slot_lists(self) -> Ints:
         """How many lists rank each slot."""
-        return np.bincount(self.entry_slot, minlength=self.n_slots)
+        counts: Ints = np.bincount(self.entry_slot, minlength=self.n_slots)
+        return counts
 
     @cached_property
     def list_query(self) -> Ints:
-        return parents(self.list_ptr)
+        query: Ints = parents(self.list_ptr)
+        return query
 
     @cached_property
     def list_size(self) -> Ints:
@@ -176,6 +178,20 @@ class Rankings(ByQuery):
             list_weight=self.list_weight[lists],
             entry_ptr=sizes_to_ptr(self.list_size[lists]),
             entry_slot=(self.entry_slot[entries] + per_entry).astype(np.int32),
+            entry_rank=self.entry_rank[entries],
+            entry_score=None if self.entry_score is None else self.entry_score[entries],
+        )
+
+    def keep_lists(self, kept: NDArray[np.bool_]) -> Rankings:
+        """The same queries and slots with the chosen lists only."""
+        entries = children(self.entry_ptr, np.flatnonzero(kept))
+        return replace(
+            self,
+            list_ptr=sizes_to_ptr(np.bincount(self.list_query[kept], minlength=len(self))),
+            list_expert=self.list_expert[kept],
+            list_weight=self.list_weight[kept],
+            entry_ptr=sizes_to_ptr(self.list_size[kept]),
+            entry_slot=self.entry_slot[entries],
             entry_rank=self.entry_rank[entries],
             entry_score=None if self.entry_score is None else self.entry_score[entries],
         )

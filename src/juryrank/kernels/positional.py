@@ -70,7 +70,7 @@ def medians(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, values, abse
                     if lo <= entry_slot[e] < hi:
                         table[entry_slot[e] - lo, m] = values[e]
             for i in range(hi - lo):
-                said = ~np.isnan(table[i]) & (weight[list_ptr[q] : list_ptr[q + 1]] > 0)
+                said = ~np.isnan(table[i])
                 if said.any():
                     out[lo + i] = weighted_median(table[i][said], weight[list_ptr[q] : list_ptr[q + 1]][said])
                 else:

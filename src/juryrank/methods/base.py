@@ -63,10 +63,10 @@ class Aggregator(ABC):
         """One finite score for every slot of ``data``."""
         if not getattr(self, "_fitted", False):
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
-        data = as_dataset(data)
-        out = np.zeros(data.rankings.n_slots)
-        details = self._scores(data.rankings, out)
-        return Consensus(data.rankings, out, details or {})
+        rankings = as_dataset(data).rankings
+        out = np.zeros(rankings.n_slots)
+        details = self._scores(self._heard(rankings), out)
+        return Consensus(rankings, out, details or {})
 
     def fit_predict(self, data: Dataset | Rankings) -> Consensus:
         """Fit, then predict the same data."""
@@ -94,19 +94,26 @@ class Aggregator(ABC):
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
 
+    def _heard(self, rankings: Rankings) -> Rankings:
+        """The rankings without the lists that weigh nothing: a weight of 0 silences an expert."""
+        weights: Mapping[str, float] = getattr(self, "weights", None) or {}
+        if strangers := sorted(set(weights) - set(rankings.experts)):
+            warnings.warn(
+                f"{self.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}",
+                DataWarning,
+                stacklevel=3,
+            )
+        heard = self._list_weights(rankings) > 0
+        return rankings if heard.all() else rankings.keep_lists(heard)
+
     def _list_weights(self, rankings: Rankings) -> Floats:
         """The weight of each list: its own, times its expert's."""
         weights: Mapping[str, float] | None = getattr(self, "weights", None)
         if not weights:
             return rankings.list_weight
-        if strangers := sorted(set(weights) - set(rankings.experts)):
-            warnings.warn(
-                f"{self.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}",
-                DataWarning,
-                stacklevel=4,
-            )
         by_expert = np.array([float(weights.get(name, 1.0)) for name in rankings.experts])
-        return rankings.list_weight * by_expert[rankings.list_expert]
+        weighed: Floats = rankings.list_weight * by_expert[rankings.list_expert]
+        return weighed
 
     # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.
 

@@ -108,7 +108,7 @@ def _solve(gain: Floats, cuts: list[tuple[int, int, int]], number: Ints, whole: 
 def _broken_triangles(before: Floats, most: int) -> list[tuple[int, int, int]]:
     """Triples i < j < k with before(i,j) + before(j,k) - before(i,k) outside [0, 1], worst first."""
     n = len(before)
-    found = []
+    found: list[tuple[float, int, int, int]] = []
     for i in range(n - 2):
         total = before[i, i + 1 :, None] + before[i + 1 :, i + 1 :] - before[i, None, i + 1 :]
         excess = np.maximum(total - 1.0, -total)

@@ -71,10 +71,10 @@ class ListChain(MarkovChain):
     def _leaving(self, r: Rankings, slot_share: Floats, entry_share: Floats, tail: Floats, last: bool) -> Floats:
         """The chance to leave each slot when every move goes to an item ranked strictly above."""
         above = entry_share * entries_above(r)
-        moves = np.bincount(r.entry_slot, above, minlength=r.n_slots)
+        moves = summed(r.entry_slot, above, r.n_slots)
         if last:
-            per_query = np.bincount(r.list_query, tail * r.list_size, minlength=len(r))
-            listed = np.bincount(r.entry_slot, np.repeat(tail * r.list_size, r.list_size), minlength=r.n_slots)
+            per_query = summed(r.list_query, tail * r.list_size, len(r))
+            listed = summed(r.entry_slot, np.repeat(tail * r.list_size, r.list_size), r.n_slots)
             moves += np.repeat(per_query, r.query_size) - listed
         leaving: Floats = np.clip(moves * slot_share, 0.0, 1.0)
         # A slot that no list speaks of would keep its mass for ever: it hands it to everyone instead.
@@ -101,8 +101,14 @@ def at_or_above(r: Rankings) -> Floats:
 def slot_weight(r: Rankings, weight: Floats, last: bool) -> Floats:
     """The weight of the lists that speak of each slot."""
     if last:
-        return np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
-    return np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots)
+        return np.repeat(summed(r.list_query, weight, len(r)), r.query_size)
+    return summed(r.entry_slot, np.repeat(weight, r.list_size), r.n_slots)
+
+
+def summed(at: NDArray[Any], values: Floats, n: int) -> Floats:
+    """The sum of the values that fall on each of 0 … n - 1."""
+    total: Floats = np.bincount(at, values, minlength=n).astype(np.float64)
+    return total
 
 
 def inverse(values: Floats) -> Floats:

@@ -25,4 +25,5 @@ class RBC(Positional):
 
     def points(self, rank: Number) -> Number:
         """(1 - phi) phi^(rank - 1)."""
-        return (1.0 - self.phi) * self.phi ** (rank - 1.0)
+        points: Number = (1.0 - self.phi) * self.phi ** (rank - 1.0)
+        return points
