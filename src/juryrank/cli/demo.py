@@ -10,7 +10,7 @@ import typer
 
 from juryrank.cli import options
 from juryrank.cli.compare import consensus_methods
-from juryrank.cli.screen import console, tracked
+from juryrank.cli.screen import console, note, tracked
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,11 +35,15 @@ def run(
 ) -> None:
     """Combine the rankings of six experts on embedded data, and say how good that is."""
     from juryrank.evaluate import evaluate
+    from juryrank.kernels.jit import cache_folder
     from juryrank.methods import method
     from juryrank.readers import read
 
     with as_file(FOLDER / "cooking.csv") as path:
         data = read(path)
+    folder = cache_folder()
+    if folder is None or not any(folder.iterdir()):
+        note("The first run compiles the arithmetic and takes a while; later ones take a second.", quiet=quiet)
     out = console()
     out.print(INTRODUCTION + "\n", style="bold")
     text = json.loads((FOLDER / "queries.json").read_text())
@@ -91,8 +95,8 @@ def verdict(experts: Scores, methods: Scores) -> str:
     second, best = sorted(experts, key=lambda name: experts[name][metric])[-2:]
     beaten = {e: sum(scores[metric] > experts[e][metric] for scores in methods.values()) for e in (second, best)}
     return (
-        f"{beaten[second]} of {len(methods)} methods beat every expert but the best one; {beaten[best] or 'none'} of them "
-        f"beat {best} ({experts[best][metric]:.4f}; rrf has {methods['rrf'][metric]:.4f}).\n"
+        f"{beaten[second]} of {len(methods)} methods beat every expert but the best one; {beaten[best] or 'none'} of "
+        f"them beat {best} ({experts[best][metric]:.4f}; rrf has {methods['rrf'][metric]:.4f}).\n"
         "Which expert is best is known only with labels, and these were made for this demo by one judge.\n"
         "24 questions are too few to tell methods apart: this is a demonstration, not a benchmark."
     )
