@@ -283,7 +283,10 @@ def _rows_of_list(
     expert: str, query: str, listed: Mapping[Any, float] | Iterable[Any], values: str
 ) -> list[tuple[str, str, str, float | None, float | None]]:
     if isinstance(listed, Mapping):
-        numbers = [(str(item), float(value)) for item, value in listed.items()]
+        try:
+            numbers = [(str(item), float(value)) for item, value in listed.items()]
+        except (TypeError, ValueError) as error:
+            raise DataError(f"expert {expert!r}, query {query!r}: a {values} must be a number: {error}") from None
         if values == "rank":
             return [(expert, query, item, value, None) for item, value in numbers]
         return [(expert, query, item, None, value) for item, value in numbers]

@@ -45,6 +45,7 @@ class Aggregator(ABC):
 
     name: ClassVar[str]
     supervised: ClassVar[bool] = False
+    target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
         """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
@@ -71,6 +72,13 @@ class Aggregator(ABC):
     def fit_predict(self, data: Dataset | Rankings) -> Consensus:
         """Fit, then predict the same data."""
         return self.fit(data).predict(data)
+
+    def score(self, data: Dataset, y: object = None) -> float:
+        """The mean of the target metric over the labelled queries of ``data``, higher is better."""
+        from juryrank.metrics import Truth, parse_metric
+
+        values = parse_metric(self.target).per_query(Truth(data).judge(self.predict(data)))
+        return float(np.nanmean(values))
 
     def params(self) -> dict[str, Any]:
         """The parameters as plain values: ``method(name, **params)`` is the same method."""
