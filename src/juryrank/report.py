@@ -87,8 +87,10 @@ def to_rich(report: Report, percent: bool | None = None) -> Group:
         drawn.pad_edge, drawn.show_edge, drawn.padding = False, False, (0, 1, 0, 0)
         drawn.title_justify = drawn.caption_justify = "left"
         for n, column in enumerate(table.columns):
-            side, width = ("left", _widest(table, n)) if n < table.n_names else ("right", None)
-            drawn.add_column(escape(column), justify=side, overflow="fold", min_width=width)
+            if n < table.n_names:
+                drawn.add_column(escape(column), overflow="fold", min_width=_widest(table, n))
+            else:
+                drawn.add_column(escape(column), overflow="fold", justify="right")
         for row in table.rows:
             drawn.add_row(*map(escape, row))
         shown.append(drawn)
