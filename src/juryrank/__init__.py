@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from juryrank.fuse import fuse
     from juryrank.methods import METHODS, method
     from juryrank.metrics import METRICS, parse_metric
+    from juryrank.models import load, save
     from juryrank.readers import read, write
 
 __version__ = "0.1.0"
@@ -32,9 +33,11 @@ __all__ = [
     "compare",
     "evaluate",
     "fuse",
+    "load",
     "method",
     "parse_metric",
     "read",
+    "save",
     "write",
 ]
 
@@ -50,9 +53,11 @@ _HOME = {
     "compare": "compare",
     "evaluate": "evaluate",
     "fuse": "fuse",
+    "load": "models",
     "method": "methods",
     "parse_metric": "metrics",
     "read": "readers",
+    "save": "models",
     "write": "readers",
 }
 

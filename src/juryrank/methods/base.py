@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
@@ -64,10 +64,10 @@ class Aggregator(ABC):
         """One finite score for every slot of ``data``."""
         if not getattr(self, "_fitted", False):
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
-        rankings = as_dataset(data).rankings
-        out = np.zeros(rankings.n_slots)
-        details = self._scores(self._heard(rankings), out)
-        return Consensus(rankings, out, details or {})
+        data = as_dataset(data)
+        out = np.zeros(data.rankings.n_slots)
+        details = self._predict(data, out)
+        return Consensus(data.rankings, out, details or {})
 
     def fit_predict(self, data: Dataset | Rankings) -> Consensus:
         """Fit, then predict the same data."""
@@ -98,9 +98,29 @@ class Aggregator(ABC):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: B027 (most methods learn nothing)
         """Fill the ``x_`` attributes; methods without labels learn nothing."""
 
-    @abstractmethod
+    def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
+        """As ``_scores``; methods that look at more than the lists (item features, say) write this instead."""
+        return self._scores(self._heard(data.rankings), out)
+
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
+        raise NotImplementedError(f"{self.name} scores nothing")
+
+    def learned(self) -> dict[str, Any]:
+        """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name.endswith("_")}
+
+    @classmethod
+    def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
+        """A fitted method from its parameters and what it had learned."""
+        model = cls(**params)
+        model._check()
+        wanted = {f.name for f in fields(model) if f.name.endswith("_")}
+        if wanted != set(learned):
+            raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {sorted(learned)}")
+        vars(model).update(learned)
+        model._fitted = True
+        return model
 
     def _heard(self, rankings: Rankings) -> Rankings:
         """The rankings without the lists that weigh nothing: a weight of 0 silences an expert."""

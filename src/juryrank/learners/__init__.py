@@ -1,0 +1,1 @@
+"""Features and labels become a scorer, one learner per file."""
