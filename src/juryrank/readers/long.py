@@ -42,7 +42,9 @@ class Long:
         if self.features is None:
             return data
         names = natural(pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)).to_list()
-        values = self.features.select(pl.col(names).cast(pl.Float64)).to_numpy().reshape(-1, len(names))
+        if not names:
+            return data
+        values = self.features.select(pl.col(names).cast(pl.Float64)).to_numpy()
         matrix = features_of(data.rankings, self.features, values, self.name)
         return replace(data, features=matrix, feature_names=tuple(names))
 

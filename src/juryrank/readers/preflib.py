@@ -21,7 +21,7 @@ from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError, DataWarning
 from juryrank.readers.atomic import save
 from juryrank.readers.long import Long
-from juryrank.readers.rows import demand_one_query
+from juryrank.readers.rows import demand_one_line, demand_one_query
 from juryrank.readers.source import Source
 
 ENDINGS = (".soc", ".soi", ".toc", ".toi")
@@ -144,8 +144,7 @@ def write(data: Dataset, path: Path) -> None:
     demand_one_query(r, "a PrefLib file")
     if (r.list_weight != np.round(r.list_weight)).any():
         raise DataError("PrefLib counts orders, and some weights of lists are not whole; write a table instead")
-    if any(name != name.strip() or not name.isprintable() for name in r.items):
-        raise DataError("PrefLib cannot carry a name that begins or ends with a blank, or has a line break")
+    demand_one_line(r.items, "a PrefLib file")
     counts = _orders(r)
     kind = _kind(r)
     ending = path.suffix.lower()

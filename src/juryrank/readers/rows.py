@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -64,6 +65,13 @@ def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str 
         names = frame[column].unique(maintain_order=True)
         if (bad := names.filter(names.str.contains(blank) | (names == ""))).len():
             raise DataError(f"{what} cannot carry blanks in a name: {column} {bad[0]!r}; write a table instead")
+
+
+def demand_one_line(names: Iterable[str], what: str) -> None:
+    """A DataError for the first name that would not fill one line from its first to its last letter."""
+    for name in names:
+        if name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
+            raise DataError(f"{what} cannot carry the name {name!r}: it has a line break, or a blank at an end")
 
 
 def demand_single_lists(rankings: Rankings, what: str) -> None:

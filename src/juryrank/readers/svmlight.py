@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset
 from juryrank.errors import DataError
 from juryrank.readers.long import first_true, numbers, slot_frame
-from juryrank.readers.rows import ANY_BLANK, demand_words, text_of, warn_of_loss
+from juryrank.readers.rows import ANY_BLANK, demand_one_line, demand_words, text_of, warn_of_loss
 from juryrank.readers.source import Source
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
@@ -101,8 +101,7 @@ def text_lines(data: Dataset, values: NDArray[np.float64], absent: str, names: S
     titles = [] if numbered or keys == list(names) else [
         f"#{kind} {key} = {name}\n" for key, name in zip(keys, names, strict=True)
     ]  # fmt: skip
-    if titles and any(name != name.strip() or not name.isprintable() for name in names):
-        raise DataError(f"LETOR cannot carry a name of an {kind} that begins or ends with a blank, or has a line break")
+    demand_one_line(names, "LETOR")
     frame = slots.with_columns(label=_labels_of_slots(data))
     columns = pl.DataFrame(values, schema=[f"v{k}" for k in range(len(names))]) if len(names) else pl.DataFrame()
     cells = [

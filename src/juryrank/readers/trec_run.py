@@ -55,7 +55,12 @@ def write(thing: Dataset | Consensus, path: Path) -> None:
     except OSError as error:
         raise DataError(f"{path}: cannot be made: {error.strerror or error}") from None
     for part in lines.partition_by("expert", maintain_order=True):
-        save(path / f"{quote(part['expert'][0], safe=' +,=@')}.run", _text(part))
+        save(path / f"{_file_name(part['expert'][0])}.run", _text(part))
+
+
+def _file_name(expert: str) -> str:
+    """The name as a file may have it, not hidden; the reader goes by the tag inside."""
+    return quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith("."))
 
 
 def _lines(thing: Dataset | Consensus) -> pl.DataFrame:
