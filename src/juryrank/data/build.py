@@ -64,7 +64,7 @@ def from_long(
     experts = natural(entries["expert"])
     query, item = codes(entries["query"], queries), codes(entries["item"], items)
     slot_ptr, slot_item, entry_slot = _slots(query, item, candidates, queries, items, keep_order)
-    lists = _lists(query, codes(entries["expert"], experts), entries)
+    lists = _lists(query, codes(entries["expert"], experts), entries, source)
     rank, score = (_floats(entries, name) for name in ("rank", "score"))
     kept = _best_of_duplicates(lists.code, entry_slot, rank, score, source)
     if kept is not None:
@@ -145,7 +145,7 @@ class _Lists:
         return _Lists(self.code[kept], self.query, self.expert, self.weight)
 
 
-def _lists(query: Ints, expert: Ints, entries: pl.DataFrame) -> _Lists:
+def _lists(query: Ints, expert: Ints, entries: pl.DataFrame, source: str) -> _Lists:
     key = query * (int(expert.max(initial=0)) + 1) + expert
     if "list" in entries.columns:
         several = codes(entries["list"], entries["list"].unique(maintain_order=True))
@@ -158,10 +158,13 @@ def _lists(query: Ints, expert: Ints, entries: pl.DataFrame) -> _Lists:
     if (differs := np.flatnonzero(list_weight[code] != weight)).size:
         row = entries.row(int(differs[0]), named=True)
         raise DataError(
-            f"a list has one weight, but the entries of expert {row['expert']!r} in query {row['query']!r} have several"
+            f"{source}: a list has one weight, but the entries of expert {row['expert']!r} "
+            f"in query {row['query']!r} have several"
         )
     if not (np.isfinite(list_weight).all() and (list_weight >= 0).all()):
-        raise DataError(f"weights must be finite and >= 0, got {list_weight[~(list_weight >= 0)][:1].tolist()}")
+        raise DataError(
+            f"{source}: weights must be finite and >= 0, got {list_weight[~(list_weight >= 0)][:1].tolist()}"
+        )
     return _Lists(code, query[first], expert[first], list_weight)
 
 

@@ -40,10 +40,16 @@ def paths_of(source: Any) -> list[Path]:
 def rows_of_files(paths: Sequence[Path], format_name: str | None, options: Options) -> Long:
     """The rows of all files, and of all files in folders."""
     files = [file for path in paths for file in (files_in(path) if path.is_dir() else [path])]
-    with ThreadPoolExecutor() as pool:  # decompression does not hold the interpreter's lock
-        sources = list(pool.map(load, files))
+    sources = _loaded(files)
     parts = [_rows_of_file(source, format_name, options) for source in sources]
     return together(named_apart(parts, sources), str(files[0]) if len(files) == 1 else f"{len(files)} files")
+
+
+def _loaded(files: Sequence[Path]) -> list[Source]:
+    if len(files) == 1:
+        return [load(files[0])]
+    with ThreadPoolExecutor() as pool:  # decompression does not hold the interpreter's lock
+        return list(pool.map(load, files))
 
 
 def _rows_of_file(source: Source, format_name: str | None, options: Options) -> Long:

@@ -51,7 +51,7 @@ def frame_of(source: Source) -> pl.DataFrame:
         if _is_json(source):
             return pl.read_ndjson(data, infer_schema_length=None)
         return pl.read_csv(data, separator=separator_of(source), infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _unreadable(source, str(error).splitlines()[0]) from None
 
 
@@ -102,7 +102,7 @@ def _headers(source: Source) -> list[str]:
             return list(pl.read_parquet_schema(io.BytesIO(source.data)))
         if _is_json(source):
             return list(json.loads(source.head[0]))
-    except (pl.exceptions.PolarsError, ValueError, RecursionError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, RecursionError):
         return []
     return source.head[0].replace('"', "").split(separator_of(source)) if source.head else []
 
