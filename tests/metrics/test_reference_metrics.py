@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from juryrank.data import Consensus, Dataset
-from juryrank.data.build import from_array
+from juryrank.data.build import from_array, from_dicts
 from juryrank.errors import DataError
 from juryrank.evaluate import evaluate
 
@@ -114,6 +114,13 @@ def test_rbo_of_the_same_order_is_one():
 @pytest.mark.parametrize("metric", ["KendallTau", "KendallTau(variant='a')", "SpearmanRho"])
 def test_a_consensus_that_is_one_tie_agrees_with_nothing(metric):
     assert against([1, 1, 1], [1, 2, 3], metric) == 0.0
+
+
+@pytest.mark.parametrize("metric", ["KendallTau", "KendallTau(variant='a')", "SpearmanRho", "Footrule", "RBO"])
+@pytest.mark.filterwarnings("ignore:e ranks nothing")
+def test_a_query_that_is_not_ranked_agrees_with_nothing(metric):
+    data = from_dicts({"e": {"a": ["x", "y"]}}, labels={"a": {"x": 1, "y": 0}, "b": {"x": 1, "y": 0}})
+    assert evaluate(data, data, metric).per_query["e"][metric].tolist() == pytest.approx([1.0, 0.0])
 
 
 @pytest.mark.parametrize("metric", ["KendallTau", "KendallTau(variant='a')", "SpearmanRho", "Footrule"])

@@ -86,17 +86,12 @@ def mean_places(first, last, ptr, values, out):
 
 @over_queries
 def correlation(first, last, ptr, x, y, out):
-    """Pearson's r of x and y in each query; NaN where y does not vary, 0 where only x does not."""
+    """Pearson's r of x and y in each query; 0 where one of them does not vary."""
     for q in range(first, last):
         lo, hi = ptr[q], ptr[q + 1]
         a, b = x[lo:hi] - x[lo:hi].sum() / max(hi - lo, 1), y[lo:hi] - y[lo:hi].sum() / max(hi - lo, 1)
         xx, yy, xy = (a * a).sum(), (b * b).sum(), (a * b).sum()
-        if yy == 0.0:
-            out[q] = np.nan
-        elif xx == 0.0:
-            out[q] = 0.0
-        else:
-            out[q] = xy / np.sqrt(xx * yy)
+        out[q] = xy / np.sqrt(xx * yy) if xx > 0.0 and yy > 0.0 else 0.0
 
 
 @over_queries
@@ -192,9 +187,6 @@ def overlap(first, last, ptr, truth, ideal_ptr, ideal, p, out):
                 at_short = x
             if d > short and short > 0:
                 total += at_short * (d - short) / (short * d) * weight
-        if m == 0:
-            out[q] = np.nan
-        elif short == 0:
-            out[q] = 0.0
-        else:
+        out[q] = 0.0
+        if short > 0:
             out[q] = (1.0 - p) / p * total + ((x - at_short) / long + at_short / short) * weight

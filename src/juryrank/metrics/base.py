@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError, ParameterError
@@ -83,13 +84,18 @@ class RelevanceMetric(Metric):
 class ReferenceMetric(Metric):
     """Agreement with a reference ranking, or with the labels as a ranking with ties.
 
-    Queries where the reference tells no two items apart have no value.
+    Queries where the reference tells no two items apart have no value; where it does but the consensus does not, 0.
     """
 
     def per_query(self, judged: Judged) -> Floats:
         reference = judged.reference
         assert reference is not None
-        return self._values(judged, reference)
+        return np.where(self._defined(reference), self._values(judged, reference), np.nan)
+
+    def _defined(self, reference: Graded) -> NDArray[np.bool_]:
+        worst = np.append(reference.ideal, np.nan)[reference.ideal_ptr[1:] - 1]
+        best = np.append(reference.ideal, np.nan)[reference.ideal_ptr[:-1]]
+        return (np.diff(reference.ideal_ptr) > 0) & (best > worst)
 
     @abstractmethod
     def _values(self, judged: Judged, reference: Graded) -> Floats:

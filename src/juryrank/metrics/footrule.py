@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.rankings import Floats
-from juryrank.kernels.gains import distance, pair_counts
-from juryrank.metrics.base import ReferenceMetric
+from juryrank.kernels.gains import distance
+from juryrank.metrics.base import ReferenceMetric, share
 from juryrank.metrics.judged import Graded, Judged
 from juryrank.metrics.places import common_places
 
@@ -25,9 +25,7 @@ class Footrule(ReferenceMetric):
 
     def _values(self, judged: Judged, reference: Graded) -> Floats:
         ptr, here, there = common_places(judged, reference)
-        out, counts = np.empty(len(ptr) - 1), np.empty((len(ptr) - 1, 4))
+        out = np.empty(len(ptr) - 1)
         distance(ptr, here, there, out)
-        pair_counts(ptr, here, there, counts)
-        apart = counts[:, 1] > counts[:, 3]
-        farthest = np.diff(ptr) ** 2 // 2
-        return np.where(apart, 1 - out / np.maximum(farthest, 1), np.nan)
+        farthest = (np.diff(ptr) ** 2 // 2).astype(np.float64)
+        return share(farthest - out, farthest)

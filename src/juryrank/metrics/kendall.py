@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import pair_counts
-from juryrank.metrics.base import ReferenceMetric
+from juryrank.metrics.base import ReferenceMetric, share
 from juryrank.metrics.judged import Graded, Judged
 from juryrank.metrics.places import common
 from juryrank.params import param
@@ -16,7 +16,7 @@ from juryrank.params import param
 class KendallTau(ReferenceMetric):
     """Concordant minus discordant pairs, over the pairs that could be (b) or all pairs (a), in O(n log n).
 
-    Over the items that both rank; equal scores are ties. A consensus that is one tie scores 0.
+    Over the items that both rank; equal scores are ties.
 
     Kendall, Biometrika 1945; Knight, JASA 1966.
     """
@@ -29,7 +29,4 @@ class KendallTau(ReferenceMetric):
         counts = np.empty((len(ptr) - 1, 4))
         pair_counts(ptr, score, truth, counts)
         surplus, pairs, tied, truth_tied = counts.T
-        apart = pairs - truth_tied
-        whole = np.sqrt((pairs - tied) * apart) if self.variant == "b" else pairs
-        value = np.divide(surplus, whole, out=np.zeros_like(whole), where=whole > 0)
-        return np.where(apart > 0, value, np.nan)
+        return share(surplus, np.sqrt((pairs - tied) * (pairs - truth_tied)) if self.variant == "b" else pairs)

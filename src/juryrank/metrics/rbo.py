@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import overlap
@@ -23,6 +24,9 @@ class RBO(ReferenceMetric):
 
     name = "RBO"
     p: float = param(0.9, "the chance to look one place deeper", above=0, at_most=0.999)
+
+    def _defined(self, reference: Graded) -> NDArray[np.bool_]:
+        return np.diff(reference.ideal_ptr) > 0
 
     def _values(self, judged: Judged, reference: Graded) -> Floats:
         out = np.empty(len(judged.queries))

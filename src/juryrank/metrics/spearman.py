@@ -15,7 +15,7 @@ from juryrank.metrics.places import common_places
 class SpearmanRho(ReferenceMetric):
     """Correlation of the places that consensus and reference give, where ties share the mean of their places.
 
-    Over the items that both rank. A consensus that is one tie scores 0.
+    Over the items that both rank.
     """
 
     name = "SpearmanRho"
