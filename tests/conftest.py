@@ -5,9 +5,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from juryrank.data.build import from_long
 from juryrank.data.dataset import Dataset
+
+# The first example compiles kernels, so examples have no deadline; the same examples every time.
+settings.register_profile("juryrank", deadline=None, derandomize=True)
+settings.load_profile("juryrank")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -19,7 +24,9 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
-def random_dataset(seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True) -> Dataset:
+def random_dataset(
+    seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True
+) -> Dataset:
     """Partial lists with gaps and ties, an item nobody ranks in every query, and labels 0..2 for most items."""
     rng = np.random.default_rng(seed)
     rows, labels = [], []

@@ -1,0 +1,73 @@
+"""How kernels are compiled and handed to threads."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from juryrank.kernels import jit
+
+
+def test_kernels_are_imported_without_numba():
+    code = "import sys, juryrank.kernels.pairwise, juryrank.kernels.chain; print('numba' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_driver_covers_every_query_once(n_threads, monkeypatch):
+    monkeypatch.setenv("JURYRANK_THREADS", str(n_threads))
+    monkeypatch.setattr(jit, "THREADED_FROM", 0)
+    seen = []
+
+    def count(first, last, ptr, out):
+        seen.append((first, last))
+        out[first:last] += 1
+
+    driver = jit.over_queries(count)
+    driver.compiled = count
+    jit.KERNELS.remove(driver)
+    out = np.zeros(11)
+    driver(np.arange(12), out)
+    assert (out == 1).all()
+    assert len(seen) == (1 if n_threads == 1 else -(-11 // -(-11 // (4 * n_threads))))
+
+
+def test_an_error_in_a_thread_is_not_lost(monkeypatch):
+    monkeypatch.setenv("JURYRANK_THREADS", "2")
+    monkeypatch.setattr(jit, "THREADED_FROM", 0)
+
+    def fail(first, last, ptr):
+        raise ZeroDivisionError
+
+    driver = jit.over_queries(fail)
+    driver.compiled = fail
+    jit.KERNELS.remove(driver)
+    with pytest.raises(ZeroDivisionError):
+        driver(np.arange(9))
+
+
+def test_the_cache_folder_is_named_after_the_kernels(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = jit.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path / "juryrank"
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "other" / "jit.py"))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "jit.py").write_text("# another text")
+    assert jit.cache_folder() != folder
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_nothing_is_cached_where_nothing_can_be_written(tmp_path, monkeypatch):
+    tmp_path.chmod(0o500)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert jit.cache_folder() is None
+
+
+def test_a_file_in_the_way_of_the_cache_is_no_trouble(tmp_path, monkeypatch):
+    (tmp_path / "juryrank").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert jit.cache_folder() is None
