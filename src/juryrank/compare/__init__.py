@@ -77,7 +77,9 @@ class _Trial:
     """The parts of the data to test on, and what each method scored there."""
 
     def __init__(self, data: Dataset, splits: Sequence[Fold], metrics: Sequence[Metric], convention: str) -> None:
-        self.data, self.splits, self.metrics, self.convention = data, splits, metrics, convention
+        self.metrics, self.convention = metrics, convention
+        self.learned = [_take(data, fold.train) for fold in splits] or [data]
+        self.chosen_on = [_take(data, fold.valid) if fold.valid else None for fold in splits] or [None]
         self.tested = [_take(data, fold.test) for fold in splits] or [data]
         self.truths = [Truth(part) for part in self.tested]
         self.values: dict[str, list[NDArray[np.float64]]] = {}
@@ -86,12 +88,8 @@ class _Trial:
     def run(self, label: str, given: Aggregator, part: int) -> None:
         """Fit a fresh copy of a method, predict one part, keep values and times."""
         model = type(given)(**given.params())
-        train, valid = self.data, None
-        if self.splits:
-            fold = self.splits[part]
-            train, valid = _take(self.data, fold.train), _take(self.data, fold.valid) if fold.valid else None
         start = time.perf_counter()
-        model.fit(train, valid=valid)
+        model.fit(self.learned[part], valid=self.chosen_on[part])
         fitted = time.perf_counter()
         consensus = model.predict(self.tested[part])
         spent = self.seconds.setdefault(label, [0.0, 0.0])
