@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+# What calls the kernels, run a second time without compilation: real tracebacks, and bounds are checked.
+UNCOMPILED := tests/methods tests/metrics $(wildcard tests/kernels)
 
 .PHONY: demo test lint types bench docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 test: lint types
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest tests/kernels -q
-	$(PY) -m pytest
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q $(UNCOMPILED)
+	$(PY) -m pytest -q
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check
