@@ -39,13 +39,12 @@ def sniff(source: Source) -> bool:
 def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
     """The lists of all experts, and the labels; of the ``chosen`` lines only, where they are given."""
     lines = svmlight.parsed(source, svmlight.lines_of(source) if chosen is None else chosen)
-    pairs = svmlight.pairs_of(source, lines, absent=[NULL])
-    if (row := first_true(pairs["value"] <= 0)) is not None:
-        raise source.error(pairs["line"][row], "ranks from 1 up or NULL (format='letor-features' for values)")
-    names = svmlight.given_names(source)
-    entries = pairs.drop_nulls("value").select(
-        *SLOT, expert=pl.col("key").replace(names) if names else pl.col("key"), rank=pl.col("value")
-    )
+    pairs = svmlight.pairs_of(source, lines, absent=NULL).drop_nulls("value")
+    if (at := first_true(pairs["value"] <= 0)) is not None:
+        line = lines["line"][pairs["row"][at]]
+        raise source.error(line, "ranks from 1 up or NULL (format='letor-features' for values)")
+    expert = pairs["key"].replace(names) if (names := svmlight.given_names(source)) else pairs["key"]
+    entries = lines.select(SLOT)[pairs["row"]].with_columns(expert=expert, rank=pairs["value"])
     labels = svmlight.labels_of(lines)
     return Long(name=str(source.path), entries=entries, candidates=lines.select(SLOT), labels=labels, keep_order=True)
 

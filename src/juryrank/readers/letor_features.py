@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.data.build import natural
+from juryrank.data.build import codes, natural
 from juryrank.errors import DataError
 from juryrank.readers import letor, svmlight
 from juryrank.readers.atomic import save
@@ -27,10 +28,11 @@ def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
     lines = svmlight.parsed(source, svmlight.lines_of(source) if chosen is None else chosen)
     pairs = svmlight.pairs_of(source, lines)
     keys = natural(pairs["key"])
-    wide = pairs.pivot("key", index="line", values="value", aggregate_function="last", maintain_order=True)
-    wide = lines.select("line", *SLOT).join(wide, on="line", how="left", maintain_order="left")
+    values = np.zeros((lines.height, len(keys)))
+    values[pairs["row"].to_numpy(), codes(pairs["key"], keys)] = pairs["value"].to_numpy()
     names = svmlight.given_names(source)
-    features = wide.select(*SLOT, *(pl.col(k).fill_null(0.0).alias(names.get(k, k)) for k in keys))
+    columns = pl.DataFrame(values, schema=[names.get(key, key) for key in keys])
+    features = pl.concat([lines.select(SLOT), columns], how="horizontal")
     return Long(
         name=str(source.path),
         candidates=lines.select(SLOT),
