@@ -163,6 +163,7 @@ def test_every_format_has_a_sample_that_is_found_to_be_it(samples: Path) -> None
         ([["a", "b"], ["a"]], "a.toc", None, "the orders need the ending .soi"),
         ([["a "], ["b"]], "a.soi", None, "a PrefLib file cannot carry the name 'a '"),
         ([["a", "b"], ["b", "a"]], "a.run", None, "2 experts need a folder"),
+        ([["a", "b"]], "a.parquet.zst", None, "Parquet is compressed inside; drop the .zst"),
         ([["a", "b"]], "a.xyz", None, "no format has the ending '.xyz'"),
         ([["a", "b"]], "a.qrels", None, "the data has no labels to write"),
         ([["a", "b"]], "no/such/folder/a.csv", None, "cannot be written: No such file or directory"),
@@ -222,6 +223,12 @@ def test_experts_with_odd_names_get_files_of_their_own(tmp_path: Path) -> None:
     runs = {"org/model": {"q": {"a": 1.0}}, "..": {"q": {"a": 1.0}}, "a%2Fb": {"q": {"a": 1.0}}}
     write(from_dicts(runs), tmp_path / "runs")
     assert set(read(tmp_path / "runs").experts) == set(runs)
+
+
+def test_a_consensus_in_a_text_file_is_a_run(samples: Path, tmp_path: Path) -> None:
+    data = read(samples / "bm25.run")
+    write(Consensus(data.rankings, np.zeros(data.rankings.n_slots)), tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_text().splitlines()[0] == "q1 Q0 d1 1 0.0 juryrank"
 
 
 def test_write_refuses_what_is_no_data(tmp_path: Path) -> None:

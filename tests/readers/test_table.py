@@ -159,6 +159,29 @@ def test_a_table_without_experts_is_one_expert_named_after_the_file(tmp_path: Pa
     assert read(table(tmp_path, "item,score\na,2\nb,1\n", "bm25.csv")).experts == ("bm25",)
 
 
+def test_tables_of_one_expert_with_one_name_are_named_by_their_paths(tmp_path: Path) -> None:
+    paths = []
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        paths.append(table(tmp_path / folder, "item,score\na,2\n", "run.csv"))
+    with pytest.warns(DataWarning, match="2 files share the expert 'run'; they are named by file"):
+        assert read(paths).experts == tuple(str(path) for path in paths)
+
+
+def test_parts_of_one_table_are_put_together(tmp_path: Path) -> None:
+    one = table(tmp_path, "item,expert,score\na,e,2\n", "1.csv")
+    two = table(tmp_path, "item,expert,score\nb,e,1\n", "2.csv")
+    assert lists_of(read([one, two])) == {("all", "e", frozenset({("a", 1.0, 2.0), ("b", 2.0, 1.0)})): 1}
+
+
+def test_lists_with_scores_and_lists_with_ranks_go_together_by_rank(tmp_path: Path) -> None:
+    one = table(tmp_path, "item,expert,score\na,e,2\nb,e,5\n", "1.csv")
+    two = table(tmp_path, "item,expert,rank\nb,f,1\n", "2.csv")
+    data = read([one, two])
+    assert data.rankings.entry_score is None
+    assert lists_of(data)["all", "e", frozenset({("b", 1.0, None), ("a", 2.0, None)})] == 1
+
+
 def test_candidates_get_slots_from_a_dict_or_a_frame(tmp_path: Path) -> None:
     path = table(tmp_path, "query,item,expert,rank\n1,a,e,1\n")
     wanted = {("1", "a"), ("1", "b"), ("2", "c")}

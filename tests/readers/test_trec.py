@@ -77,7 +77,7 @@ def test_blanks_may_change_within_a_file_and_stand_at_the_ends(tmp_path: Path, s
 
 def test_files_with_one_tag_are_named_after_the_files(tmp_path: Path) -> None:
     one = run(tmp_path, "1 Q0 a 1 9 STANDARD\n", "first.run")
-    two = run(tmp_path, "1 Q0 b 1 9 STANDARD\n", "second.txt.gz".removesuffix(".gz"))
+    two = run(tmp_path, "1 Q0 b 1 9 STANDARD\n", "second.txt")
     other = run(tmp_path, "1 Q0 b 1 9 own\n", "third.run")
     with pytest.warns(DataWarning, match="2 files share the expert 'STANDARD'"):
         assert read([one, two, other]).experts == ("first", "own", "second")
@@ -90,6 +90,12 @@ def test_files_with_one_tag_and_one_name_are_named_by_their_paths(tmp_path: Path
         paths.append(run(tmp_path / folder, "1 Q0 a 1 9 STANDARD\n"))
     with pytest.warns(DataWarning, match="2 files share"):
         assert read(paths).experts == tuple(str(path) for path in paths)
+
+
+def test_files_with_one_tag_about_different_queries_are_one_expert(tmp_path: Path) -> None:
+    one = run(tmp_path, "1 Q0 a 1 9 bm25\n", "first.run")
+    two = run(tmp_path, "2 Q0 b 1 9 bm25\n", "second.run")
+    assert read([one, two]).experts == ("bm25",)
 
 
 def test_one_file_may_hold_several_experts(tmp_path: Path) -> None:

@@ -60,8 +60,6 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
     def build(rows: Long) -> Dataset:
         return (rows if extra is None else together([rows, extra], rows.name)).build()
 
-    if isinstance(source, Dataset):
-        return source
     if hasattr(source, "__arrow_c_stream__"):
         return build(rows_of_frame(source, format_name, options))
     paths = paths_of(source)
@@ -73,7 +71,7 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
 
 
 def _with_features(data: Dataset, features: Any) -> Dataset:
-    other = read(features, format="letor-features")
+    other = features if isinstance(features, Dataset) else read(features, format="letor-features")
     if other.features is None:
         raise DataError("features: the data that was given has no features")
     matrix = features_of(data.rankings, slot_frame(other.rankings), other.features, "features")

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from juryrank.errors import DataError
+from juryrank.readers.source import PARQUET
 
 
 def save(path: Path, content: bytes) -> None:
@@ -31,6 +32,8 @@ def _packed(path: Path, content: bytes) -> bytes:
     if path.suffix.lower() == ".gz":
         return gzip.compress(content, mtime=0)  # without a time, equal data gives equal files
     if path.suffix.lower() == ".zst":
+        if content.startswith(PARQUET):
+            raise DataError(f"{path}: Parquet is compressed inside; drop the .zst")
         lines = pl.DataFrame({"line": content.decode().removesuffix("\n").split("\n")})
         out = io.BytesIO()
         lines.write_csv(out, include_header=False, quote_style="never", compression="zstd")

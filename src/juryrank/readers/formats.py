@@ -40,16 +40,16 @@ def format_of(source: Source, name: str | None = None) -> ModuleType:
 
 
 def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) -> ModuleType:
-    """The format of that name, or the one whose ending ``path`` has; without an ending, TREC runs."""
-    module = named(name) if name is not None else _by_ending(path)
+    """The format of that name, or that of the ending of ``path``; no ending (or .txt, for a consensus) is a TREC run."""
+    module = named(name) if name is not None else _by_ending(path, plain_is_run=isinstance(thing, Consensus))
     if isinstance(thing, Consensus) and module not in (trec_run, table):
         raise DataError(f"{path}: a consensus is written as a TREC run or a table, not as {_name(module)}")
     return module
 
 
-def _by_ending(path: Path) -> ModuleType:
+def _by_ending(path: Path, *, plain_is_run: bool) -> ModuleType:
     ending = Path(unpacked_name(path)).suffix.lower()
-    if not ending:
+    if not ending or (ending == ".txt" and plain_is_run):
         return trec_run
     for module in FORMATS.values():
         if ending in module.ENDINGS:

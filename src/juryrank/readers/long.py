@@ -29,6 +29,7 @@ class Long:
     labels: pl.DataFrame | None = None  # query, item, label
     features: pl.DataFrame | None = None  # query, item, one column per feature
     keep_order: bool = False  # slots stand in the order of candidates
+    one_expert: bool = False  # the file as a whole is what one expert says
 
     def build(self) -> Dataset:
         """The Dataset of these rows; with neither entries nor candidates, what is labelled gets the slots."""

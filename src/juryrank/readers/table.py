@@ -71,7 +71,13 @@ def read_frame(
     if len(ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
     rest = rows.filter(~said).select(SLOT).unique()
-    return Long(name=name, entries=entries, candidates=rest if rest.height else None, labels=labels)
+    return Long(
+        name=name,
+        entries=entries,
+        candidates=rest if rest.height else None,
+        labels=labels,
+        one_expert="expert" not in found,
+    )
 
 
 def directed(found: dict[str, str], values: str | None, source: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def read(source: Source) -> Long:
     if "rank" in names:
         warn_of_contradictions(frame, str(source.path), "scores")
         frame = frame.drop("rank")
-    return Long(name=str(source.path), entries=frame)
+    return Long(name=str(source.path), entries=frame, one_expert=frame["expert"].n_unique() == 1)
 
 
 def write(thing: Dataset | Consensus, path: Path) -> None:
