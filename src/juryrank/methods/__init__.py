@@ -16,6 +16,7 @@ from juryrank.methods.condorcet import Condorcet
 from juryrank.methods.copeland import Copeland
 from juryrank.methods.dowdall import Dowdall
 from juryrank.methods.isr import ISR
+from juryrank.methods.jury import Jury
 from juryrank.methods.kemeny import Kemeny
 from juryrank.methods.log_isr import LogISR
 from juryrank.methods.majority_vote import MajorityVote
@@ -27,6 +28,7 @@ from juryrank.methods.mean_rank import MeanRank
 from juryrank.methods.median_rank import MedianRank
 from juryrank.methods.outranking import Outranking
 from juryrank.methods.rbc import RBC
+from juryrank.methods.ridge import Ridge
 from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
 from juryrank.params import parameters
@@ -53,12 +55,14 @@ __all__ = [
     "Condorcet",
     "Copeland",
     "Dowdall",
+    "Jury",
     "Kemeny",
     "LogISR",
     "MajorityVote",
     "MeanRank",
     "MedianRank",
     "Outranking",
+    "Ridge",
     "method",
 ]
 
@@ -77,6 +81,7 @@ METHODS: dict[str, type[Aggregator]] = {
         Copeland,
         Dowdall,
         ISR,
+        Jury,
         Kemeny,
         LogISR,
         MajorityVote,
@@ -88,6 +93,7 @@ METHODS: dict[str, type[Aggregator]] = {
         MedianRank,
         Outranking,
         RBC,
+        Ridge,
         RRA,
         RRF,
     )

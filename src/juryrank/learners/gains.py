@@ -1,0 +1,61 @@
+"""What learners learn from: one gain per slot, from labels, a reference ranking or preference pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juryrank.data import Dataset, Labels
+from juryrank.data.rankings import Floats, Rankings
+from juryrank.errors import DataError
+from juryrank.kernels.ragged import parents, sizes_to_ptr
+
+
+def slot_gains(data: Dataset) -> Floats:
+    """The gain of each slot, 0 is worst; NaN where nothing is known about it.
+
+    Labels are gains as they are, and 0 where they are below 0. Of m items in a reference ranking the first gains 1
+    and each following rank 1/m less. An item in preference pairs gains the share of its comparisons that it won.
+    Labels come before a reference, a reference before pairs.
+    """
+    if data.labels is not None:
+        return np.maximum(data.slot_labels, 0.0)
+    if data.reference is not None:
+        return _by_rank(data.rankings, data.reference)
+    if data.pairs is not None:
+        return _by_wins(data)
+    raise DataError("there is nothing to learn from: the data has no labels, no reference ranking and no pairs")
+
+
+def truth_of(data: Dataset, gains: Floats) -> Dataset:
+    """The data with labels that metrics can use: its own, or the gains where it has none."""
+    if data.labels is not None:
+        return data
+    return Dataset(rankings=data.rankings, labels=_as_labels(data.rankings, gains))
+
+
+def _by_rank(rankings: Rankings, reference: Floats) -> Floats:
+    query = parents(rankings.slot_ptr)
+    last = np.zeros(len(rankings))
+    said = ~np.isnan(reference)
+    np.maximum.at(last, query[said], reference[said])
+    return 1.0 - (reference - 1.0) / np.where(last > 0, last, 1.0)[query]
+
+
+def _by_wins(data: Dataset) -> Floats:
+    assert data.pairs is not None
+    n = data.rankings.n_slots
+    won = np.bincount(data.pairs.better, data.pairs.weight, minlength=n)
+    lost = np.bincount(data.pairs.worse, data.pairs.weight, minlength=n)
+    met = won + lost
+    return np.divide(won, met, out=np.full(n, np.nan), where=met > 0)
+
+
+def _as_labels(rankings: Rankings, gains: Floats) -> Labels:
+    known = np.flatnonzero(~np.isnan(gains))
+    return Labels(
+        queries=rankings.queries,
+        items=rankings.items,
+        label_ptr=sizes_to_ptr(np.bincount(parents(rankings.slot_ptr)[known], minlength=len(rankings))),
+        label_item=rankings.slot_item[known],
+        label_value=gains[known],
+    )

@@ -1,0 +1,133 @@
+"""What labelled queries teach about position curves, as sums that add up: Gram matrices of centred features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats, Ints, Rankings
+from juryrank.kernels.gram import centred
+from juryrank.kernels.positional import add_points
+from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
+from juryrank.learners.gains import slot_gains
+
+RRF_K = 60.0
+DEEPEST = 1000  # unjudged items further down RRF's order teach nothing
+HALF_WEIGHT_AT = 50.0  # the place in RRF's order where an unjudged item counts half as much as a judged one
+ROWS_AT_ONCE = 1 << 23  # numbers of features held at once: 64 MB
+GRAMS_AT_ONCE = 1 << 17  # numbers of Gram matrices held at once: they stay in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """The labelled queries of a data set: their gains, and how much each slot counts (0: not at all)."""
+
+    data: Dataset
+    gains: Floats  # [n_slots]
+    weights: Floats  # [n_slots]
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def grams(self, entry_points: Floats, list_column: Ints, n_columns: int, parts: Ints) -> Iterator[tuple[int, Floats]]:
+        """Blocks of parts of the queries (``parts`` are offsets): the first part's number, and a Gram matrix each.
+
+        ``entry_points`` are [n_entries, n_curves]; the columns of a matrix are curve by curve of column 0, of column 1,
+        and so on, then the gain.
+        """
+        r = self.data.rankings
+        row_ptr = sizes_to_ptr(self.weights > 0)[r.slot_ptr]
+        points = entry_points * np.repeat(r.list_weight, r.list_size)[:, None]
+        width = n_columns * entry_points.shape[1] + 1
+        part = 0
+        while part < len(parts) - 1:
+            end = self._block_end(row_ptr[parts], part, width)
+            here = slice(parts[part], parts[end] + 1)
+            rows = row_ptr[here] - row_ptr[parts[part]]
+            z = np.zeros((rows[-1], width))
+            centred(
+                r.slot_ptr[here], rows, r.list_ptr[here], r.entry_ptr, r.entry_slot, points, list_column,
+                self.weights, self.gains, z,
+            )  # fmt: skip
+            at = rows[parts[part : end + 1] - parts[part]]
+            yield part, np.stack([z[a:b].T @ z[a:b] for a, b in zip(at[:-1], at[1:], strict=True)])
+            part = end
+
+    @staticmethod
+    def _block_end(part_rows: Ints, part: int, width: int) -> int:
+        fits = int(np.searchsorted(part_rows, part_rows[part] + ROWS_AT_ONCE // width, side="right")) - 1
+        return min(max(fits, part + 1), part + max(1, GRAMS_AT_ONCE // width**2), len(part_rows) - 1)
+
+
+def lessons_of(data: Dataset, unjudged: str) -> Lessons:
+    """The queries whose gains differ, with weights: 1 if judged; an unjudged item is irrelevant, but less surely so.
+
+    With ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, unjudged items do not count.
+    """
+    gains = slot_gains(data)
+    judged = ~np.isnan(gains)
+    said = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data)) > 0
+    if not said.all():
+        data, (gains, judged) = _taken(data, said, gains, judged)
+    weights = judged.astype(np.float64)
+    if unjudged == "irrelevant" and data.labels is not None:
+        place = rrf_places(data.rankings)
+        near = ~judged & (place <= DEEPEST)
+        weights[near] = HALF_WEIGHT_AT / (HALF_WEIGHT_AT + place[near])
+    gains = np.where(judged, gains, 0.0)
+    differ = _differ(data.rankings, gains, weights > 0)
+    if not differ.all():
+        data, (gains, weights) = _taken(data, differ, gains, weights)
+    return Lessons(data, gains, weights)
+
+
+def rrf_scores(rankings: Rankings) -> Floats:
+    """Reciprocal rank fusion with k = 60."""
+    return sum_of_points(rankings, 1.0 / (RRF_K + rankings.entry_rank))
+
+
+def sum_of_points(rankings: Rankings, entry_points: Floats) -> Floats:
+    """The points of each slot's entries, times the weights of their lists."""
+    r, out = rankings, np.zeros(rankings.n_slots)
+    add_points(
+        r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, entry_points, np.zeros(r.n_lists), r.list_weight, out
+    )
+    return out
+
+
+def rrf_places(rankings: Rankings) -> Ints:
+    """The place of each slot in RRF's order of its query, 1 is best."""
+    order = np.empty(rankings.n_slots, np.int64)
+    descending(rankings.slot_ptr, rrf_scores(rankings), order)
+    place = np.empty(rankings.n_slots, np.int64)
+    place[order] = np.arange(rankings.n_slots) - np.repeat(rankings.slot_ptr[:-1], rankings.query_size) + 1
+    return place
+
+
+def preferences(rankings: Rankings) -> Ints:
+    """How many pairs of items each expert puts in an order, over all its lists."""
+    r = rankings
+    owner = parents(r.entry_ptr)
+    new = np.ones(r.n_entries, bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (r.entry_rank[1:] != r.entry_rank[:-1])
+    group = np.diff(np.append(np.flatnonzero(new), r.n_entries))
+    tied = np.bincount(owner[new], group * (group - 1), minlength=r.n_lists)
+    pairs = (r.list_size * (r.list_size - 1) - tied) / 2
+    return np.bincount(r.list_expert, pairs, minlength=len(r.experts)).astype(np.int64)
+
+
+def _differ(rankings: Rankings, gains: Floats, counts: Sequence[bool] | Floats) -> Floats:
+    query = parents(rankings.slot_ptr)[counts]
+    low, high = np.full(len(rankings), np.inf), np.full(len(rankings), -np.inf)
+    np.minimum.at(low, query, gains[counts])
+    np.maximum.at(high, query, gains[counts])
+    return high > low
+
+
+def _taken(data: Dataset, kept: Floats, *slot_values: Floats) -> tuple[Dataset, list[Floats]]:
+    chosen = np.flatnonzero(kept)
+    slots = children(data.rankings.slot_ptr, chosen)
+    return data.take(chosen), [value[slots] for value in slot_values]

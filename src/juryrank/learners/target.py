@@ -1,0 +1,89 @@
+"""The metric that a learner optimises, in the arrays that kernels take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import DataError, ParameterError
+from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
+from juryrank.metrics import Metric, parse_metric
+from juryrank.params import param
+
+KINDS = {"nDCG": GAIN, "AP": PRECISION_SUM, "ERR": CASCADE, "RR": FIRST, "P": CUT, "KendallTau": PAIRS}
+ORDERS = ("nDCG", "KendallTau")  # metrics that make sense of a ranking or of pairs, not only of labels
+
+
+def target_param(default: str = "nDCG(dcg='exp-log2')@10") -> Any:
+    """The parameter ``target``, with one meaning everywhere."""
+    doc = f"the metric to optimise and to choose by: {', '.join(KINDS)}, with @k where only the first k places count"
+    return param(default, doc)
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A metric over the slots of some queries: what each slot gains, and what divides the sum of each query."""
+
+    kind: int
+    cutoff: int
+    slot_ptr: Ints  # [n_queries + 1]
+    label: Floats  # [n_slots] the order to learn
+    gain: Floats  # [n_slots]
+    discount: Floats  # [longest query]
+    whole: Floats  # [n_queries]
+
+    @classmethod
+    def of(cls, text: str, slot_ptr: Ints, label: Floats) -> Target:
+        """The target named by ``text`` for these labels (0 is worst)."""
+        metric = listwise(text)
+        kind, cutoff = KINDS[metric.name], getattr(metric, "cutoff", None)
+        gain = _gains(metric, label)
+        longest = int(np.diff(slot_ptr).max(initial=0))
+        depth = longest if cutoff is None else int(cutoff)
+        discount = 1.0 / np.log2(np.arange(longest) + 2.0)
+        whole = np.array([_whole(kind, gain[a:b], discount, depth) for a, b in zip(slot_ptr, slot_ptr[1:], strict=False)])
+        return cls(kind, depth, slot_ptr, label, gain, discount, np.where(whole > 0, whole, 1.0))
+
+
+def listwise(text: str) -> Metric:
+    """The metric of that name, if it is one that can be optimised."""
+    metric = parse_metric(text)
+    if metric.name not in KINDS:
+        raise ParameterError(f"target must be one of {', '.join(KINDS)}, got {text!r}")
+    return metric
+
+
+def check_truth(name: str, text: str, data: Dataset) -> None:
+    """Refuse a metric of labels where the truth is only an order."""
+    if data.labels is None and listwise(text).name not in ORDERS:
+        given = "a reference ranking" if data.reference is not None else "preference pairs"
+        raise DataError(f"{name} with target {text} needs labels, and the data has {given}; use target=KendallTau")
+
+
+def _gains(metric: Metric, label: Floats) -> Floats:
+    if metric.name == "nDCG":
+        return np.exp2(label) - 1 if getattr(metric, "dcg") == "exp-log2" else label
+    if metric.name == "KendallTau":
+        return label
+    if metric.name == "ERR":
+        highest, allowed = label.max(initial=0.0), int(getattr(metric, "max_rel"))
+        if highest > allowed:
+            raise DataError(f"labels must be at most {allowed} for {metric}, got {highest:g}; use ERR(max_rel=…)")
+        return (np.exp2(label) - 1) / 2.0**allowed
+    return (label >= getattr(metric, "rel")).astype(np.float64)
+
+
+def _whole(kind: int, gain: Floats, discount: Floats, depth: int) -> float:
+    if kind == GAIN:
+        return float(np.sort(gain)[::-1] @ discount[: len(gain)])
+    if kind == PRECISION_SUM:
+        return float(gain.sum())
+    if kind == CUT:
+        return float(depth)
+    if kind == PAIRS:
+        return float(len(gain) ** 2 - (np.unique(gain, return_counts=True)[1] ** 2).sum()) / 2
+    return 1.0

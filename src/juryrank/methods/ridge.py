@@ -1,0 +1,36 @@
+"""Query-centred ridge regression."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError
+from juryrank.learners.ridge import Ridge as TowardsZero
+from juryrank.methods.curves import Curves
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class Ridge(Curves):
+    r"""Ridge regression of labels on the logarithms of ranks, inside queries.
+
+    :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
+    weight of missing it. Labels and features are centred in every query; the penalty counts as ``shrink`` more queries
+    that hold all weights to 0. For data with most items judged; with few labels, or runs over a large collection,
+    ``jury`` is safer. Unseen experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` as in ``jury``.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> runs = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
+    >>> Ridge().fit_predict(from_dicts(runs, labels={"q": {"a": 2, "b": 1, "c": 0}})).top()
+    {'q': ['a', 'b', 'c']}
+    """
+
+    name = "ridge"
+    n_curves: ClassVar[int] = 2
+    shrink: float = param(1.0, "queries' worth of belief that a weight is 0", above=0)
+
+    def _solver(self) -> TowardsZero:
+        return TowardsZero(self.shrink)
+
+    def _untaught(self) -> tuple[Floats, Floats]:
+        raise DataError("ridge learns from labels that differ inside a query, and no query has such; jury would be RRF")
