@@ -40,7 +40,7 @@ def format_of(source: Source, name: str | None = None) -> ModuleType:
 
 
 def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) -> ModuleType:
-    """The format of that name, or that of the ending of ``path``; no ending (or .txt, for a consensus) is a TREC run."""
+    """The format of that name, or of the ending of ``path``; no ending (or .txt, for a consensus) is a TREC run."""
     module = named(name) if name is not None else _by_ending(path, plain_is_run=isinstance(thing, Consensus))
     if isinstance(thing, Consensus) and module not in (trec_run, table):
         raise DataError(f"{path}: a consensus is written as a TREC run or a table, not as {_name(module)}")

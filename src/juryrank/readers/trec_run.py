@@ -22,8 +22,8 @@ from juryrank.readers.words import blank_separated, first_words
 ENDINGS = (".run", ".trec")
 OUR_TAG = "juryrank"
 
-FULL = ("query", "iteration", "item", "rank", "score", "expert")
-RANKLESS = ("query", "iteration", "item", "score", "expert")
+FULL = ("query", "iteration", "item", "rank", "score", "tag")
+RANKLESS = ("query", "iteration", "item", "score", "tag")
 
 
 def sniff(source: Source) -> bool:
@@ -35,7 +35,8 @@ def sniff(source: Source) -> bool:
 def read(source: Source) -> Long:
     """The lists of one run, or of several in one file when tags differ."""
     names = RANKLESS if len(first_words(source)) == len(RANKLESS) else FULL
-    frame = blank_separated(source, names, numeric=("rank", "score"), optional=("rank",)).drop("iteration")
+    frame = blank_separated(source, names, numeric=("rank", "score"), optional=("rank",))
+    frame = frame.drop("iteration").rename({"tag": "expert"})
     if "rank" in names:
         warn_of_contradictions(frame, str(source.path), "scores")
         frame = frame.drop("rank")
