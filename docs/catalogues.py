@@ -14,7 +14,7 @@ def on_files(files: Any, config: Any) -> Any:
     """What MkDocs calls once it knows the pages written by hand."""
     from mkdocs.structure.files import File
 
-    for name, text in (("methods.md", methods_page()), ("metrics.md", metrics_page())):
+    for name, text in (("catalogue/methods.md", methods_page()), ("catalogue/metrics.md", metrics_page())):
         files.append(File.generated(config, name, content=text))
     return files
 

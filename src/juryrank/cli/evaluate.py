@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs or tables; each expert is one row.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="TREC runs or tables; each expert is one row.")],
     labels: options.Labels = None,
     metric: options.Metrics = None,
     convention: options.Convention = "trec",

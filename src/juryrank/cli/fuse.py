@@ -9,9 +9,7 @@ from juryrank.cli import options, rank
 
 
 def run(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="TREC runs or tables, one per expert; or folders.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="TREC runs or tables, one per expert; or folders.")],
     out: options.Output = None,
     method: options.Method = "rrf",
     param: options.Params = None,

@@ -20,7 +20,7 @@ def a_file(path: Path | None) -> Path | None:
     return path.resolve() if path is not None and path.is_symlink() else path
 
 
-Sources = Annotated[list[Path], typer.Argument(metavar="DATA…", help="Files or folders; several are read as one.")]
+Sources = Annotated[list[Path], typer.Argument(metavar="DATA", help="Files or folders; several are read as one.")]
 Output = Annotated[
     Path | None, typer.Option("--out", "-o", callback=a_file, help="Write here; the ending names the format.")
 ]
