@@ -111,8 +111,8 @@ class Inverse(RRF):
 
 
 def test_an_unknown_format_is_an_error(comparison):
-    with pytest.raises(UnknownNameError, match="no format 'mardown'; did you mean 'markdown'"):
-        comparison.render("mardown")
+    with pytest.raises(UnknownNameError, match="no format 'htm'; did you mean 'html'"):
+        comparison.render("htm")
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))

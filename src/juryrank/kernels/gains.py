@@ -6,25 +6,6 @@ from juryrank.kernels.jit import kernel, over_queries
 
 
 @over_queries
-def best_first(first, last, ptr, score, tie, out):
-    """Positions of each query's scores from largest to smallest; among equal scores the larger ``tie`` is first."""
-    for q in range(first, last):
-        lo, n = ptr[q], ptr[q + 1] - ptr[q]
-        order = np.argsort(-score[lo : lo + n], kind="mergesort")
-        i = 0
-        while i < n:
-            end = i + 1
-            while end < n and score[lo + order[end]] == score[lo + order[i]]:
-                end += 1
-            if end - i > 1:
-                group = order[i:end].copy()
-                order[i:end] = group[np.argsort(-tie[lo + group])]
-            i = end
-        for i in range(n):
-            out[lo + i] = lo + order[i]
-
-
-@over_queries
 def discounted(first, last, ptr, gain, discount, out):
     """Sum of gain × discount over the first ``len(discount)`` places of each query."""
     for q in range(first, last):

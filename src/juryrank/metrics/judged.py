@@ -10,7 +10,6 @@ import numpy as np
 from juryrank.data import Consensus, Dataset, Labels, Rankings
 from juryrank.data.rankings import Floats, Ints, freeze
 from juryrank.errors import DataError, DataWarning, UnknownNameError
-from juryrank.kernels.gains import best_first
 from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
 
 CONVENTIONS = {
@@ -153,6 +152,7 @@ def _trec_order(consensus: Consensus) -> Ints:
     place = np.arange(len(r.items))
     if not np.all(r.items[1:] > r.items[:-1]):
         place[np.argsort(r.items)] = np.arange(len(r.items))
-    out = np.empty(len(score), np.int64)
-    best_first(r.slot_ptr, score, place[r.slot_item], out)
-    return out
+    last_name_first = np.lexsort((-place[r.slot_item], parents(r.slot_ptr)))
+    order = np.empty(len(score), np.int64)
+    descending(r.slot_ptr, score[last_name_first], order)
+    return last_name_first[order]

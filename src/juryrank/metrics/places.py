@@ -11,8 +11,6 @@ from juryrank.metrics.judged import Graded, Judged
 def common(judged: Judged, reference: Graded) -> tuple[Ints, Floats, Floats]:
     """Offsets by query, and the score and true value of each item that both rank."""
     both = ~np.isnan(reference.value)
-    if both.all():
-        return judged.slot_ptr, judged.score, reference.value
     per_query = np.bincount(parents(judged.slot_ptr)[both], minlength=len(judged.queries))
     return sizes_to_ptr(per_query), judged.score[both], reference.value[both]
 
