@@ -1,0 +1,88 @@
+"""Fusion of all queries in memory, and the step before it: from dicts to what a library works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import juryrank
+from agreement import of_scores
+from inputs import Inputs, ranx_runs
+from juryrank.data import Consensus
+from juryrank.data.build import from_dicts
+from peers import Peer, Scores, pyflagr, ranx_fuse, ranx_scores
+from table import Found, Row, at_least, side_by_side
+
+FROM_FILE = "reads and writes files"
+
+
+def cases(inputs: Inputs) -> dict[str, tuple[dict[str, Any], list[Peer]]]:
+    """By task: our method, with the parameters that give the peer's formula, and the peers."""
+
+    def ranx(method: str, note: str = "") -> Peer:
+        return ranx_fuse(lambda: inputs.ranx_runs, method, note)
+
+    def flagr(module: str, kind: str, note: str = FROM_FILE) -> Peer:
+        return pyflagr(module, kind, lambda: inputs.pyflagr_table, note)
+
+    return {
+        "RRF": ({"name": "rrf", "ranks": "dense"}, [ranx("rrf")]),
+        "Borda": ({"name": "borda", "missing": "mean"}, [ranx("bordafuse"), flagr("Linear", "BordaCount")]),
+        "Condorcet": (
+            {"name": "condorcet"},
+            [ranx("condorcet", "ranx depends on the hash seed"), flagr("Majoritarian", "CondorcetWinners")],
+        ),
+        "Copeland": ({"name": "copeland"}, [flagr("Majoritarian", "CopelandWinners")]),
+        "MC4": ({"name": "mc4"}, [flagr("MarkovChains", "MC4", f"{FROM_FILE}, breaks on partial lists")]),
+    }
+
+
+def measure(inputs: Inputs, slow: bool) -> Found:
+    """Every method in memory; RRF also out to plain dicts, and in from them."""
+
+    def compare(ours: Any, theirs: Scores) -> tuple[str, bool | None]:
+        return of_scores(ours.to_dict() if isinstance(ours, Consensus) else ours, theirs, inputs.data)
+
+    rows = _building(inputs)
+    for task, (ours, peers) in cases(inputs).items():
+        rows += side_by_side(task, fusion(inputs, **ours), peers, compare)
+    fuse = fusion(inputs, name="rrf", ranks="dense")
+    to_dicts = Peer("ranx", _ranx_to_dicts(inputs))
+    rows += side_by_side("RRF, out to dicts", lambda: fuse().to_dict(), [to_dicts], compare)
+    return rows, at_least("≥ 100× ranx in memory", rows, ("RRF", "Borda", "Condorcet"), "ranx", 100)
+
+
+def fusion(inputs: Inputs, **ours: Any) -> Callable[[], Consensus]:
+    """Our call: scores and order of every query, from arrays alone."""
+    model = juryrank.method(**ours)
+
+    def call() -> Consensus:
+        data = inputs.untouched()
+        consensus = model.fit(data).predict(data)
+        consensus.order  # noqa: B018 (computed when first asked for)
+        return consensus
+
+    return call
+
+
+def _ranx_to_dicts(inputs: Inputs) -> Callable[[ModuleType], Callable[[], Any]]:
+    def prepare(ranx: ModuleType) -> Callable[[], Any]:
+        runs = inputs.ranx_runs
+        return lambda: ranx_scores(ranx.fuse(runs, norm=None, method="rrf"))
+
+    return prepare
+
+
+def _building(inputs: Inputs) -> list[Row]:
+    """From ``{expert: {query: {item: score}}}`` to a Dataset, or to ranx's runs."""
+
+    def compare(ours: Any, theirs: Any) -> tuple[str, bool | None]:
+        same = ours.rankings.n_entries == sum(len(run.run[query]) for run in theirs for query in run.keys())  # noqa: SIM118
+        return ("the same number of entries" if same else "another number of entries"), same
+
+    def prepare(ranx: ModuleType) -> Callable[[], Any]:
+        return lambda: ranx_runs(inputs.dicts)
+
+    peer = Peer("ranx", prepare)
+    return side_by_side("dicts in to 25 lists per query", lambda: from_dicts(inputs.dicts), [peer], compare)

@@ -1,0 +1,139 @@
+"""What the benchmark found: rows of times and targets, as tables and JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from clock import Timing, seconds_text, timed
+from juryrank.report import Report, Table
+from peers import Peer, silent
+
+PACKAGES = (
+    "juryrank", "numpy", "scipy", "numba", "polars", "ranx", "pyflagr", "pref_voting", "pytrec-eval-terrier",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task, ours beside one peer's; ``agrees`` is None where the two compute different things."""
+
+    task: str
+    peer: str
+    ours: Timing
+    theirs: Timing | None  # None: the peer did not run, and ``agreement`` says why
+    agreement: str
+    agrees: bool | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times longer the peer takes."""
+        return None if self.theirs is None else self.theirs.seconds / self.ours.seconds
+
+
+@dataclass(frozen=True)
+class Target:
+    """What was set out to reach, what was measured, and whether that reaches it."""
+
+    target: str
+    measured: str
+    met: bool
+
+
+Found = tuple[list[Row], list[Target]]
+
+
+Compare = Callable[[Any, Any], tuple[str, bool | None]]
+
+
+def side_by_side(task: str, ours: Callable[[], Any], peers: list[Peer], compare: Compare) -> list[Row]:
+    """A row for every peer; ``compare`` gets both results and says what they share, and whether that is everything."""
+    timing, result = timed(ours, most=25)
+    rows = []
+    for peer in peers:
+        call = peer.call()
+        if call is None:
+            rows.append(skipped(task, peer.name, timing))
+            continue
+        with silent():
+            spent, theirs = timed(call)
+        text, agrees = compare(result, peer.plain(theirs))
+        rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees))
+    return rows
+
+
+def skipped(task: str, package: str, ours: Timing) -> Row:
+    """The row of a peer that is not there."""
+    return Row(task, package, ours, None, f"skipped: {package} is not installed")
+
+
+def at_least(target: str, rows: list[Row], tasks: tuple[str, ...], peer: str, factor: float) -> list[Target]:
+    """The targets that a peer takes at least ``factor`` times as long; none where the peer did not run."""
+    return [
+        Target(f"{target}: {row.task}", times(row.ratio), row.ratio >= factor)
+        for row in rows
+        if row.task in tasks and row.peer == peer and row.ratio is not None
+    ]
+
+
+def times(ratio: float | None) -> str:
+    """A ratio as text."""
+    return "–" if ratio is None else f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2f}×"
+
+
+@dataclass(frozen=True, repr=False)
+class Benchmark(Report):
+    """All rows and targets of one run."""
+
+    found: list[Row]
+    targets: list[Target]
+    described: str
+    seconds: float
+
+    def tables(self, percent: bool | None = None) -> list[Table]:
+        speed = [self._cells(row) for row in self.found]
+        columns = ["task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "agreement"]
+        note = (
+            f"{self.described} First: the first call in the process, with empty caches of compiled code; then the "
+            f"median of later calls. {os.cpu_count()} cores, Python {platform.python_version()}, "
+            f"{', '.join(f'{name} {number}' for name, number in versions().items())}. {self.seconds:.0f} s in all."
+        )
+        reached = [[t.target, t.measured, "met" if t.met else "NOT met"] for t in self.targets]
+        return [
+            Table("Speed", columns, speed, n_names=2, note=note),
+            Table("Targets", ["target", "measured", ""], reached),
+        ]
+
+    def _cells(self, row: Row) -> list[str]:
+        theirs = [seconds_text(t) for t in ((row.theirs.first, row.theirs.seconds) if row.theirs else (None, None))]
+        ours = [seconds_text(t) for t in (row.ours.first, row.ours.seconds)]
+        return [row.task, row.peer, *ours, *theirs, times(row.ratio), row.agreement]
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [{**asdict(row), "ratio": row.ratio} for row in self.found]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "data": self.described,
+            "seconds": self.seconds,
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "versions": versions(),
+            "rows": self.rows(),
+            "targets": [asdict(target) for target in self.targets],
+        }
+
+
+def versions() -> dict[str, str]:
+    """The packages that took part, with their versions."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

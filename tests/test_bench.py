@@ -1,0 +1,132 @@
+"""The benchmark compares like with like: on small data, peers give what we give, and differences are noticed."""
+
+import sys
+from itertools import combinations, permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import juryrank
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+
+from agreement import of_scores, of_values
+from clock import timed
+from evaluation import pytrec_values, without_ties
+from fusion import cases, fusion
+from inputs import Inputs, orders_of, random_dataset
+from kemeny import every_order, ours, plain_milp
+from peers import load, silent
+from published import MEASURED, METRICS, PUBLISHED
+from quality import Quality, verdict
+from single_query import careless_loop, plain_loop, plain_loop_of_scores, two_lists
+from table import Benchmark, side_by_side
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    return Inputs(random_dataset(n_queries=12, n_experts=4), "twelve queries", tmp_path_factory.mktemp("bench"))
+
+
+def peer(package: str) -> None:
+    if load(package) is None:
+        pytest.skip(f"{package} is not installed")
+
+
+@pytest.mark.parametrize(
+    ("task", "package"),
+    [("RRF", "ranx"), ("Borda", "ranx"), ("Borda", "pyflagr"), ("Copeland", "pyflagr")],
+)
+def test_a_peer_with_our_formula_gives_our_scores(task: str, package: str, inputs: Inputs) -> None:
+    peer(package)
+    method, peers = cases(inputs)[task]
+    (other,) = (p for p in peers if p.name == package)
+    call = other.call()
+    assert call is not None
+    with silent():
+        theirs = other.plain(call())
+    _, agrees = of_scores(fusion(inputs, **method)().to_dict(), theirs, inputs.data)
+    assert agrees
+
+
+def test_pytrec_eval_gives_our_values(inputs: Inputs) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    consensus = without_ties(juryrank.method("borda").fit_predict(inputs.data))
+    values = juryrank.evaluate(consensus, inputs.data, "nDCG@10").values[0, 0]
+    assert of_values(values, pytrec_values(pytrec_eval, inputs.labels, consensus.to_dict())())[1]
+
+
+def test_the_plain_loops_give_what_fuse_gives() -> None:
+    lists = two_lists(n=30, known=40)
+    scored = {expert: {item: -float(n) for n, item in enumerate(items)} for expert, items in lists.items()}
+    assert list(juryrank.fuse(lists).items()) == list(plain_loop(lists).items())
+    assert list(juryrank.fuse(scored).items()) == list(plain_loop_of_scores(scored).items())
+    assert juryrank.fuse(lists) == careless_loop(lists)
+
+
+@pytest.mark.parametrize("kind", ["mallows", "uniform"])
+def test_the_plain_integer_program_finds_the_best_of_all_orders(kind: str) -> None:
+    orders = orders_of(kind, 5, seed=3)
+    disagreements = [
+        sum(order.index(b) < order.index(a) for order in orders for a, b in combinations(candidate, 2))
+        for candidate in permutations(range(5))
+    ]
+    assert plain_milp(orders) == ours(orders) == min(disagreements)
+
+
+def test_pref_voting_finds_as_many_disagreements() -> None:
+    peer("pref_voting")
+    orders = orders_of("uniform", 5, seed=4)
+    with silent():
+        theirs = every_order(orders)
+    assert theirs == ours(orders)
+
+
+def test_agreement_is_said_as_strongly_as_it_is_true(inputs: Inputs) -> None:
+    scores = juryrank.method("borda").fit_predict(inputs.data).to_dict()
+    stretched = {q: {item: 2 * s + 3 for item, s in of.items()} for q, of in scores.items()}
+    reversed_ = {q: {item: -s for item, s in of.items()} for q, of in scores.items()}
+    fewer = {q: dict(list(of.items())[1:]) for q, of in scores.items()}
+    told = [of_scores(scores, other, inputs.data) for other in (scores, stretched, reversed_, fewer)]
+    assert [agrees for _, agrees in told] == [True, True, None, False]
+    assert told[2][0].startswith("τ-b -1.00")
+
+
+def test_random_data_has_the_shape_of_the_real_one() -> None:
+    data = random_dataset()
+    assert (len(data), len(data.experts)) == (784, 25)
+    assert data.rankings.n_entries == pytest.approx(132_955, rel=0.2)
+
+
+def test_the_first_call_is_timed_apart_and_a_slow_call_is_not_repeated() -> None:
+    calls: list[int] = []
+    timing, result = timed(lambda: calls.append(1) or len(calls), most=3)
+    assert (timing.runs, result, len(calls)) == (3, 4, 4)
+    assert timed(lambda: None, budget=0.0)[0].runs == 1
+
+
+def test_a_peer_that_is_not_installed_is_skipped_by_name(inputs: Inputs) -> None:
+    from peers import Peer
+
+    absent = Peer("no_such_package", lambda package: lambda: None)
+    rows = side_by_side("a task", lambda: 1, [absent], lambda a, b: ("equal", True))
+    report = Benchmark(rows, [], "nothing.", 0.0)
+    assert "skipped: no_such_package is not installed" in str(report)
+    assert report.to_dict()["rows"][0]["ratio"] is None
+
+
+def test_a_row_that_is_not_reached_is_said() -> None:
+    published = tuple(v for v in PUBLISHED["rrf"].values if v is not None)
+    assert len(published) == len(METRICS)
+    off = (*published[:-1], published[-1] - 0.03)
+    low = (*[0.0] * 10, (MEASURED["borda"].values[-1] or 0.0) - 0.31)
+    assert (verdict("rrf", published)[1], verdict("rrf", off)[1], verdict("borda", low)[1]) == (True, False, False)
+    assert Quality({"rrf": published, "borda": low, "isr": low}).failed == ["borda"]
+
+
+def test_rrf_reproduces_its_published_row(shared_data: Path) -> None:
+    from quality import measure
+
+    values = measure(["rrf"], shared_data / "MQ2008-agg").ours["rrf"]
+    assert np.abs(np.array(values) - np.array(PUBLISHED["rrf"].values, float)).max() <= 0.02
