@@ -152,7 +152,7 @@ def _trec_order(consensus: Consensus) -> Ints:
     place = np.arange(len(r.items))
     if not np.all(r.items[1:] > r.items[:-1]):
         place[np.argsort(r.items)] = np.arange(len(r.items))
-    last_name_first = np.lexsort((-place[r.slot_item], parents(r.slot_ptr)))
+    last_name_first = np.argsort(parents(r.slot_ptr) * len(place) - place[r.slot_item], kind="stable")
     order = np.empty(len(score), np.int64)
     descending(r.slot_ptr, score[last_name_first], order)
     return last_name_first[order]
