@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from juryrank.errors import DataError
@@ -20,6 +21,11 @@ def test_a_header_makes_no_difference(samples: Path, tmp_path: Path) -> None:
     bare.write_text("\n".join((samples / "ratings.csv").read_text().splitlines()[1:]))
     assert_same(read(bare), read(samples / "ratings.csv"))
     assert_same(read(samples / "ratings.csv", format="ratings"), read(samples / "ratings.csv"))
+
+
+def test_a_frame_of_ratings_is_a_table(samples: Path) -> None:
+    frame = pl.read_csv(samples / "ratings.csv")
+    assert_same(read(frame, format="ratings"), read(samples / "ratings.csv"))
 
 
 @pytest.mark.parametrize("separator", ["::", ",", "\t"])

@@ -10,9 +10,17 @@ from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.errors import DataError
-from juryrank.readers.folds import fold_folders, read_folds
+from juryrank.readers import letor
+from juryrank.readers.folds import fold_folders, folds_among, read_folds
 from juryrank.readers.formats import FORMATS, format_for, named
-from juryrank.readers.gather import candidate_rows, labels_from_dict, paths_of, rows_of_files, rows_of_frame
+from juryrank.readers.gather import (
+    candidate_rows,
+    demand_options,
+    labels_from_dict,
+    paths_of,
+    rows_of_files,
+    rows_of_frame,
+)
 from juryrank.readers.long import Long, features_of, slot_frame, together
 
 __all__ = ["FORMATS", "read", "write"]
@@ -64,9 +72,10 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
         return build(rows_of_frame(source, format_name, options))
     paths = paths_of(source)
     if len(paths) == 1 and (folders := fold_folders(paths[0])):
-        rows, folds_among = read_folds(folders, format_name)
+        demand_options(letor, options, str(paths[0]))
+        rows, members = read_folds(folders, format_name)
         data = build(rows)
-        return replace(data, folds=folds_among(data.queries))
+        return replace(data, folds=folds_among(data.queries, members))
     return build(rows_of_files(paths, format_name, options))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -29,10 +29,8 @@ def fold_folders(folder: Path) -> list[Path]:
     return [path for _, path in sorted(numbered)]
 
 
-def read_folds(
-    folders: Sequence[Path], format_name: str | None
-) -> tuple[Long, Callable[[tuple[str, ...]], tuple[Fold, ...]]]:
-    """The rows of all queries, and what makes the folds once the positions of the queries are known."""
+def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Long, dict[tuple[str, str], list[str]]]:
+    """The rows of all queries, and the queries of each part of each fold."""
     parts: list[Long] = []
     module: ModuleType | None = None
     sizes: dict[str, int] = {}
@@ -51,19 +49,20 @@ def read_folds(
             new = lines.filter(~pl.col("query").is_in(list(sizes)))
             sizes |= counts
             if new.height:
-                parts.append(module.read(source, new))
+                with source.reading():
+                    parts.append(module.read(source, new))
     if differing:
         message = f"{folders[0].parent}: {len(differing)} queries have different numbers of items in different folds"
         warnings.warn(message, DataWarning, stacklevel=5)
+    return together(parts, str(folders[0].parent)), members
 
-    def made(queries: tuple[str, ...]) -> tuple[Fold, ...]:
-        place = {query: n for n, query in enumerate(queries)}
-        chosen = {key: tuple(sorted(place[q] for q in names)) for key, names in members.items()}
-        return tuple(
-            Fold(f.name, chosen[f.name, "train"], chosen[f.name, "vali"], chosen[f.name, "test"]) for f in folders
-        )
 
-    return together(parts, str(folders[0].parent)), made
+def folds_among(queries: tuple[str, ...], members: Mapping[tuple[str, str], list[str]]) -> tuple[Fold, ...]:
+    """The folds as positions among ``queries``."""
+    place = {query: n for n, query in enumerate(queries)}
+    chosen = {key: tuple(sorted(place[query] for query in names)) for key, names in members.items()}
+    names = list(dict.fromkeys(name for name, _ in members))
+    return tuple(Fold(name, chosen[name, "train"], chosen[name, "vali"], chosen[name, "test"]) for name in names)
 
 
 def _part_file(folder: Path, part: str) -> Path:

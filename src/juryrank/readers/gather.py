@@ -54,11 +54,9 @@ def _loaded(files: Sequence[Path]) -> list[Source]:
 
 def _rows_of_file(source: Source, format_name: str | None, options: Options) -> Long:
     module = format_of(source, format_name)
-    _demand(module, options, str(source.path))
-    try:
+    demand_options(module, options, str(source.path))
+    with source.reading():
         return module.read(source, **options)  # type: ignore[no-any-return]
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{source.path}: cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def rows_of_frame(frame: Any, format_name: str | None, options: Options) -> Long:
@@ -69,11 +67,11 @@ def rows_of_frame(frame: Any, format_name: str | None, options: Options) -> Long
         module = comparisons
     if not hasattr(module, "read_frame"):
         raise DataError(f"a {type(frame).__name__} is a table or comparisons, not {format_name}")
-    _demand(module, options, "the table")
+    demand_options(module, options, "the table")
     return module.read_frame(rows, **options)  # type: ignore[no-any-return]
 
 
-def _demand(module: ModuleType, options: Options, source: str) -> None:
+def demand_options(module: ModuleType, options: Options, source: str) -> None:
     """A DataError for an option that a format does not have."""
     if strange := [name for name in options if name not in getattr(module, "OPTIONS", ())]:
         raise DataError(f"{source}: {strange[0]}= does not apply to the format {module.__name__.rpartition('.')[2]}")

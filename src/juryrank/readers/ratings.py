@@ -25,6 +25,8 @@ OPTIONS = ("columns", "values")
 NAMES = ("expert", "item", "score", "time")
 BARE = re.compile(r"[^\t,:]+(\t|,|::)[^\t,:]+\1-?\d+(\.\d+)?(\1\d{9,13})?$")
 
+read_frame = table.read_frame  # a frame has a header, and with one ratings are a table
+
 
 def sniff(source: Source) -> bool:
     """A first line of user, item, number, and perhaps a time in seconds, without a header."""

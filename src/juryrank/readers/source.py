@@ -6,6 +6,8 @@ import gzip
 import io
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -54,6 +56,14 @@ class Source:
         """Columns line (counted from 1) and text, for lines that are not blank."""
         frame = pl.read_lines(io.BytesIO(self.data), name="text", row_index_name="line", row_index_offset=1)
         return frame.filter(pl.col("text").str.contains(r"\S"))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What polars cannot read inside is an error of this file."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise DataError(f"{self.path}: cannot be read: {str(error).splitlines()[0]}") from None
 
     def error(self, line: int, expected: str) -> DataError:
         """The error for a line (counted from 1): where, what was expected, how the line begins."""

@@ -70,7 +70,7 @@ def read_frame(
     entries = rows.filter(said).drop("label", strict=False)
     if len(ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
-    rest = rows.filter(~said).select(SLOT).unique()
+    rest = rows.filter(~said).select(SLOT).unique(maintain_order=True)
     return Long(
         name=name,
         entries=entries,
