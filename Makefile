@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 # What calls the kernels, run a second time without compilation: real tracebacks, and bounds are checked.
 UNCOMPILED := tests/methods tests/metrics $(wildcard tests/kernels)
 
-.PHONY: demo test lint types bench docs picture changelog clean
+.PHONY: demo test lint types bench quality docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -23,6 +23,9 @@ types: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(PY) bench/speed.py
+
+quality: $(VENV)/.demo
+	$(PY) bench/quality.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
