@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -15,6 +16,8 @@ from juryrank.methods.base import Aggregator
 from juryrank.params import parameters
 
 every_method = pytest.mark.parametrize("name", METHODS)
+# What labels teach may contradict the lists; promises about lists alone are made by methods without labels.
+every_consensus_method = pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].supervised])
 # A vote has two values, so it can only keep unanimous experts' order weakly.
 WEAK = {"majority-vote"}
 # Ties between items that no majority separates are cut by the order of the slots.
@@ -73,8 +76,9 @@ def test_the_order_of_the_queries_does_not_matter(name):
 def test_experts_are_known_by_name_and_may_come_in_any_order(name):
     data = random_dataset(5)
     frame = _long(data)
-    shuffled = from_long(frame.sample(fraction=1.0, shuffle=True, seed=1), candidates=frame.select("query", "item"))
-    straight = from_long(frame, candidates=frame.select("query", "item"))
+    beside = {"candidates": frame.select("query", "item"), "labels": _labels(data)}
+    shuffled = from_long(frame.sample(fraction=1.0, shuffle=True, seed=1), **beside)
+    straight = from_long(frame, **beside)
     assert_array_equal(scores(method(name), shuffled), scores(method(name), straight))
 
 
@@ -88,7 +92,7 @@ def test_the_number_of_threads_does_not_matter(name, monkeypatch):
         assert_array_equal(scores(method(name), data), one)
 
 
-@every_method
+@every_consensus_method
 def test_unanimous_experts_are_obeyed(name):
     data = from_orders([["d", "b", "a", "c"]] * 3)
     for model in variants(name):
@@ -101,9 +105,13 @@ def test_unanimous_experts_are_obeyed(name):
 def test_permuting_the_items_permutes_the_scores(name):
     # Where ties are cut by the order of the slots, take majorities without ties and cycles.
     swapped = [["i0", "i1", "i2", "i3"], ["i1", "i0", "i2", "i3"], ["i0", "i1", "i3", "i2"]]
-    frame = _long(from_orders(swapped) if name in CUTS_TIES else random_dataset(7))
-    renamed = frame.with_columns(item="z" + (9 - frame["item"].str.slice(1).cast(int)).cast(str))
-    straight, turned = (method(name).fit_predict(from_long(f)).to_dict() for f in (frame, renamed))
+    data = from_orders(swapped) if name in CUTS_TIES else random_dataset(7)
+    frames = _long(data), None if data.labels is None else _labels(data)
+    turn = pl.lit("z") + (9 - pl.col("item").str.slice(1).cast(int)).cast(str)
+    renamed = (f if f is None else f.with_columns(item=turn) for f in frames)
+    straight, turned = (
+        method(name).fit_predict(from_long(f, labels=labels)).to_dict() for f, labels in (frames, renamed)
+    )
     for query, given in straight.items():
         back = {f"i{9 - int(item[1:])}": score for item, score in turned[query].items()}
         assert back == pytest.approx(given, rel=1e-9, abs=1e-12)
@@ -143,7 +151,7 @@ def test_empty_queries_and_empty_data_are_no_trouble(name, dataset):
     assert np.ptp(out) == 0 or name in CUTS_TIES
 
 
-@every_method
+@every_consensus_method
 def test_an_item_that_nobody_ranks_is_never_above_one_that_all_put_first(name):
     data = from_long(_long(from_orders([["a", "b", "c"]] * 3)), candidates=_candidates(from_orders([["a", "x"]])))
     for model in variants(name):
@@ -197,8 +205,6 @@ def test_bad_weights_are_refused(dataset):
 
 
 def _long(data: Dataset):
-    import polars as pl
-
     r = data.rankings
     lists = np.repeat(np.arange(r.n_lists), r.list_size)
     return pl.DataFrame(
@@ -211,9 +217,14 @@ def _long(data: Dataset):
     )
 
 
-def _candidates(data: Dataset):
-    import polars as pl
+def _labels(data: Dataset):
+    labels = data.labels
+    query = np.repeat(np.array(labels.queries, dtype=object), np.diff(labels.label_ptr))
+    item = labels.items[labels.label_item]
+    return pl.DataFrame({"query": query.astype(str), "item": item.astype(str), "label": labels.label_value})
 
+
+def _candidates(data: Dataset):
     r = data.rankings
     query = np.repeat(np.array(r.queries, dtype=object), r.query_size)
     return pl.DataFrame({"query": query.astype(str), "item": r.items[r.slot_item].astype(str)})

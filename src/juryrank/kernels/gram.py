@@ -7,7 +7,8 @@ from juryrank.kernels.jit import over_queries
 
 @over_queries
 def centred(
-    first, last, slot_ptr, row_ptr, list_ptr, entry_ptr, entry_slot, entry_points, list_column, slot_weight, slot_gain, out
+    first, last, slot_ptr, row_ptr, list_ptr, entry_ptr, entry_slot, entry_points, list_column,
+    slot_weight, slot_gain, out,
 ):  # fmt: skip
     """Rows √ω (z − z̄) / v^¼ of the slots with weight ω > 0; v = Σ ω (y − ȳ)², which must not be 0.
 
@@ -41,3 +42,18 @@ def centred(
             spread += weight[i] * z[i, -1] ** 2
         for i in range(n_rows):
             z[i] *= np.sqrt(weight[i] / np.sqrt(spread))
+
+
+@over_queries
+def products(first, last, ptr, z, out):
+    """zᵀz of the rows of each part."""
+    width = z.shape[1]
+    for p in range(first, last):
+        out[p] = 0.0
+        for i in range(ptr[p], ptr[p + 1]):
+            for a in range(width):
+                x = z[i, a]
+                for b in range(a, width):
+                    out[p, a, b] += x * z[i, b]
+        for a in range(width):
+            out[p, a:, a] = out[p, a, a:]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints, Rankings
-from juryrank.kernels.gram import centred
+from juryrank.kernels.gains import mean_places
+from juryrank.kernels.gram import centred, products
 from juryrank.kernels.positional import add_points
-from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.learners.gains import slot_gains
 
 RRF_K = 60.0
 DEEPEST = 1000  # unjudged items further down RRF's order teach nothing
 HALF_WEIGHT_AT = 50.0  # the place in RRF's order where an unjudged item counts half as much as a judged one
 ROWS_AT_ONCE = 1 << 23  # numbers of features held at once: 64 MB
+WIDE = 200  # columns from which a matrix product pays for the threads that it starts
 GRAMS_AT_ONCE = 1 << 17  # numbers of Gram matrices held at once: they stay in the processor's cache
 
 
@@ -32,34 +37,50 @@ class Lessons:
     def __len__(self) -> int:
         return len(self.data)
 
-    def grams(self, entry_points: Floats, list_column: Ints, n_columns: int, parts: Ints) -> Iterator[tuple[int, Floats]]:
+    def grams(
+        self, entry_points: Floats, list_column: Ints, n_columns: int, parts: Ints
+    ) -> Iterator[tuple[int, Floats]]:
         """Blocks of parts of the queries (``parts`` are offsets): the first part's number, and a Gram matrix each.
 
         ``entry_points`` are [n_entries, n_curves]; the columns of a matrix are curve by curve of column 0, of column 1,
         and so on, then the gain.
         """
+        width = n_columns * entry_points.shape[1] + 1
+        step = max(1, GRAMS_AT_ONCE // width**2)
+        for begin, end, row_ptr, z in self._rows(entry_points, list_column, width, parts):
+            for part in range(begin, end, step):
+                some = parts[part : min(part + step, end) + 1]
+                yield part, _products(row_ptr[some - parts[begin]], z)
+
+    def _rows(
+        self, entry_points: Floats, list_column: Ints, width: int, parts: Ints
+    ) -> Iterator[tuple[int, int, Ints, Floats]]:
+        """Blocks of parts, as many as fit in memory: first and last, offsets of rows by query, centred features."""
         r = self.data.rankings
         row_ptr = sizes_to_ptr(self.weights > 0)[r.slot_ptr]
         points = entry_points * np.repeat(r.list_weight, r.list_size)[:, None]
-        width = n_columns * entry_points.shape[1] + 1
-        part = 0
-        while part < len(parts) - 1:
-            end = self._block_end(row_ptr[parts], part, width)
-            here = slice(parts[part], parts[end] + 1)
-            rows = row_ptr[here] - row_ptr[parts[part]]
+        begin = 0
+        while begin < len(parts) - 1:
+            fit = np.searchsorted(row_ptr[parts], row_ptr[parts[begin]] + ROWS_AT_ONCE // width, side="right") - 1
+            end = max(int(fit), begin + 1)
+            here = slice(parts[begin], parts[end] + 1)
+            rows = row_ptr[here] - row_ptr[parts[begin]]
             z = np.zeros((rows[-1], width))
             centred(
                 r.slot_ptr[here], rows, r.list_ptr[here], r.entry_ptr, r.entry_slot, points, list_column,
                 self.weights, self.gains, z,
             )  # fmt: skip
-            at = rows[parts[part : end + 1] - parts[part]]
-            yield part, np.stack([z[a:b].T @ z[a:b] for a, b in zip(at[:-1], at[1:], strict=True)])
-            part = end
+            yield begin, end, rows, z
+            begin = end
 
-    @staticmethod
-    def _block_end(part_rows: Ints, part: int, width: int) -> int:
-        fits = int(np.searchsorted(part_rows, part_rows[part] + ROWS_AT_ONCE // width, side="right")) - 1
-        return min(max(fits, part + 1), part + max(1, GRAMS_AT_ONCE // width**2), len(part_rows) - 1)
+
+def _products(row_ptr: Ints, z: Floats) -> Floats:
+    width = z.shape[1]
+    if width >= WIDE:
+        return np.stack([z[a:b].T @ z[a:b] for a, b in pairwise(row_ptr)])
+    out = np.empty((len(row_ptr) - 1, width, width))
+    products(row_ptr - row_ptr[0], z[row_ptr[0] : row_ptr[-1]], out)
+    return out
 
 
 def lessons_of(data: Dataset, unjudged: str) -> Lessons:
@@ -92,19 +113,15 @@ def rrf_scores(rankings: Rankings) -> Floats:
 def sum_of_points(rankings: Rankings, entry_points: Floats) -> Floats:
     """The points of each slot's entries, times the weights of their lists."""
     r, out = rankings, np.zeros(rankings.n_slots)
-    add_points(
-        r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, entry_points, np.zeros(r.n_lists), r.list_weight, out
-    )
+    add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, entry_points, np.zeros(r.n_lists), r.list_weight, out)
     return out
 
 
-def rrf_places(rankings: Rankings) -> Ints:
-    """The place of each slot in RRF's order of its query, 1 is best."""
-    order = np.empty(rankings.n_slots, np.int64)
-    descending(rankings.slot_ptr, rrf_scores(rankings), order)
-    place = np.empty(rankings.n_slots, np.int64)
-    place[order] = np.arange(rankings.n_slots) - np.repeat(rankings.slot_ptr[:-1], rankings.query_size) + 1
-    return place
+def rrf_places(rankings: Rankings) -> Floats:
+    """The place of each slot in RRF's order of its query, 1 is best; ties share."""
+    out = np.empty(rankings.n_slots)
+    mean_places(rankings.slot_ptr, rrf_scores(rankings), out)
+    return out
 
 
 def preferences(rankings: Rankings) -> Ints:
@@ -119,15 +136,15 @@ def preferences(rankings: Rankings) -> Ints:
     return np.bincount(r.list_expert, pairs, minlength=len(r.experts)).astype(np.int64)
 
 
-def _differ(rankings: Rankings, gains: Floats, counts: Sequence[bool] | Floats) -> Floats:
+def _differ(rankings: Rankings, gains: Floats, counts: NDArray[np.bool_]) -> NDArray[np.bool_]:
     query = parents(rankings.slot_ptr)[counts]
     low, high = np.full(len(rankings), np.inf), np.full(len(rankings), -np.inf)
     np.minimum.at(low, query, gains[counts])
     np.maximum.at(high, query, gains[counts])
-    return high > low
+    return np.greater(high, low)
 
 
-def _taken(data: Dataset, kept: Floats, *slot_values: Floats) -> tuple[Dataset, list[Floats]]:
+def _taken(data: Dataset, kept: NDArray[np.bool_], *slot_values: NDArray[Any]) -> tuple[Dataset, list[NDArray[Any]]]:
     chosen = np.flatnonzero(kept)
     slots = children(data.rankings.slot_ptr, chosen)
     return data.take(chosen), [value[slots] for value in slot_values]

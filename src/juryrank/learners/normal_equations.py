@@ -33,7 +33,7 @@ class NormalEquations:
         self.lively = self.typical > NOTHING * self.typical.max(axis=1, initial=0.0)[:, None]
 
     def solve(self, penalty: list[Floats], pull: Floats) -> Floats:
-        """Weights [batch, column, curve] with ``penalty[j]`` [batch, column, column] on curve j and ``pull`` added to b.
+        """Weights [batch, column, curve], with ``penalty[j]`` [batch, column, column] on curve j, ``pull`` added to b.
 
         Columns that are absent and curves that are constant get 0.
         """

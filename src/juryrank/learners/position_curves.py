@@ -14,6 +14,7 @@ from juryrank.learners.lessons import Lessons, sum_of_points
 
 HELD_OUT_WORK = 1e10  # multiplications that leaving queries out may cost; then they are left out in groups
 FEWEST_PARTS = 10
+KEPT = 1 << 24  # numbers of Gram matrices worth keeping for a second pass: 128 MB
 
 
 class Solver(Protocol):
@@ -113,18 +114,25 @@ class Tally:
         self.column = layout.columns(r.experts)[r.list_expert]
         self.parts = _part_offsets(len(lessons), len(layout.gram))
         self.size = np.diff(self.parts)
+        self._kept: list[tuple[int, Floats]] | None = None
         self.seen = np.zeros((len(self.size), len(layout.names)), np.int64)
-        query, expert = np.unique(np.stack([r.list_query, r.list_expert]), axis=1)
+        query, expert = np.divmod(np.unique(r.list_query * len(r.experts) + r.list_expert), max(len(r.experts), 1))
         place = {name: n for n, name in enumerate(layout.names)}
         known = np.array([place.get(name, -1) for name in r.experts], np.int64)
         np.add.at(self.seen, (self._part_of(query), known[expert]), 1)
 
     def _part_of(self, query: Ints) -> Ints:
-        return parents(self.parts)[query]
+        part: Ints = parents(self.parts)[query]
+        return part
 
     def grams(self) -> Iterator[tuple[int, Floats]]:
-        """Blocks of parts: the number of the first, and a Gram matrix each."""
-        return self.lessons.grams(self.points, self.column, self.layout.n_columns, self.parts)
+        """Blocks of parts: the number of the first, and a Gram matrix each; kept for a second pass if they are few."""
+        if self._kept is None:
+            blocks = self.lessons.grams(self.points, self.column, self.layout.n_columns, self.parts)
+            if len(self.size) * self.layout.gram.size > KEPT:
+                return blocks
+            self._kept = list(blocks)
+        return iter(self._kept)
 
     def total(self) -> Statistics:
         """The statistics of all parts together."""

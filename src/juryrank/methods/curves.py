@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ParameterError
 from juryrank.learners.gains import truth_of
 from juryrank.learners.lessons import Lessons, lessons_of, preferences, rrf_scores, sum_of_points
@@ -34,10 +34,10 @@ class Curves(Aggregator):
     n_curves: ClassVar[int]
 
     experts: str = param("individual", "; ".join(f"{k}: {v}" for k, v in SHARING.items()), choices=tuple(SHARING))
-    threshold: int = param(500, "hybrid: ordered pairs of items in training that earn an expert own weights", at_least=1)
+    threshold: int = param(500, "hybrid: ordered pairs in training that earn an expert weights of its own", at_least=1)
     unjudged: str = param(
         "irrelevant",
-        "irrelevant: an unjudged item has label 0, and counts less the further down RRF has it; ignore: it says nothing",
+        "irrelevant: an unjudged item has label 0, and counts less the lower RRF has it; ignore: it says nothing",
         choices=("irrelevant", "ignore"),
     )
     target: str = param("nDCG@10", "the metric by which left-out queries are compared with RRF")  # type: ignore[misc]
@@ -47,7 +47,7 @@ class Curves(Aggregator):
     curves_: Floats = learned()  # [n_own, n_curves]
     stranger_: Floats = learned()  # [n_curves] for pooled and unknown experts
     n_queries_: int = learned()  # that taught something
-    seen_: Floats = learned()  # [n_own + n_pooled] queries with a list of each expert
+    seen_: Ints = learned()  # [n_own + n_pooled] queries with a list of each expert
     gram_: Floats = learned()  # upper triangle of the sum of Gram matrices
     held_out_: Floats = learned()  # queries left out: count, sum of gain, of gain², of own metric, of RRF's
 
@@ -102,7 +102,7 @@ class Curves(Aggregator):
         return told + f"On queries left out: {means}, gain {gain:+.4f} ± {error:.4f} (standard error)."
 
     def gain_over_rrf(self) -> tuple[int, float, float]:
-        """Queries left out in turn, and by how much the target metric was better than RRF's there: mean, standard error.
+        """How many queries were left out, and the gain of the target metric over RRF there: mean, standard error.
 
         The mean is NaN without such queries, the error with fewer than two.
         """

@@ -20,9 +20,11 @@ class Ridge(Curves):
     ``jury`` is safer. Unseen experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` as in ``jury``.
 
     >>> from juryrank.data.build import from_dicts
-    >>> runs = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
-    >>> Ridge().fit_predict(from_dicts(runs, labels={"q": {"a": 2, "b": 1, "c": 0}})).top()
-    {'q': ['a', 'b', 'c']}
+    >>> queries = [f"q{n}" for n in range(9)]
+    >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
+    >>> model = Ridge().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))
+    >>> model.predict(from_dicts({"bad": {"new": ["x", "y"]}, "good": {"new": ["y", "x"]}})).top()
+    {'new': ['y', 'x']}
     """
 
     name = "ridge"
