@@ -47,10 +47,10 @@ def stationary(
     first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank,
     slot_share, entry_share, tail, stay, strict, teleport, tol, max_iter, steps, out,
 ):  # fmt: skip
-    """Stationary distribution of each query's chain with teleport, by power iteration."""
+    """Stationary distribution of each query's chain with teleport, by power iteration from ``out``."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        old = np.full(n, 1.0 / max(n, 1))
+        old = out[lo : lo + n].copy()
         new = np.empty(n)
         steps[q] = max_iter + 1
         for step in range(1, max_iter + 1):

@@ -53,16 +53,19 @@ class ListChain(MarkovChain):
 
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings
+        moves = self.moves(r, self._list_weights(r))
+        out[:] = np.repeat(1.0 / np.maximum(r.query_size, 1), r.query_size)
+        walk = (self.strict, self.teleport, self.tol, self.max_iter)
+        stationary(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, *moves, *walk, steps, out)
+
+    def moves(self, rankings: Rankings, weight: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Shares of slots, of entries and of what a list leaves out, and the chance to stay: the transition matrix."""
         last = self.missing == "last"
-        weight = self._list_weights(r)
-        slot_share, entry_share, tail = self._shares(r, weight, last)
-        stay = np.zeros(r.n_slots)
+        slot_share, entry_share, tail = self._shares(rankings, weight, last)
+        stay = np.zeros(rankings.n_slots)
         if self.strict:
-            stay = 1.0 - self._leaving(r, slot_share, entry_share, tail, last)
-        stationary(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank,
-            slot_share, entry_share, tail, stay, self.strict, self.teleport, self.tol, self.max_iter, steps, out,
-        )  # fmt: skip
+            stay = 1.0 - self._leaving(rankings, slot_share, entry_share, tail, last)
+        return slot_share, entry_share, tail, stay
 
     @abstractmethod
     def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
