@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,25 +50,35 @@ def test_an_error_in_a_thread_is_not_lost(monkeypatch):
         driver(np.arange(9))
 
 
-def test_the_cache_folder_is_named_after_the_kernels(tmp_path, monkeypatch):
+def test_the_cache_folder_changes_with_the_file_and_with_what_it_imports(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = jit.cache_folder()
-    assert folder is not None
-    assert folder.parent == tmp_path / "juryrank"
-    monkeypatch.setattr(jit, "__file__", str(tmp_path / "other" / "jit.py"))
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "jit.py").write_text("# another text")
-    assert jit.cache_folder() != folder
+    inner, outer, other = (tmp_path / name for name in ("inner.py", "outer.py", "other.py"))
+    inner.write_text("x = 1")
+    outer.write_text("from juryrank.kernels.inner import x")
+    other.write_text("y = 1")
+
+    def folders():
+        jit.cache_folder.cache_clear()
+        return [jit.cache_folder(file) for file in (inner, outer, other)]
+
+    before = folders()
+    assert len(set(before)) == 3
+    assert all(folder.parent == tmp_path / "juryrank" for folder in before)
+    inner.write_text("x = 2")
+    after = folders()
+    assert [a == b for a, b in zip(after, before, strict=True)] == [False, False, True]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_nothing_is_cached_where_nothing_can_be_written(tmp_path, monkeypatch):
     tmp_path.chmod(0o500)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert jit.cache_folder() is None
+    jit.cache_folder.cache_clear()
+    assert jit.cache_folder(Path(jit.__file__)) is None
 
 
 def test_a_file_in_the_way_of_the_cache_is_no_trouble(tmp_path, monkeypatch):
     (tmp_path / "juryrank").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert jit.cache_folder() is None
+    jit.cache_folder.cache_clear()
+    assert jit.cache_folder(Path(jit.__file__)) is None

@@ -3,13 +3,14 @@
 * Lazily: importing a kernel does not import Numba (half a second); the first call of any kernel does.
 * ``nogil`` and serial: threads come from a pool over blocks of queries, because kernels with ``parallel=True``
   abort the process when two Python threads call them under Numba's default threading layer.
-* Cached in a folder named after the text of all kernels, because Numba does not notice an edit in a kernel
-  that another file's kernel calls.
+* Cached in a folder named after the text of the kernel's file and of the files it imports, because Numba does not
+  notice an edit in a kernel that another file's kernel calls.
 """
 
 import functools
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -80,13 +81,12 @@ def threads() -> int:
 def _compile_all() -> None:
     import numba
 
-    folder = cache_folder()
     before = numba.config.CACHE_DIR
-    if folder is not None:
-        numba.config.CACHE_DIR = str(folder)
     try:
         for k in KERNELS:
             if k.compiled is None:
+                folder = cache_folder(Path(k.function.__code__.co_filename))
+                numba.config.CACHE_DIR = before if folder is None else str(folder)
                 k.compiled = numba.njit(k.function, nogil=True, cache=folder is not None)
     finally:
         numba.config.CACHE_DIR = before
@@ -98,13 +98,26 @@ def _compile_all() -> None:
                 space[name] = value.compiled
 
 
-def cache_folder() -> Path | None:
-    """Where compiled kernels are kept, or None where nothing can be written."""
+@functools.cache
+def cache_folder(source: Path) -> Path | None:
+    """Where the compiled kernels of a file are kept, or None where nothing can be written."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    text = b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))
+    text = b"".join(file.read_bytes() for file in sorted(_with_imports(source)))
     folder = home / "juryrank" / hashlib.sha256(text).hexdigest()[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def _with_imports(source: Path) -> set[Path]:
+    """A file of kernels, this file, and the files of kernels that it imports, directly or not."""
+    found, ahead = {Path(__file__)}, [source]
+    while ahead:
+        file = ahead.pop()
+        if file not in found and file.is_file():
+            found.add(file)
+            names = re.findall(r"^from juryrank\.kernels\.(\w+) import", file.read_text(), re.MULTILINE)
+            ahead += [file.with_name(f"{name}.py") for name in names]
+    return found
