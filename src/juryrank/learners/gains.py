@@ -38,7 +38,8 @@ def _by_rank(rankings: Rankings, reference: Floats) -> Floats:
     last = np.zeros(len(rankings))
     said = ~np.isnan(reference)
     np.maximum.at(last, query[said], reference[said])
-    return 1.0 - (reference - 1.0) / np.where(last > 0, last, 1.0)[query]
+    gains: Floats = 1.0 - (reference - 1.0) / np.where(last > 0, last, 1.0)[query]
+    return gains
 
 
 def _by_wins(data: Dataset) -> Floats:
@@ -47,7 +48,8 @@ def _by_wins(data: Dataset) -> Floats:
     won = np.bincount(data.pairs.better, data.pairs.weight, minlength=n)
     lost = np.bincount(data.pairs.worse, data.pairs.weight, minlength=n)
     met = won + lost
-    return np.divide(won, met, out=np.full(n, np.nan), where=met > 0)
+    share: Floats = np.divide(won, met, out=np.full(n, np.nan), where=met > 0)
+    return share
 
 
 def _as_labels(rankings: Rankings, gains: Floats) -> Labels:

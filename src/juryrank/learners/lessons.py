@@ -141,7 +141,8 @@ def _differ(rankings: Rankings, gains: Floats, counts: NDArray[np.bool_]) -> NDA
     low, high = np.full(len(rankings), np.inf), np.full(len(rankings), -np.inf)
     np.minimum.at(low, query, gains[counts])
     np.maximum.at(high, query, gains[counts])
-    return np.greater(high, low)
+    differ: NDArray[np.bool_] = high > low
+    return differ
 
 
 def _taken(data: Dataset, kept: NDArray[np.bool_], *slot_values: NDArray[Any]) -> tuple[Dataset, list[NDArray[Any]]]:
