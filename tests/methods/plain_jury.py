@@ -1,0 +1,67 @@
+"""The house method once more: dense numpy, one query and one expert at a time, as the definition reads."""
+
+import numpy as np
+
+
+def queries_of(data):
+    """Per query: features [items, 3, experts], gains and weights of the items that count, all experts' names."""
+    r, labels = data.rankings, data.slot_labels
+    for q in range(len(r)):
+        lo, hi = r.slot_ptr[q], r.slot_ptr[q + 1]
+        features = np.zeros((hi - lo, 3, len(r.experts)))
+        rrf = np.zeros(hi - lo)
+        for m in range(r.list_ptr[q], r.list_ptr[q + 1]):
+            for e in range(r.entry_ptr[m], r.entry_ptr[m + 1]):
+                rank, i = r.entry_rank[e], r.entry_slot[e] - lo
+                features[i, :, r.list_expert[m]] += [60 / (60 + rank), 10 / (10 + rank), 1.0]
+                rrf[i] += 1 / (60 + rank)
+        place = np.array([(rrf > s).sum() + ((rrf == s).sum() + 1) / 2 for s in rrf])
+        label = labels[lo:hi]
+        judged = ~np.isnan(label)
+        counts = judged | (place <= 1000) if judged.any() else judged
+        weight = np.where(judged, 1.0, 50 / (50 + place))
+        yield features[counts], np.where(judged, np.maximum(label, 0), 0.0)[counts], weight[counts]
+
+
+def gram(features, gain, weight):
+    """[features, gain] centred in the query, and its weighted products; None where the gains do not differ."""
+    if not len(gain) or gain.max() == gain.min():
+        return None
+    z = np.column_stack([features.reshape(len(gain), -1), gain])
+    z = z - weight @ z / weight.sum()
+    return (z.T * weight) @ z / np.sqrt((weight * z[:, -1] ** 2).sum())
+
+
+def weights(grams, lam=20.0, kappa=5.0):
+    """The closed form with its two guards, [3, experts]."""
+    n, total = len(grams), sum(grams)
+    A, b, yy = total[:-1, :-1], total[:-1, -1], total[-1, -1] / n
+    K = len(b) // 3
+    lam = lam if n >= 5 else max(lam, 100.0)
+    block = [slice(j * K, (j + 1) * K) for j in range(3)]
+    e = [A[j, j].diagonal().mean() / n for j in block]
+    s = [A[j, j].sum() / K**2 / n for j in block]
+    a0 = 0.3 * np.sqrt(yy / s[0])
+
+    def solved(kappas):
+        M, right = A.copy(), b.copy()
+        for j in range(3):
+            M[block[j], block[j]] += lam * e[j] * (np.eye(K) - 1 / K) + kappas[j] * s[j]
+        right[block[0]] += kappas[0] * s[0] * a0
+        return np.linalg.solve(M, right).reshape(3, K)
+
+    kappas = [kappa] * 3
+    w = solved(kappas)
+    if w[0].sum() < a0 / 4:
+        kappas[0] = 1e6
+        w = solved(kappas)
+    if w[1].sum() < 0:
+        kappas[1] = kappas[2] = 1e6
+        w = solved(kappas)
+    return w
+
+
+def plain_jury(data, **penalties):
+    """The three weights of every expert of ``data``."""
+    found = [gram(*query) for query in queries_of(data)]
+    return weights([g for g in found if g is not None], **penalties)
