@@ -7,6 +7,7 @@ import pytest
 
 from juryrank.cli import screen
 from juryrank.errors import DataWarning
+from juryrank.progress import track
 
 
 def test_other_warnings_are_shown_as_ever(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,5 +29,8 @@ def test_a_bar_moves_only_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, quiet: bool, bar: bool
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    assert list(screen.tracked("comparing", quiet=quiet)(["a", "b"])) == ["a", "b"]
-    assert ("comparing" in capsys.readouterr().err) == bar
+    with screen.bars(quiet=quiet) as show:
+        assert list(show(["a", "b"], "comparing")) == ["a", "b"]
+        assert list(track([1, 2], "fitting")) == [1, 2]
+    shown = capsys.readouterr().err
+    assert ("comparing" in shown, "fitting" in shown) == (bar, bar)

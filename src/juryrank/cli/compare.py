@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options, results
-from juryrank.cli.screen import tracked
+from juryrank.cli.screen import bars
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset, Fold
@@ -42,16 +42,17 @@ def run(
     from juryrank.compare import compare
 
     given = options.read_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
-    found = compare(
-        options.names(methods) if methods else consensus_methods(),
-        given,
-        metric or list(options.DEFAULT_METRICS),
-        folds=None if folds is None else chosen_folds(folds, given),
-        baseline=baseline,
-        convention=convention,
-        seed=seed,
-        progress=tracked("comparing", quiet=quiet),
-    )
+    with bars(quiet=quiet) as show:
+        found = compare(
+            options.names(methods) if methods else consensus_methods(),
+            given,
+            metric or list(options.DEFAULT_METRICS),
+            folds=None if folds is None else chosen_folds(folds, given),
+            baseline=baseline,
+            convention=convention,
+            seed=seed,
+            progress=lambda work: show(work, "comparing"),
+        )
     results.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
 
 

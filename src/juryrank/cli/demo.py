@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from juryrank.cli import options
 from juryrank.cli.compare import consensus_methods
-from juryrank.cli.screen import console, note, tracked
+from juryrank.cli.screen import bars, console, note
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,13 +36,14 @@ def run(
 ) -> None:
     """Combine the rankings of six experts on embedded data, and say how good that is."""
     from juryrank.evaluate import evaluate
+    from juryrank.kernels import positional
     from juryrank.kernels.jit import cache_folder
     from juryrank.methods import method
     from juryrank.readers import read
 
     with as_file(FOLDER / "cooking.csv") as path:
         data = read(path)
-    folder = cache_folder()
+    folder = cache_folder(Path(positional.__file__))
     if folder is None or not any(folder.iterdir()):
         note("The first run compiles the arithmetic and takes a while; later ones take a second.", quiet=quiet)
     out = console()
@@ -49,8 +51,8 @@ def run(
     text = json.loads((FOLDER / "queries.json").read_text())
     tops, fused = one_question(data[query], method("rrf").fit_predict(data)[query])
     out.print(f"{query}: “{text[query]}”", tops, fused, "Label 2 answers it, 1 in part, 0 does not.\n", sep="\n")
-    work = tracked("comparing", quiet=quiet)(consensus_methods())
-    consensus = {name: method(name).fit_predict(data) for name in work}
+    with bars(quiet=quiet) as show:
+        consensus = {name: method(name).fit_predict(data) for name in show(consensus_methods(), "comparing")}
     experts, methods = (evaluate(given, data, METRICS).means() for given in (data, consensus))
     out.print(standings(experts, methods))
     out.print(verdict(experts, methods) + "\n\n" + NEXT)

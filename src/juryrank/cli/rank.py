@@ -1,7 +1,7 @@
 """``juryrank rank``: the consensus of a data set."""
 
 from juryrank.cli import options
-from juryrank.cli.screen import note
+from juryrank.cli.screen import bars, note
 
 
 def run(
@@ -19,7 +19,8 @@ def run(
     """Rank the items of a data set by one method; without -o a TREC run goes to stdout."""
     chosen = options.chosen_method(method, param, weights)
     given = options.read_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
-    consensus = chosen.fit(given).predict(given)
+    with bars(quiet=quiet):
+        consensus = chosen.fit(given).predict(given)
     if out is None:
         print(consensus.to_trec(), end="")
         return

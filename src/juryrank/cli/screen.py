@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from juryrank.errors import JuryrankWarning
+from juryrank.progress import watched
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Show = Callable[[Sequence[Any], str], Iterable[Any]]
 
 PIPED_WIDTH = 200  # without a terminal nobody scrolls, and a cut table is lost
 
@@ -55,12 +59,23 @@ def show_warnings_as_lines() -> None:
     warnings.showwarning = show
 
 
-def tracked(title: str, *, quiet: bool) -> Callable[[Sequence[Any]], Iterable[Any]]:
-    """What to wrap around long work: a bar on stderr, or nothing where nobody would see it."""
+@contextmanager
+def bars(*, quiet: bool) -> Iterator[Show]:
+    """While this lasts, long work is shown on stderr, one bar for each; none where nobody would see them."""
     if quiet or not sys.stderr.isatty():
-        return iter
+        yield lambda work, text: work
+        return
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
 
-    bar = Console(stderr=True)
-    return lambda work: track(work, title, console=bar, transient=True)
+    with Progress(console=Console(stderr=True), transient=True) as shown:
+
+        def show(work: Sequence[Any], text: str) -> Iterable[Any]:
+            task = shown.add_task(text, total=len(work))
+            for piece in work:
+                yield piece
+                shown.advance(task)
+            shown.remove_task(task)
+
+        with watched(show):
+            yield show
