@@ -40,3 +40,17 @@ def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     save(tmp_path / "a.txt", b"x")
     (tmp_path / "plain").write_bytes(b"x")
     assert os.stat(tmp_path / "a.txt").st_mode == os.stat(tmp_path / "plain").st_mode
+
+
+def test_a_device_is_never_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="only a file can be written"):
+        save(tmp_path / "pipe", b"x")
+    assert not (tmp_path / "pipe").is_file()
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    save(tmp_path / "link", b"x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"x"

@@ -34,6 +34,11 @@ class Positional(Aggregator):
     missing: str = missing_param("ignore", "ignore", "last", "mean")
     ranks: str = ranks_param()
 
+    @property
+    def plain(self) -> bool:
+        """Whether a list's weight simply multiplies its points."""
+        return True
+
     @abstractmethod
     def points(self, rank: Number) -> Number:
         """Points of a rank (a number or an array of numbers)."""

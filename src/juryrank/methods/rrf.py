@@ -39,6 +39,11 @@ class RRF(Positional):
     k: float | None = param(None, "damps the top of each list; by default 60, or what the dialect uses", above=0)
     dialect: str = param("cormack", "the formula of a search system", choices=tuple(DIALECTS))
 
+    @property
+    def plain(self) -> bool:
+        """Qdrant, Haystack and LlamaIndex do something else with weights."""
+        return self.dialect not in COUNTS_FROM_ZERO
+
     def points(self, rank: Number) -> Number:
         """1 / (k + rank), with the k and the first rank of the dialect."""
         k = self._k

@@ -15,7 +15,14 @@ from juryrank.readers.source import PARQUET
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path``, compressed when it ends in .gz or .zst; a failure leaves what was there."""
+    """Write ``content`` to ``path``, compressed when it ends in .gz or .zst; a failure leaves what was there.
+
+    A link stays a link: what it leads to is written.
+    """
+    if path.is_symlink():
+        path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: only a file can be written, and this is a folder, a device or a pipe")
     packed = _packed(path, content)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
