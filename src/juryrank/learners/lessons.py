@@ -37,6 +37,11 @@ class Lessons:
     def __len__(self) -> int:
         return len(self.data)
 
+    def take(self, chosen: Ints) -> Lessons:
+        """The lessons of the chosen queries, in that order."""
+        slots = children(self.data.rankings.slot_ptr, chosen)
+        return Lessons(self.data.take(chosen), self.gains[slots], self.weights[slots])
+
     def grams(
         self, entry_points: Floats, list_column: Ints, n_columns: int, parts: Ints
     ) -> Iterator[tuple[int, Floats]]:

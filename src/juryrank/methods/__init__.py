@@ -3,7 +3,9 @@
 from typing import Any
 
 from juryrank.errors import ParameterError, UnknownNameError
+from juryrank.methods.auto import Auto
 from juryrank.methods.base import Aggregator
+from juryrank.methods.blend import Blend
 from juryrank.methods.borda import Borda
 from juryrank.methods.combanz import CombANZ
 from juryrank.methods.combgmnz import CombGMNZ
@@ -44,6 +46,8 @@ __all__ = [
     "RRA",
     "RRF",
     "Aggregator",
+    "Auto",
+    "Blend",
     "Borda",
     "CombANZ",
     "CombGMNZ",
@@ -69,6 +73,8 @@ __all__ = [
 METHODS: dict[str, type[Aggregator]] = {
     cls.name: cls
     for cls in (
+        Auto,
+        Blend,
         Borda,
         CombANZ,
         CombGMNZ,

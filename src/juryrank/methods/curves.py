@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +26,17 @@ SHARING = {
 }
 
 
+def experts_param() -> Any:
+    """The parameter ``experts``, the same wherever experts have learned weights."""
+    return param("individual", "; ".join(f"{k}: {v}" for k, v in SHARING.items()), choices=tuple(SHARING))
+
+
+def unjudged_param() -> Any:
+    """The parameter ``unjudged``, the same wherever labels teach."""
+    doc = "irrelevant: an unjudged item has label 0, and counts less the lower RRF has it; ignore: it says nothing"
+    return param("irrelevant", doc, choices=("irrelevant", "ignore"))
+
+
 @dataclass(kw_only=True)
 class Curves(Aggregator):
     """Score = sum over the experts that ranked the item of a learned curve at its rank."""
@@ -33,13 +44,9 @@ class Curves(Aggregator):
     supervised = True
     n_curves: ClassVar[int]
 
-    experts: str = param("individual", "; ".join(f"{k}: {v}" for k, v in SHARING.items()), choices=tuple(SHARING))
+    experts: str = experts_param()
     threshold: int = param(500, "hybrid: ordered pairs in training that earn an expert weights of its own", at_least=1)
-    unjudged: str = param(
-        "irrelevant",
-        "irrelevant: an unjudged item has label 0, and counts less the lower RRF has it; ignore: it says nothing",
-        choices=("irrelevant", "ignore"),
-    )
+    unjudged: str = unjudged_param()
     target: str = param("nDCG@10", "the metric by which left-out queries are compared with RRF")  # type: ignore[misc]
 
     own_: list[str] = learned()  # experts with a curve of their own

@@ -1,0 +1,90 @@
+"""Auto never takes what the held-out queries speak against, and says what it took."""
+
+import numpy as np
+import pytest
+
+from conftest import random_dataset
+from juryrank.data.build import from_dicts
+from juryrank.data.dataset import Dataset, Pairs
+from juryrank.errors import UnknownNameError
+from juryrank.methods import METHODS, method
+from juryrank.methods.jury import Jury
+
+
+def trusting(n_queries: int = 12, good: int = 1, bad: int = 3):
+    """A few experts who are right and more who agree on something wrong."""
+    queries = [f"q{n}" for n in range(n_queries)]
+    right, wrong = list("abcdef"), list("fedcba")
+    runs = {f"good{k}": dict.fromkeys(queries, right) for k in range(good)}
+    runs |= {f"bad{k}": dict.fromkeys(queries, wrong) for k in range(bad)}
+    return from_dicts(runs, labels={q: {"a": 2, "b": 1, "c": 0, "d": 0, "e": 0, "f": 0} for q in queries})
+
+
+def test_labels_that_help_are_used_and_the_gain_is_told():
+    model = method("auto").fit(trusting())
+    assert model.chosen_["name"] in ("jury", "ridge")
+    best = model.trials_[model.chosen_["name"]]
+    assert best[1] > 0.1
+    assert model.chosen_["name"] in model.report()
+    assert f"{best[1]:+.4f}" in model.report()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_chosen_that_validation_says_is_worse_than_rrf(seed):
+    data = random_dataset(seed, n_queries=7)
+    model = method("auto", seed=seed).fit(data[:5], valid=data[5:] if seed % 2 else None)
+    assert model.trials_[model.chosen_["name"]][0] >= model.trials_["rrf"][0]
+    assert model.trials_[model.chosen_["name"]][1] >= 0
+
+
+def test_a_method_that_only_harms_is_never_chosen(monkeypatch, dataset):
+    class Contrary(Jury):
+        """Jury turned round."""
+
+        def _scores(self, rankings, out):
+            out -= method("rrf").fit(rankings).predict(rankings).scores
+
+    monkeypatch.setitem(METHODS, "jury", Contrary)
+    data = trusting(good=3, bad=1)
+    model = method("auto", among="jury").fit(data)
+    assert model.trials_["jury"][1] < 0
+    assert model.chosen_["name"] == "rrf"
+    np.testing.assert_array_equal(model.predict(data).scores, method("rrf").fit_predict(data).scores)
+
+
+@pytest.mark.parametrize("n_queries", [1, 0])
+def test_with_fewer_than_two_queries_to_learn_from_it_is_rrf(n_queries):
+    labels = {"q0": {"a": 1.0}} if n_queries else {"q0": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    data = from_dicts({"x": {"q0": ["a", "b"], "q1": ["b", "c"]}, "y": {"q0": ["c"], "q1": ["a"]}}, labels=labels)
+    model = method("auto").fit(data)
+    assert model.chosen_["name"] == "rrf"
+    assert "fewer than two" in model.report()
+
+
+def test_the_candidates_are_tested_on_queries_they_have_not_seen():
+    data = random_dataset(1, n_queries=10)
+    model = method("auto", among="jury", parts=10).fit(data)
+    count, gain, error = method("jury").fit(data).gain_over_rrf()
+    assert model.n_queries_ == count == 10
+    assert model.trials_["jury"][1:] == pytest.approx([gain, error], abs=1e-9)
+
+
+def test_parameters_reach_the_candidates():
+    model = method("auto", among="jury", experts="hybrid", unjudged="ignore").fit(trusting(n_queries=60))
+    assert model.chosen_["name"] == "jury"
+    assert (model.chosen_["params"]["experts"], model.chosen_["params"]["unjudged"]) == ("hybrid", "ignore")
+
+
+def test_pairs_teach_too():
+    data = trusting(n_queries=6)
+    n = data.rankings.n_slots
+    first = np.arange(0, n, 6, dtype=np.int32)
+    better, worse = np.repeat(first, 5), (np.repeat(first, 5) + np.tile(np.arange(1, 6), 6)).astype(np.int32)
+    pairs = Pairs(pair_ptr=np.arange(7) * 5, better=better, worse=worse, weight=np.ones(30))
+    model = method("auto").fit(Dataset(rankings=data.rankings, pairs=pairs))
+    assert model.trials_[model.chosen_["name"]][1] > 0
+
+
+def test_an_unknown_candidate_is_named(dataset):
+    with pytest.raises(UnknownNameError, match="juri"):
+        method("auto", among="juri").fit(dataset)
