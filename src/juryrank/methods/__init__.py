@@ -28,11 +28,13 @@ from juryrank.methods.mc3 import MC3
 from juryrank.methods.mc4 import MC4
 from juryrank.methods.mean_rank import MeanRank
 from juryrank.methods.median_rank import MedianRank
+from juryrank.methods.mpm import MPM
 from juryrank.methods.outranking import Outranking
 from juryrank.methods.rbc import RBC
 from juryrank.methods.ridge import Ridge
 from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
+from juryrank.methods.theta_mpm import ThetaMPM
 from juryrank.params import parameters
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "MC3",
     "MC4",
     "METHODS",
+    "MPM",
     "RBC",
     "RRA",
     "RRF",
@@ -67,6 +70,7 @@ __all__ = [
     "MedianRank",
     "Outranking",
     "Ridge",
+    "ThetaMPM",
     "method",
 ]
 
@@ -97,11 +101,13 @@ METHODS: dict[str, type[Aggregator]] = {
         MC4,
         MeanRank,
         MedianRank,
+        MPM,
         Outranking,
         RBC,
         Ridge,
         RRA,
         RRF,
+        ThetaMPM,
     )
 }
 
