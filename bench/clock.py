@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -20,16 +21,19 @@ class Timing:
     first: float | None
     seconds: float
     runs: int
+    cpu: float | None = None  # seconds of all threads; below ``seconds`` where the machine was busy with other things
 
 
 def timed(call: Callable[[], T], *, most: int = 7, budget: float = 4.0) -> tuple[Timing, T]:
     """The first call, then up to ``most`` more within ``budget`` seconds, at least one; and what the last returned."""
     first, result = once(call)
     later: list[float] = []
+    start = time.process_time()
     while not later or (len(later) < most and sum(later) + later[-1] <= budget):
         seconds, result = once(call)
         later.append(seconds)
-    return Timing(first, statistics.median(later), len(later)), result
+    cpu = (time.process_time() - start) / len(later)
+    return Timing(first, statistics.median(later), len(later), cpu), result
 
 
 def once(call: Callable[[], T]) -> tuple[float, T]:
@@ -57,8 +61,17 @@ def fresh_process(code: str, *, runs: int, warm_up: bool = True) -> Timing:
 
     if warm_up:
         process(code)  # fills the caches of bytecode and of the disk
-    pairs = [(once(lambda: process(code))[0], once(lambda: process("pass"))[0]) for _ in range(runs)]
-    return Timing(None, statistics.median(full - bare for full, bare in pairs), runs)
+    start = _cpu_of_children()
+    full = [once(lambda: process(code))[0] for _ in range(runs)]
+    middle = _cpu_of_children()
+    bare = [once(lambda: process("pass"))[0] for _ in range(runs)]
+    cpu = (2 * middle - start - _cpu_of_children()) / runs
+    return Timing(None, statistics.median(full) - statistics.median(bare), runs, cpu)
+
+
+def _cpu_of_children() -> float:
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -69,3 +82,8 @@ def seconds_text(seconds: float | None) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} µs"
+
+
+def with_cpu(seconds: float, cpu: float | None) -> str:
+    """Seconds as text, with those of the processor."""
+    return seconds_text(seconds) if cpu is None else f"{seconds_text(seconds)} ({seconds_text(cpu)} of CPU)"

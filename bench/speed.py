@@ -45,7 +45,7 @@ def main() -> None:
 
 def run(tasks: list[str], folder: Path, *, slow: bool) -> Benchmark:
     """The report on these tasks."""
-    start = time.perf_counter()
+    start, load = time.perf_counter(), os.getloadavg()[0]
     inputs = find_inputs(folder)
     rows: list[Row] = []
     targets: list[Target] = []
@@ -54,7 +54,7 @@ def run(tasks: list[str], folder: Path, *, slow: bool) -> Benchmark:
         found, reached = TASKS[task](inputs, slow)
         rows += found
         targets += reached
-    return Benchmark(rows, targets, inputs.described, time.perf_counter() - start)
+    return Benchmark(rows, targets, inputs.described, time.perf_counter() - start, load)
 
 
 def _options() -> argparse.Namespace:

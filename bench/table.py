@@ -93,14 +93,16 @@ class Benchmark(Report):
     targets: list[Target]
     described: str
     seconds: float
+    load: float  # processes that wanted to run, in the minute before the start
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         speed = [self._cells(row) for row in self.found]
         columns = ["task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "agreement"]
         note = (
             f"{self.described} First: the first call in the process, with empty caches of compiled code; then the "
-            f"median of later calls. {os.cpu_count()} cores, Python {platform.python_version()}, "
-            f"{', '.join(f'{name} {number}' for name, number in versions().items())}. {self.seconds:.0f} s in all."
+            f"median of later calls. {os.cpu_count()} cores, load {self.load:.1f} at the start, "
+            f"Python {platform.python_version()}, {', '.join(f'{name} {v}' for name, v in versions().items())}. "
+            f"{self.seconds:.0f} s in all."
         )
         reached = [[t.target, t.measured, "met" if t.met else "NOT met"] for t in self.targets]
         return [
@@ -121,6 +123,7 @@ class Benchmark(Report):
             "data": self.described,
             "seconds": self.seconds,
             "cores": os.cpu_count(),
+            "load": self.load,
             "python": platform.python_version(),
             "versions": versions(),
             "rows": self.rows(),

@@ -111,7 +111,7 @@ def test_a_peer_that_is_not_installed_is_skipped_by_name(inputs: Inputs) -> None
 
     absent = Peer("no_such_package", lambda package: lambda: None)
     rows = side_by_side("a task", lambda: 1, [absent], lambda a, b: ("equal", True))
-    report = Benchmark(rows, [], "nothing.", 0.0)
+    report = Benchmark(rows, [], "nothing.", 0.0, 0.0)
     assert "skipped: no_such_package is not installed" in str(report)
     assert report.to_dict()["rows"][0]["ratio"] is None
 
