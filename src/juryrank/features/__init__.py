@@ -14,6 +14,8 @@ from juryrank.features.log_rank import log_rank
 from juryrank.features.missing import missing
 from juryrank.features.reciprocal_rank import reciprocal_rank
 from juryrank.features.score import score
+from juryrank.features.svd import svd
+from juryrank.features.wins import wins
 
 Family = Callable[[Dataset, Sequence[str]], Floats]
 
@@ -24,4 +26,6 @@ FEATURES: dict[str, Family] = {
     "missing": missing,
     "reciprocal-rank": reciprocal_rank,
     "score": score,
+    "svd": svd,
+    "wins": wins,
 }

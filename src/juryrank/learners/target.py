@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError, ParameterError
 from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
-from juryrank.metrics import Metric, parse_metric
+from juryrank.metrics import ERR, NDCG, KendallTau, Metric, parse_metric
 from juryrank.params import param
 
 KINDS = {"nDCG": GAIN, "AP": PRECISION_SUM, "ERR": CASCADE, "RR": FIRST, "P": CUT, "KendallTau": PAIRS}
@@ -45,7 +46,7 @@ class Target:
         longest = int(np.diff(slot_ptr).max(initial=0))
         depth = longest if cutoff is None else int(cutoff)
         discount = 1.0 / np.log2(np.arange(longest) + 2.0)
-        whole = np.array([_whole(kind, gain[a:b], discount, depth) for a, b in zip(slot_ptr, slot_ptr[1:], strict=False)])
+        whole = np.array([_whole(kind, gain[a:b], discount, depth) for a, b in pairwise(slot_ptr)])
         return cls(kind, depth, slot_ptr, label, gain, discount, np.where(whole > 0, whole, 1.0))
 
 
@@ -65,16 +66,16 @@ def check_truth(name: str, text: str, data: Dataset) -> None:
 
 
 def _gains(metric: Metric, label: Floats) -> Floats:
-    if metric.name == "nDCG":
-        return np.exp2(label) - 1 if getattr(metric, "dcg") == "exp-log2" else label
-    if metric.name == "KendallTau":
+    if isinstance(metric, NDCG):
+        return np.exp2(label) - 1 if metric.dcg == "exp-log2" else label
+    if isinstance(metric, ERR):
+        if (highest := label.max(initial=0.0)) > metric.max_rel:
+            raise DataError(f"labels of {metric} must be at most {metric.max_rel}, got {highest:g}; use ERR(max_rel=…)")
+        return (np.exp2(label) - 1) / 2.0**metric.max_rel
+    if isinstance(metric, KendallTau):
         return label
-    if metric.name == "ERR":
-        highest, allowed = label.max(initial=0.0), int(getattr(metric, "max_rel"))
-        if highest > allowed:
-            raise DataError(f"labels must be at most {allowed} for {metric}, got {highest:g}; use ERR(max_rel=…)")
-        return (np.exp2(label) - 1) / 2.0**allowed
-    return (label >= getattr(metric, "rel")).astype(np.float64)
+    lowest: int = getattr(metric, "rel", 1)
+    return (label >= lowest).astype(np.float64)
 
 
 def _whole(kind: int, gain: Floats, discount: Floats, depth: int) -> float:

@@ -20,6 +20,7 @@ from juryrank.methods.dowdall import Dowdall
 from juryrank.methods.isr import ISR
 from juryrank.methods.jury import Jury
 from juryrank.methods.kemeny import Kemeny
+from juryrank.methods.lambdarank import LambdaRank
 from juryrank.methods.log_isr import LogISR
 from juryrank.methods.majority_vote import MajorityVote
 from juryrank.methods.mc1 import MC1
@@ -34,6 +35,7 @@ from juryrank.methods.rbc import RBC
 from juryrank.methods.ridge import Ridge
 from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
+from juryrank.methods.svd_lambdarank import SVDLambdaRank
 from juryrank.methods.theta_mpm import ThetaMPM
 from juryrank.params import parameters
 
@@ -64,12 +66,14 @@ __all__ = [
     "Dowdall",
     "Jury",
     "Kemeny",
+    "LambdaRank",
     "LogISR",
     "MajorityVote",
     "MeanRank",
     "MedianRank",
     "Outranking",
     "Ridge",
+    "SVDLambdaRank",
     "ThetaMPM",
     "method",
 ]
@@ -93,6 +97,7 @@ METHODS: dict[str, type[Aggregator]] = {
         ISR,
         Jury,
         Kemeny,
+        LambdaRank,
         LogISR,
         MajorityVote,
         MC1,
@@ -107,6 +112,7 @@ METHODS: dict[str, type[Aggregator]] = {
         Ridge,
         RRA,
         RRF,
+        SVDLambdaRank,
         ThetaMPM,
     )
 }

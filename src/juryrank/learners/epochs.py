@@ -1,0 +1,134 @@
+"""Pass after pass over the labelled queries, and the pass chosen on others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from juryrank.data import Consensus, Dataset, Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import DataError
+from juryrank.features.rows import Rows
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
+from juryrank.learners.gains import truth_of
+from juryrank.learners.lessons import Lessons, lessons_of
+from juryrank.learners.target import Target, listwise
+from juryrank.metrics import Truth
+
+SPLIT_FROM = 5  # labelled queries; with fewer the passes are chosen on the training queries
+ToRows = Callable[[Rankings], Rows]
+
+
+class Learner(Protocol):
+    """What learns from rows by passes over queries."""
+
+    @property
+    def fan(self) -> int:
+        """How many units each value of a row feeds; the weights of the rows come first."""
+
+    def start(self, rows: Rows, rng: np.random.Generator) -> Floats:
+        """The first weights."""
+
+    def epoch(self, rows: Rows, target: Target, rng: np.random.Generator, weights: Floats) -> float:
+        """One pass, which moves ``weights``."""
+
+    def scores(self, rows: Rows, slot_ptr: Ints, weights: Floats) -> Floats:
+        """One score per slot."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The weights of the best pass, its number, and its value on the validation queries."""
+
+    weights: Floats
+    epoch: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a learner is trained: the metric, the passes, the seed, and how lists become rows."""
+
+    learner: Learner
+    target: str
+    epochs: int
+    seed: int
+    unjudged: str
+    to_rows: ToRows
+
+    def run(self, data: Dataset, valid: Dataset | None) -> Trained:
+        """Train on ``data``, choose the pass on ``valid``; without it, on a fifth of the queries, and train on all."""
+        lessons = lessons_of(data, self.unjudged)
+        if not len(lessons):
+            raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
+        chosen_on = None if valid is None else lessons_of(valid, self.unjudged)
+        if chosen_on is not None and len(chosen_on):
+            return self._descend(lessons, chosen_on, self.epochs)
+        if len(lessons) < SPLIT_FROM:
+            return self._descend(lessons, lessons, self.epochs)
+        order = np.random.default_rng([self.seed, 1]).permutation(len(lessons))
+        held = np.sort(order[: len(order) // 5])
+        best = self._descend(part(lessons, np.setdiff1d(order, held)), part(lessons, held), self.epochs)
+        return self._descend(lessons, None, best.epoch)
+
+    def _descend(self, lessons: Lessons, chosen_on: Lessons | None, epochs: int) -> Trained:
+        rng = np.random.default_rng(self.seed)
+        rows = self.to_rows(lessons.data.rankings)
+        scale = rows.scale()
+        rows = rows.divided(scale)
+        weights = self.learner.start(rows, rng)
+        rows, target = self._lined_up(lessons, rows, weights)
+        watch = None if chosen_on is None else Watch(self, chosen_on, scale)
+        best = Trained(weights, 0, -np.inf)
+        for epoch in range(1, epochs + 1):
+            self.learner.epoch(rows, target, rng, weights)
+            value = epoch if watch is None else watch.value(weights)
+            if value > best.value:
+                best = Trained(weights.copy(), epoch, float(value))
+        return Trained(of_raw_rows(best.weights, rows, scale, self.learner.fan), best.epoch, best.value)
+
+    def _lined_up(self, lessons: Lessons, rows: Rows, weights: Floats) -> tuple[Rows, Target]:
+        """The slots that teach, in an order that no name can change: lowest gain first, then by the first score."""
+        slot_ptr = lessons.data.rankings.slot_ptr
+        query, score = parents(slot_ptr), self.learner.scores(rows, slot_ptr, weights)
+        slots = np.lexsort((score, lessons.gains, query))
+        slots = slots[lessons.weights[slots] > 0]
+        ptr = sizes_to_ptr(np.bincount(query[slots], minlength=len(lessons)))
+        return rows.take(slots), Target.of(self.target, ptr, lessons.gains[slots])
+
+
+class Watch:
+    """The mean of the target metric on the validation queries."""
+
+    def __init__(self, training: Training, lessons: Lessons, scale: Floats) -> None:
+        self.learner, self.rankings = training.learner, lessons.data.rankings
+        self.rows = training.to_rows(self.rankings).divided(scale)
+        self.metric = listwise(training.target)
+        self.truth = Truth(truth_of(lessons.data, lessons.gains))
+        self.gains = lessons.gains
+
+    def value(self, weights: Floats) -> float:
+        """The mean over queries, for these weights; of items with equal scores the worst comes first."""
+        scores = self.learner.scores(self.rows, self.rankings.slot_ptr, weights)
+        place = np.empty(len(scores))
+        place[np.lexsort((self.gains, -scores))] = np.arange(len(scores))
+        return float(np.nanmean(self.metric.per_query(self.truth.judge(Consensus(self.rankings, -place)))))
+
+
+def part(lessons: Lessons, queries: Ints) -> Lessons:
+    """The lessons of some queries."""
+    slots = children(lessons.data.rankings.slot_ptr, queries)
+    return Lessons(lessons.data.take(queries), lessons.gains[slots], lessons.weights[slots])
+
+
+def of_raw_rows(weights: Floats, rows: Rows, scale: Floats, fan: int) -> Floats:
+    """Weights for rows before they were divided by ``scale``; a last column that had no rows gets the experts' mean."""
+    out = weights.copy()
+    first = out[: rows.n_columns * rows.width * fan].reshape(rows.n_columns, rows.width, fan)
+    first /= scale[:, None]
+    if rows.n_columns > 1 and not (rows.column == rows.n_columns - 1).any():
+        first[-1] = first[:-1].mean(axis=0)
+    return out

@@ -1,0 +1,66 @@
+"""Methods that learn weights of experts by passes over labelled queries."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats
+from juryrank.features.panel import Panel, experts_param, threshold_param
+from juryrank.features.rows import Rows
+from juryrank.learners.epochs import Learner, Training
+from juryrank.learners.target import check_truth, target_param
+from juryrank.methods.base import Aggregator, learned
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class Trained(Aggregator):
+    """Score = a net over the values of an item in the lists that rank it; the best pass is chosen on other queries."""
+
+    supervised = True
+
+    target: str = target_param()  # type: ignore[misc]
+    experts: str = experts_param()
+    threshold: int = threshold_param()
+    unjudged: str = param(
+        "irrelevant",
+        "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
+        choices=("irrelevant", "ignore"),
+    )
+    epochs: int = param(100, "passes over the labelled queries", at_least=1)
+    seed: int = param(0, "order of the queries, and what else is drawn", at_least=0)
+
+    experts_: list[str] = learned()  # with weights of their own, in the order of these
+    weights_: Floats = learned()
+    epoch_: int = learned()  # the pass that was best on the validation queries
+
+    @abstractmethod
+    def _values(self, rankings: Rankings, panel: Panel) -> Floats:
+        """What an entry of a list says about its item: a vector of the same length for every entry."""
+
+    @abstractmethod
+    def _learner(self) -> Learner:
+        """What learns from these."""
+
+    def _rows(self, rankings: Rankings, panel: Panel) -> Rows:
+        return Rows.of_entries(rankings, panel, self._values(rankings, panel))
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        check_truth(self.name, self.target, data)
+        panel = Panel.choose(data.rankings, self.experts, self.threshold)
+        training = Training(
+            learner=self._learner(),
+            target=self.target,
+            epochs=self.epochs,
+            seed=self.seed,
+            unjudged=self.unjudged,
+            to_rows=lambda rankings: self._rows(rankings, panel),
+        )
+        best = training.run(data, valid)
+        self.experts_, self.weights_, self.epoch_ = list(panel.names), best.weights, best.epoch
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        rows = self._rows(rankings, Panel(tuple(self.experts_)))
+        out += self._learner().scores(rows, rankings.slot_ptr, self.weights_)
