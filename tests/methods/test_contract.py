@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
-from juryrank.data.build import from_long, from_orders
+from juryrank.data.build import from_dicts, from_long, from_orders
 from juryrank.data.dataset import Dataset
 from juryrank.errors import NotFittedError, ParameterError, UnknownNameError
 from juryrank.methods import ALIASES, METHODS, method
@@ -21,7 +21,7 @@ every_consensus_method = pytest.mark.parametrize("name", [name for name in METHO
 # A vote has two values, so it can only keep unanimous experts' order weakly.
 WEAK = {"majority-vote"}
 # Ties between items that no majority separates are cut by the order of the slots.
-CUTS_TIES = {"kemeny", "condorcet"}
+CUTS_TIES = {"kemeny", "condorcet", "cps", "theta-cps", "mallows", "generalised-mallows"}
 # The metric by which it chooses cuts ties by the names of the items.
 CHOOSES = {"auto"}
 
@@ -107,7 +107,9 @@ def test_unanimous_experts_are_obeyed(name):
 def test_permuting_the_items_permutes_the_scores(name):
     # Where ties are cut by the order of the slots, take majorities without ties and cycles.
     swapped = [["i0", "i1", "i2", "i3"], ["i1", "i0", "i2", "i3"], ["i0", "i1", "i3", "i2"]]
-    data = from_orders(swapped) if name in CUTS_TIES else random_dataset(7)
+    labels = {"all": {f"i{i}": 3 - i for i in range(4)}}
+    plain = from_dicts({f"e{k}": {"all": order} for k, order in enumerate(swapped)}, labels=labels)
+    data = plain if name in CUTS_TIES else random_dataset(7)
     fixed = {"among": "jury"} if name in CHOOSES else {}
     frames = _long(data), None if data.labels is None else _labels(data)
     turn = pl.lit("z") + (9 - pl.col("item").str.slice(1).cast(int)).cast(str)

@@ -16,13 +16,16 @@ from juryrank.methods.combmnz import CombMNZ
 from juryrank.methods.combsum import CombSUM
 from juryrank.methods.condorcet import Condorcet
 from juryrank.methods.copeland import Copeland
+from juryrank.methods.cps import CPS
 from juryrank.methods.dowdall import Dowdall
+from juryrank.methods.generalised_mallows import GeneralisedMallows
 from juryrank.methods.isr import ISR
 from juryrank.methods.jury import Jury
 from juryrank.methods.kemeny import Kemeny
 from juryrank.methods.lambdarank import LambdaRank
 from juryrank.methods.log_isr import LogISR
 from juryrank.methods.majority_vote import MajorityVote
+from juryrank.methods.mallows import Mallows
 from juryrank.methods.mc1 import MC1
 from juryrank.methods.mc2 import MC2
 from juryrank.methods.mc3 import MC3
@@ -36,10 +39,12 @@ from juryrank.methods.ridge import Ridge
 from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
 from juryrank.methods.svd_lambdarank import SVDLambdaRank
+from juryrank.methods.theta_cps import ThetaCPS
 from juryrank.methods.theta_mpm import ThetaMPM
 from juryrank.params import parameters
 
 __all__ = [
+    "CPS",
     "ISR",
     "MC1",
     "MC2",
@@ -64,16 +69,19 @@ __all__ = [
     "Condorcet",
     "Copeland",
     "Dowdall",
+    "GeneralisedMallows",
     "Jury",
     "Kemeny",
     "LambdaRank",
     "LogISR",
     "MajorityVote",
+    "Mallows",
     "MeanRank",
     "MedianRank",
     "Outranking",
     "Ridge",
     "SVDLambdaRank",
+    "ThetaCPS",
     "ThetaMPM",
     "method",
 ]
@@ -93,13 +101,16 @@ METHODS: dict[str, type[Aggregator]] = {
         CombSUM,
         Condorcet,
         Copeland,
+        CPS,
         Dowdall,
+        GeneralisedMallows,
         ISR,
         Jury,
         Kemeny,
         LambdaRank,
         LogISR,
         MajorityVote,
+        Mallows,
         MC1,
         MC2,
         MC3,
@@ -113,6 +124,7 @@ METHODS: dict[str, type[Aggregator]] = {
         RRA,
         RRF,
         SVDLambdaRank,
+        ThetaCPS,
         ThetaMPM,
     )
 }
