@@ -21,7 +21,7 @@ every_consensus_method = pytest.mark.parametrize("name", [name for name in METHO
 # A vote has two values, so it can only keep unanimous experts' order weakly.
 WEAK = {"majority-vote"}
 # Ties between items that no majority separates are cut by the order of the slots.
-CUTS_TIES = {"kemeny", "condorcet", "cps", "theta-cps", "mallows", "generalised-mallows"}
+CUTS_TIES = {"borda-fuse", "kemeny", "condorcet", "cps", "theta-cps", "mallows", "generalised-mallows"}
 # The metric by which it chooses cuts ties by the names of the items.
 CHOOSES = {"auto"}
 

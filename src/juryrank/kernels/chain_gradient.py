@@ -20,11 +20,15 @@ def pair_loss(first, end, slot_ptr, gain, score, margin, loss, slope):
     """
     for q in range(first, end):
         lo, hi = slot_ptr[q], slot_ptr[q + 1]
+        loss[q] = 0.0
+        slope[lo:hi] = 0.0
+        known = lo + np.flatnonzero(~np.isnan(gain[lo:hi]))
+        lowest = gain[known].min() if len(known) > 0 else 0.0
         n_pairs = 0
-        for i in range(lo, hi):
-            slope[i] = 0.0
-        for i in range(lo, hi):
-            for j in range(lo, hi):
+        for i in known:
+            if gain[i] == lowest:
+                continue
+            for j in known:
                 if gain[i] > gain[j]:
                     n_pairs += 1
                     short = margin - (score[i] - score[j])
@@ -32,10 +36,8 @@ def pair_loss(first, end, slot_ptr, gain, score, margin, loss, slope):
                         loss[q] += short * short
                         slope[i] -= 2 * short
                         slope[j] += 2 * short
-        if n_pairs > 0:
-            loss[q] /= n_pairs
-            for i in range(lo, hi):
-                slope[i] /= n_pairs
+        loss[q] /= max(n_pairs, 1)
+        slope[lo:hi] /= max(n_pairs, 1)
 
 
 @kernel
@@ -78,27 +80,23 @@ def chain_slopes(
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         here = slice(lo, lo + n)
         a, b = list_ptr[q], list_ptr[q + 1]
-        old, walked = np.zeros(n), np.zeros(n)
+        l, walked = np.zeros(n), np.zeros(n)
         for _ in range(max_iter):
-            walked[:] = 0.0
-            descend(a, b, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, old, walked)
-            for i in range(n):
-                walked[i] = walked[i] * slot_share[lo + i] + stay[lo + i] * old[i]
             new = (1.0 - teleport) * walked + slope[here]
             new -= new.mean()
-            moved = np.abs(new - old).max()
-            old = new
+            moved = np.abs(new - l).max()
+            l = new
+            walked[:] = 0.0
+            descend(a, b, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, l, walked)
+            for i in range(n):
+                walked[i] = walked[i] * slot_share[lo + i] + stay[lo + i] * l[i]
             if moved < tol:
                 break
-        walked[:] = 0.0
-        descend(a, b, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, old, walked)
-        for i in range(n):
-            walked[i] = walked[i] * slot_share[lo + i] + stay[lo + i] * old[i]
         mass = x[here] * slot_share[here]
         for m in range(a, b):
             out[m] = (1.0 - teleport) * list_slope(
                 m, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, by_entries, list_weight[m],
-                old, walked, mass,
+                l, walked, mass,
             )  # fmt: skip
 
 
@@ -151,7 +149,7 @@ def soft_moves(margin, total, temperature, move):
 @over_queries
 def soft_majority(
     first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight,
-    temperature, teleport, tol, max_iter, x,
+    temperature, teleport, tol, max_iter, steps, x,
 ):  # fmt: skip
     """Stationary distribution of MC4 with soft majorities, starting from ``x``."""
     for q in range(first, end):
@@ -162,11 +160,13 @@ def soft_majority(
         leave = move.sum(axis=1)
         into = np.ascontiguousarray(move.T)
         old = x[lo : lo + n].copy()
-        for _ in range(max_iter):
+        steps[q] = max_iter + 1
+        for step in range(1, max_iter + 1):
             new = (1.0 - teleport) * (old + (np.dot(into, old) - leave * old) / n) + teleport / n
             moved = np.abs(new - old).sum()
             old = new
             if moved < tol:
+                steps[q] = step
                 break
         x[lo : lo + n] = old
 
@@ -202,8 +202,15 @@ def soft_majority_slopes(
             rank = np.full(n, np.inf)
             for e in range(entry_ptr[m], entry_ptr[m + 1]):
                 rank[entry_slot[e] - lo] = entry_rank[e]
-            out[m] = -common
-            for i in range(n):
-                for j in range(n):
-                    if rank[i] < rank[j]:
-                        out[m] += pull[i, j] - pull[j, i]
+            out[m] = -common + ordered_sum(rank, pull)
+
+
+@kernel
+def ordered_sum(rank, pull):
+    """Sum of pull[i, j] - pull[j, i] over the pairs where i is ranked above j."""
+    total = 0.0
+    for i in range(len(rank)):
+        for j in range(len(rank)):
+            if rank[i] < rank[j]:
+                total += pull[i, j] - pull[j, i]
+    return total

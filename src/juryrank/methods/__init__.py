@@ -7,6 +7,7 @@ from juryrank.methods.auto import Auto
 from juryrank.methods.base import Aggregator
 from juryrank.methods.blend import Blend
 from juryrank.methods.borda import Borda
+from juryrank.methods.borda_fuse import BordaFuse
 from juryrank.methods.combanz import CombANZ
 from juryrank.methods.combgmnz import CombGMNZ
 from juryrank.methods.combmax import CombMAX
@@ -38,6 +39,11 @@ from juryrank.methods.rbc import RBC
 from juryrank.methods.ridge import Ridge
 from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
+from juryrank.methods.supervised_borda import SupervisedBorda
+from juryrank.methods.supervised_mc1 import SupervisedMC1
+from juryrank.methods.supervised_mc2 import SupervisedMC2
+from juryrank.methods.supervised_mc3 import SupervisedMC3
+from juryrank.methods.supervised_mc4 import SupervisedMC4
 from juryrank.methods.svd_lambdarank import SVDLambdaRank
 from juryrank.methods.theta_cps import ThetaCPS
 from juryrank.methods.theta_mpm import ThetaMPM
@@ -59,6 +65,7 @@ __all__ = [
     "Auto",
     "Blend",
     "Borda",
+    "BordaFuse",
     "CombANZ",
     "CombGMNZ",
     "CombMAX",
@@ -81,6 +88,11 @@ __all__ = [
     "Outranking",
     "Ridge",
     "SVDLambdaRank",
+    "SupervisedBorda",
+    "SupervisedMC1",
+    "SupervisedMC2",
+    "SupervisedMC3",
+    "SupervisedMC4",
     "ThetaCPS",
     "ThetaMPM",
     "method",
@@ -92,6 +104,7 @@ METHODS: dict[str, type[Aggregator]] = {
         Auto,
         Blend,
         Borda,
+        BordaFuse,
         CombANZ,
         CombGMNZ,
         CombMAX,
@@ -123,6 +136,11 @@ METHODS: dict[str, type[Aggregator]] = {
         Ridge,
         RRA,
         RRF,
+        SupervisedBorda,
+        SupervisedMC1,
+        SupervisedMC2,
+        SupervisedMC3,
+        SupervisedMC4,
         SVDLambdaRank,
         ThetaCPS,
         ThetaMPM,

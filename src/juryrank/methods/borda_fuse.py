@@ -6,11 +6,11 @@ import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
-from juryrank.learners.gains import slot_gains, truth_of
+from juryrank.errors import DataError
+from juryrank.learners.expert_values import expert_values
+from juryrank.learners.target import check_truth
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.borda import Borda
-from juryrank.metrics import Truth, parse_metric
-from juryrank.metrics.given import experts_alone
 from juryrank.params import param
 
 
@@ -18,7 +18,8 @@ from juryrank.params import param
 class BordaFuse(Aggregator):
     """Borda Fuse: the Borda count with each expert weighted by how well it does alone on the labelled queries.
 
-    An expert that was not there in training weighs as the mean expert; unranked items get nothing from a list.
+    That is the mean of the target metric over the labelled queries for which the expert has a list. An expert that was
+    not there in training weighs as the mean expert; unranked items get nothing from a list.
 
     >>> from juryrank.data.build import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
@@ -31,18 +32,22 @@ class BordaFuse(Aggregator):
 
     name = "borda-fuse"
     supervised = True
-    weigh_by: str = param("AP", "the metric that weighs an expert")
+    target: str = param("AP", "the metric that weighs an expert")  # type: ignore[misc]
     experts_: list[str] = learned()
-    weights_: Floats = learned()
+    weights_: Floats = learned()  # [n_experts] >= 0
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        metric = parse_metric(self.weigh_by)
-        truth = Truth(truth_of(data, slot_gains(data)))
-        self.experts_ = list(data.experts)
-        self.weights_ = np.zeros(len(self.experts_))
-        for n, alone in enumerate(experts_alone(data.rankings).values()):
-            values = metric.per_query(truth.judge(alone))
-            self.weights_[n] = max(0.0, float(np.nanmean(values)))
+        if data.labels is None:
+            check_truth(self.name, self.target, data)
+        values = expert_values(data, self.target)
+        self.experts_ = [name for name, value in values.items() if not np.isnan(value)]
+        if not self.experts_:
+            raise DataError(f"{self.name}: no labelled query has a list, so there is nothing to learn")
+        self.weights_ = np.array([max(0.0, values[name]) for name in self.experts_])
+
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return ("place", "items")
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         weighted_borda(rankings, self.experts_, self.weights_, out)

@@ -9,9 +9,9 @@ import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.chain_gradient import pair_loss
-from juryrank.learners.gains import slot_gains
+from juryrank.learners.labelled import Labelled, labelled_or_error
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.borda_fuse import weighted_borda
 from juryrank.methods.markov import summed
@@ -38,16 +38,20 @@ class SupervisedBorda(Aggregator):
     name = "supervised-borda"
     supervised = True
     margin: float = param(1.0, "by how much a better item's share of places should be ahead", above=0)
+    unjudged: str = param(
+        "irrelevant",
+        "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
+        choices=("irrelevant", "ignore"),
+    )
     tol: float = param(1e-8, "stop when a step changes the weights by less than this", above=0)
     max_iter: int = param(5000, "steps at most", at_least=1)
     experts_: list[str] = learned()
     weights_: Floats = learned()
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        self.experts_ = list(data.experts)
-        objective = Objective(data.rankings, slot_gains(data), self.margin)
-        if not objective.n_queries:
-            raise DataError(f"{self.name}: no query has items with different labels; there is nothing to learn from")
+        taught = labelled_or_error(self.name, data, self.unjudged)
+        self.experts_ = taught.experts
+        objective = Objective(taught, self.experts_, self.margin)
         self.weights_, steps = minimise(objective, self.tol, self.max_iter)
         if steps > self.max_iter:
             warnings.warn(
@@ -56,6 +60,10 @@ class SupervisedBorda(Aggregator):
                 stacklevel=4,
             )
 
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return ("place", "items")
+
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         weighted_borda(rankings, self.experts_, self.weights_, out)
 
@@ -63,30 +71,21 @@ class SupervisedBorda(Aggregator):
 class Objective:
     """Mean squared hinge over the labelled pairs of each query, as a function of expert weights."""
 
-    def __init__(self, rankings: Rankings, gains: Floats, margin: float) -> None:
-        r = self.rankings = rankings
-        self.gains, self.margin = gains, margin
-        total = np.repeat(r.query_size[r.list_query], r.list_size)
-        self.points = (total - r.entry_place) / total * np.repeat(r.list_weight, r.list_size)
-        self.entry_expert = np.repeat(r.list_expert, r.list_size)
-        self.n_experts = len(r.experts)
-        known = np.where(np.isnan(gains), np.inf, gains)
-        low = np.minimum.reduceat(known, r.slot_ptr[:-1])[r.query_size > 0] if r.n_slots else np.empty(0)
-        high = (
-            np.maximum.reduceat(np.nan_to_num(gains, nan=-np.inf), r.slot_ptr[:-1])[r.query_size > 0]
-            if r.n_slots
-            else low
-        )
-        self.n_queries = int((high > low).sum())
+    def __init__(self, taught: Labelled, experts: list[str], margin: float) -> None:
+        r = self.rankings = taught.rankings
+        self.gains, self.margin, self.n_experts = taught.gains, margin, len(experts)
+        items = np.repeat(r.query_size[r.list_query], r.list_size)
+        self.points = (items - r.entry_place) / items * np.repeat(r.list_weight, r.list_size)
+        self.place = np.repeat(taught.list_place(experts), r.list_size)
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its derivative."""
         r = self.rankings
-        scores = summed(r.entry_slot, self.points * weights[self.entry_expert], r.n_slots)
-        loss, slope = np.zeros(len(r)), np.empty(r.n_slots)
+        scores = summed(r.entry_slot, self.points * weights[self.place], r.n_slots)
+        loss, slope = np.empty(len(r)), np.empty(r.n_slots)
         pair_loss(r.slot_ptr, self.gains, scores, self.margin, loss, slope)
-        by_weight = summed(self.entry_expert, self.points * slope[r.entry_slot], self.n_experts)
-        return float(loss.sum()) / self.n_queries, by_weight / self.n_queries
+        by_weight = summed(self.place, self.points * slope[r.entry_slot], self.n_experts)
+        return float(loss.mean()), by_weight / len(r)
 
 
 def minimise(objective: Objective, tol: float, max_iter: int) -> tuple[Floats, int]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats
-from juryrank.errors import DataError
+from juryrank.data import Consensus, Dataset, Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
-from juryrank.learners.gains import slot_gains, truth_of
+from juryrank.learners.gains import truth_of
+from juryrank.learners.labelled import Labelled, labelled, labelled_or_error
+from juryrank.learners.target import check_truth
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.markov import ListChain, MarkovChain, summed
 from juryrank.metrics import Truth, parse_metric
@@ -22,13 +24,22 @@ from juryrank.params import param
 from juryrank.progress import track
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
-    """A batch of labelled queries: the loss of expert weights, and its derivative."""
+    """A batch of labelled queries, with the last walk over their items."""
 
     rankings: Rankings
     gains: Floats  # [n_slots] NaN where nothing is known
-    mass: Floats  # [n_slots] the last stationary distribution, where the next walk starts
+    list_place: Ints  # [n_lists] the weight that counts for each list
+    mass: Floats  # [n_slots] the stationary distribution, where the next walk starts
+    steps: Ints  # [n_queries] of the walk
+
+    @classmethod
+    def of(cls, taught: Labelled, experts: list[str]) -> Problem:
+        """The queries, with mass spread evenly."""
+        size = taught.rankings.query_size
+        place = taught.list_place(experts)
+        return cls(taught.rankings, taught.gains, place, np.repeat(1.0 / size, size), np.zeros(len(size), np.int64))
 
     @property
     def scale(self) -> Floats:
@@ -49,89 +60,86 @@ class SupervisedChain(Aggregator):
     epochs: int = param(30, "passes over the labelled queries", at_least=0)
     batch: int = param(64, "queries of one step", at_least=1)
     rate: float = param(0.1, "step size (Adam)", above=0)
-    select: str = param("AP", "the metric on validation queries that chooses the epoch")
-    seed: int = param(0, "order of the batches")
+    target: str = param("AP", "the metric on validation queries that chooses the pass")  # type: ignore[misc]
+    unjudged: str = param(
+        "irrelevant",
+        "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
+        choices=("irrelevant", "ignore"),
+    )
+    seed: int = param(0, "order of the queries", at_least=0)
     tol: float = param(1e-10, "stop a walk when a step moves less mass than this", above=0)
     max_iter: int = param(2000, "steps of a walk at most", at_least=1)
     experts_: list[str] = learned()
-    weights_: Floats = learned()
+    weights_: Floats = learned()  # [n_experts] > 0, their sum is 1
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        self.experts_ = list(data.experts)
-        gains = slot_gains(data)
-        problems = self._batches(data, gains)
-        if not problems:
-            raise DataError(f"{self.name}: no query has items with different labels; there is nothing to learn from")
-        judge = None if valid is None else Truth(truth_of(valid, slot_gains(valid)))
-        logits = np.zeros(len(self.experts_))
-        best, best_value = logits, -np.inf
-        step = Adam(self.rate, len(logits))
+        taught = labelled_or_error(self.name, data, self.unjudged)
+        self.experts_ = taught.experts
         rng = np.random.default_rng(self.seed)
-        for epoch in track(range(self.epochs + 1), self.name):
-            if judge is not None and valid is not None:
-                self.weights_ = softmax(logits)
-                value = self._value(judge, valid)
-                if value > best_value:
-                    best, best_value = logits, value
-            if epoch == self.epochs:
-                break
+        order = rng.permutation(len(taught))
+        batches = [np.sort(order[n : n + self.batch]) for n in range(0, len(order), self.batch)]
+        problems = [Problem.of(taught.take(queries), self.experts_) for queries in batches]
+        self.weights_ = softmax(self._descend(problems, self._watch(valid), rng))
+        if unsettled := sum(int((p.steps > self.max_iter).sum()) for p in problems):
+            warnings.warn(
+                f"{self.name}: the walks of {unsettled} of {len(taught)} training queries not settled after "
+                f"{self.max_iter} steps; raise max_iter, tol or teleport",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _descend(self, problems: list[Problem], watch: Watch | None, rng: np.random.Generator) -> Floats:
+        """Logits after all passes, or after the best of them on the validation queries."""
+        logits = np.zeros(len(self.experts_))
+        best, highest = logits, -np.inf if watch is None else watch.value(self, logits)
+        step = Adam(self.rate, len(logits))
+        for epoch in track(range(self.epochs), self.name):
             for b in rng.permutation(len(problems)):
                 _, slope = self.objective(logits, problems[b])
                 logits = step(logits, slope)
-        self.weights_ = softmax(best if judge is not None else logits)
+            value = epoch if watch is None else watch.value(self, logits)
+            if value > highest:
+                best, highest = logits, value
+        return best
 
-    def _batches(self, data: Dataset, gains: Floats) -> list[Problem]:
-        r = data.rankings
-        telling = [
-            q
-            for q in range(len(r))
-            if len(np.unique((g := gains[r.slot_ptr[q] : r.slot_ptr[q + 1]])[~np.isnan(g)])) > 1
-        ]
-        order = np.random.default_rng(self.seed).permutation(np.array(telling, np.int64))
-        slot_gain = Dataset(rankings=r, reference=gains)  # carries one number per slot through take
-        problems = []
-        for start in range(0, len(order), self.batch):
-            part = slot_gain.take(np.sort(order[start : start + self.batch]))
-            assert part.reference is not None
-            size = part.rankings.query_size
-            problems.append(Problem(part.rankings, part.reference, np.repeat(1.0 / size, size)))
-        return problems
-
-    def _value(self, judge: Truth, valid: Dataset) -> float:
-        out = np.zeros(valid.rankings.n_slots)
-        self._scores(valid.rankings, out)
-        from juryrank.data import Consensus
-
-        values = parse_metric(self.select).per_query(judge.judge(Consensus(valid.rankings, out)))
-        return float(np.nanmean(values))
+    def _watch(self, valid: Dataset | None) -> Watch | None:
+        if valid is None:
+            return None
+        if valid.labels is None:
+            check_truth(self.name, self.target, valid)
+        held = labelled(valid, self.unjudged)
+        return Watch(held, self.target) if len(held) else None
 
     def objective(self, logits: Floats, problem: Problem) -> tuple[float, Floats]:
         """Mean loss of the queries of a problem, with the pull to equal weights, and its derivative by the logits."""
         r = problem.rankings
         weight = softmax(logits) * len(logits)
-        list_weight = r.list_weight * weight[r.list_expert]
+        list_weight = r.list_weight * weight[problem.list_place]
         self._walk(problem, list_weight)
         loss, slope = np.zeros(len(r)), np.empty(r.n_slots)
         scale = problem.scale
         pair_loss(r.slot_ptr, problem.gains, problem.mass * scale, self.margin, loss, slope)
         list_slope = np.zeros(r.n_lists)
         self._slopes(problem, list_weight, slope * scale, list_slope)
-        by_weight = summed(r.list_expert, list_slope * r.list_weight, len(logits)) / len(r)
+        by_weight = summed(problem.list_place, list_slope * r.list_weight, len(logits)) / len(r)
         by_logit = weight * (by_weight - (weight * by_weight).sum() / len(logits))
         centred = logits - logits.mean()
         return float(loss.mean() + self.shrink * (centred**2).sum()), by_logit + 2 * self.shrink * centred
 
     @abstractmethod
     def _walk(self, problem: Problem, list_weight: Floats) -> None:
-        """Bring ``problem.mass`` to the stationary distribution."""
+        """Bring ``problem.mass`` to the stationary distribution, and write the steps that it took."""
 
     @abstractmethod
     def _slopes(self, problem: Problem, list_weight: Floats, slope: Floats, out: Floats) -> None:
         """Derivative of the loss by the weight of each list."""
 
     def _scores(self, rankings: Rankings, out: Floats) -> Any:
+        return self._ranked(rankings, self.weights_, out)
+
+    def _ranked(self, rankings: Rankings, weights: Floats, out: Floats) -> Any:
         known = rankings.places_in(self.experts_)
-        weight = np.append(self.weights_, self.weights_.mean())[known]  # -1, a stranger, weighs as the mean expert
+        weight = np.append(weights, weights.mean())[known]  # -1, a stranger, weighs as the mean expert
         by_name = {name: float(w) for name, w in zip(rankings.experts, weight, strict=True)}
         chain = self.chain(weights=by_name, teleport=self.teleport, tol=self.tol, max_iter=self.max_iter)
         return chain._scores(rankings, out)
@@ -145,10 +153,9 @@ class SupervisedListChain(SupervisedChain):
     def _walk(self, problem: Problem, list_weight: Floats) -> None:
         r = problem.rankings
         chain = self._chain()
-        walk = (chain.strict, self.teleport, self.tol, self.max_iter)
-        steps = np.zeros(len(r), np.int64)
+        walk = (chain.strict, self.teleport, self.tol, self.max_iter, problem.steps, problem.mass)
         moves = chain.moves(r, list_weight)
-        stationary(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, *moves, *walk, steps, problem.mass)
+        stationary(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, *moves, *walk)
 
     def _slopes(self, problem: Problem, list_weight: Floats, slope: Floats, out: Floats) -> None:
         r = problem.rankings
@@ -163,10 +170,25 @@ class SupervisedListChain(SupervisedChain):
         return chain
 
 
-def softmax(logits: Floats) -> NDArray[np.float64]:
-    """Positive weights that sum to 1."""
-    raised: NDArray[np.float64] = np.exp(logits - logits.max())
-    return raised / raised.sum()
+class Watch:
+    """The mean of a metric on the validation queries."""
+
+    def __init__(self, held: Labelled, target: str) -> None:
+        self.rankings, self.metric = held.rankings, parse_metric(target)
+        self.truth = Truth(truth_of(held.data, held.gains))
+
+    def value(self, model: SupervisedChain, logits: Floats) -> float:
+        """The mean over queries, for these weights."""
+        scores = np.zeros(self.rankings.n_slots)
+        model._ranked(self.rankings, softmax(logits), scores)
+        return float(np.nanmean(self.metric.per_query(self.truth.judge(Consensus(self.rankings, scores)))))
+
+
+def softmax(logits: Floats) -> Floats:
+    """Positive weights that sum to 1; none is ever 0, for slopes are divided by them."""
+    raised = np.exp(np.maximum(logits - logits.max(), -200.0))
+    weights: Floats = raised / raised.sum()
+    return weights
 
 
 class Adam:

@@ -1,9 +1,14 @@
 """Supervised Markov chain MC4."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.chain_gradient import soft_majority, soft_majority_slopes
+from juryrank.methods.base import check_matrix_size
 from juryrank.methods.mc4 import MC4
 from juryrank.methods.supervised_chain import Problem, SupervisedChain
 from juryrank.params import param
@@ -29,11 +34,19 @@ class SupervisedMC4(SupervisedChain):
     chain = MC4
     temperature: float = param(0.2, "how soft a majority is while it learns", above=0)
 
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        check_matrix_size(self.name, data.rankings, "supervised-mc2")
+        super()._learn(data, valid)
+
+    def _ranked(self, rankings: Rankings, weights: Floats, out: Floats) -> Any:
+        check_matrix_size(self.name, rankings, "supervised-mc2")
+        return super()._ranked(rankings, weights, out)
+
     def _walk(self, problem: Problem, list_weight: Floats) -> None:
         r = problem.rankings
         soft_majority(
             r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight,
-            self.temperature, self.teleport, self.tol, self.max_iter, problem.mass,
+            self.temperature, self.teleport, self.tol, self.max_iter, problem.steps, problem.mass,
         )  # fmt: skip
 
     def _slopes(self, problem: Problem, list_weight: Floats, slope: Floats, out: Floats) -> None:
