@@ -107,7 +107,7 @@ def newton_direction(theta, total, prior, up, down, cross, grad, p):
     way = z.copy()
     product = np.empty(n)
     size = (left * z).sum()
-    enough = 1e-20 * size
+    enough = 1e-14 * size
     for _ in range(CG_STEPS):
         if size <= enough or size == 0.0:
             break

@@ -17,7 +17,7 @@ from juryrank.methods.multinomial import Counts, Multinomial, adherences
 from juryrank.params import param
 
 LEARNING_STEPS = 200
-LEARNING_TOL = 1e-9  # of the gradient, per count
+LEARNING_TOL = 1e-7  # of the gradient, per count
 
 
 @dataclass(kw_only=True)

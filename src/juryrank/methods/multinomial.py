@@ -116,7 +116,10 @@ class Multinomial(Aggregator):
         return theta
 
     def _counts(self, r: Rankings) -> Counts:
-        value = -r.entry_score if self.counts == "score" and r.entry_score is not None else r.entry_rank
+        value = r.entry_rank
+        if self.counts == "score" and r.entry_score is not None:
+            value = -r.entry_score
+            value.flags.writeable = False  # as ranks are: Numba compiles one version and not two
         beyond, n_beyond = np.zeros(r.n_lists), np.zeros(r.n_lists, np.int64)
         if self.missing == "last":
             beyond, n_beyond = absent_rank(r, r.entry_rank, "last"), r.query_size[r.list_query] - r.list_size
