@@ -17,9 +17,10 @@ LEVELS = [
     ["readers", "metrics", "features"],
     ["learners"],
     ["methods"],
-    ["report", "fuse", "models"],
-    ["evaluate"],
+    ["report", "models", "export"],
+    ["evaluate", "fuse"],
     ["compare"],
+    ["explain"],
     [""],
     ["cli"],
 ]

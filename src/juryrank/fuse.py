@@ -5,25 +5,38 @@ One query under a method that sums points by rank needs neither frames nor compi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import isfinite
+from operator import is_
 from typing import Any
 
-from juryrank.errors import DataError
+import numpy as np
+
+from juryrank.data.names import natural_key
+from juryrank.errors import DataError, ParameterError
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
-from juryrank.methods.positional import Positional
+
+BY_POSITION = (("rank",), ("place",))  # what points may depend on for the short way
+FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
 
 
 def fuse(
-    lists: Mapping[str, Any] | Sequence[Any], method: str | Aggregator = "rrf", *, values: str = "score", **params: Any
+    lists: Mapping[str, Any] | Sequence[Any],
+    method: str | Aggregator = "rrf",
+    *,
+    model: Aggregator | str | os.PathLike[str] | None = None,
+    values: str = "score",
+    **params: Any,
 ) -> dict[Any, Any]:
     """One ranking from the lists of several experts, best first.
 
     ``lists`` maps each expert to its list: items in order, best first, or ``{item: score}`` (``{item: rank}`` with
     ``values="rank"``); a sequence of lists names the experts "1", "2", …. The answer is ``{item: score}``. Lists of
-    many queries are ``{expert: {query: list}}``, and the answer is ``{query: {item: score}}``.
+    many queries are ``{expert: {query: list}}``, and the answer is ``{query: {item: score}}``. ``model`` is a fitted
+    method, or the path of a saved one, in place of ``method`` and its parameters.
 
     >>> fuse({"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}})
     {'b': 0.0325..., 'a': 0.0163..., 'c': 0.0161...}
@@ -34,26 +47,49 @@ def fuse(
         raise DataError(f"values must be 'score' or 'rank', got {values!r}")
     if not isinstance(lists, Mapping):
         lists = {str(n + 1): listed for n, listed in enumerate(lists)}
-    model = method if isinstance(method, Aggregator) else _named(method, params)
+    chosen = _chosen(method, params) if model is None else _given(model, method, params)
     if _many_queries(lists):
-        return _by_dataset(lists, model, values)
-    if values == "score" and isinstance(model, Positional) and model.additive and model.missing == "ignore":
-        fused = _by_points(lists, model)
+        return _by_dataset(lists, chosen, values)
+    if values == "score" and chosen.points_by in BY_POSITION:
+        fused = _by_points(lists, chosen)
         if fused is not None:
             return fused
     own = {str(item): item for listed in lists.values() for item in listed}
     alone = {expert: {"one": listed} for expert, listed in lists.items()}
-    return {own[item]: score for item, score in _by_dataset(alone, model, values).get("one", {}).items()}
+    return {own[item]: score for item, score in _by_dataset(alone, chosen, values).get("one", {}).items()}
 
 
-def _named(name: str, params: dict[str, Any]) -> Aggregator:
-    return make_method(name, **params) if params else _plain(name)
+def _chosen(named: str | Aggregator, params: dict[str, Any]) -> Aggregator:
+    chosen = named if isinstance(named, Aggregator) else make_method(named, **params) if params else _plain(named)
+    if chosen.supervised and not getattr(chosen, "_fitted", False):
+        raise DataError(f"{chosen.name} learns from labels: fit it first, then give it as model=")
+    return chosen
 
 
 @cache
 def _plain(name: str) -> Aggregator:
     """The method with its default parameters; nothing changes it, so one is enough."""
     return make_method(name)
+
+
+def _given(model: Aggregator | str | os.PathLike[str], named: str | Aggregator, params: dict[str, Any]) -> Aggregator:
+    if params or named != "rrf":
+        raise ParameterError("a model has its method and parameters already; give model= or method=, not both")
+    if isinstance(model, Aggregator):
+        return _chosen(model, {})
+    try:
+        found = os.stat(model)
+    except OSError as error:
+        raise DataError(f"{model}: cannot be read: {error.strerror or error}") from None
+    return _loaded(os.fspath(model), found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: str, changed: int, size: int) -> Aggregator:
+    """The model in a file, read again only when the file changes."""
+    from juryrank.models import load
+
+    return load(path)
 
 
 def _many_queries(lists: Mapping[str, Any]) -> bool:
@@ -75,22 +111,22 @@ def _by_dataset(lists: Mapping[str, Any], model: Aggregator, values: str) -> dic
     return fitted.predict(data).to_dict()
 
 
-def _by_points(lists: Mapping[str, Any], model: Positional) -> dict[Any, float] | None:
+def _by_points(lists: Mapping[str, Any], model: Aggregator) -> dict[Any, float] | None:
     """The sum of points by rank, or None where a list needs the checks of a Dataset (repeats, odd scores)."""
-    curve = _curve(model, max(map(len, lists.values()), default=0))
-    weights = model.weights or {}
-    total = sum(float(weights.get(expert, 1.0)) for expert in lists if len(lists[expert])) or 1.0
+    curves, shared = _curves(model), model.points_by == ("place",)
     fused: dict[Any, float] = {}
     get = fused.get
-    for expert in sorted(lists, key=_natural) if len(lists) > 2 else lists:
-        items, ranks = _ranked(lists[expert], model.ranks == "dense")
+    for expert in sorted(lists, key=natural_key) if len(lists) > 2 else lists:
+        items, ranks = _ranked(lists[expert], shared)
         if items is None:
             return None
-        divide, multiply = model.weigh(float(weights.get(expert, 1.0)), total)
-        if isinstance(ranks, range) and divide == multiply == 1.0:
-            points = curve
-        else:
-            points = [multiply * model.points(rank / (divide or 1.0)) for rank in ranks]
+        name = expert if type(expert) is str else str(expert)
+        points = curves.get(name, ())
+        if len(points) < len(items):
+            reach = np.arange(1.0, max(FIRST, 2 * len(items)) + 1)
+            points = curves[name] = model.points_of(name, reach).tolist()
+        if not isinstance(ranks, range):
+            points = model.points_of(name, np.array(ranks)).tolist()
         if not fused:
             fused.update(zip(items, points, strict=False))
             continue
@@ -102,13 +138,6 @@ def _by_points(lists: Mapping[str, Any], model: Positional) -> dict[Any, float] 
         by_name = sorted(fused, key=str)
     order = sorted(by_name, key=fused.__getitem__, reverse=True)
     return dict(zip(order, map(fused.__getitem__, order), strict=True))
-
-
-def _natural(expert: str) -> tuple[bool, int, str]:
-    """Experts in the order in which a Dataset keeps them: sums of floats depend on it."""
-    name = str(expert)
-    number = name.isascii() and name.isdigit() and len(name) <= 18 and (name[0] != "0" or name == "0")
-    return (not number, int(name) if number else 0, name)
 
 
 def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[float]]:
@@ -132,13 +161,13 @@ def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[f
     return items, [(first[score] + last[score]) / 2 for score in scores]
 
 
-def _curve(model: Positional, length: int) -> Sequence[float]:
-    """Points of the ranks 1, 2, 3, … up to at least ``length``, kept with the parameters they were made for."""
-    names, made_for, known = vars(model).get("_serving", ((), None, ()))
-    now = [getattr(model, name) for name in names]
-    if made_for != now or len(known) < length:
+def _curves(model: Aggregator) -> dict[str, list[float]]:
+    """Points of the ranks 1, 2, 3, … by expert, kept with the parameters and learned values they were made for."""
+    state = vars(model)
+    names, made_for, curves = state.get("_serving", ((), (), None))
+    if curves is None or not all(map(is_, map(state.get, names), made_for)):
         model._check()
-        params = model.params()
-        known = [float(model.points(float(rank))) for rank in range(1, length + 1)]
-        model._serving = (tuple(params), list(params.values()), known)  # type: ignore[attr-defined]
-    return known  # type: ignore[no-any-return]
+        names = tuple(name for name in state if not name.startswith("_"))
+        curves = {}
+        model._serving = (names, tuple(map(state.get, names)), curves)  # type: ignore[attr-defined]
+    return curves  # type: ignore[no-any-return]

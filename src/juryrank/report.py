@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Cells = Sequence[str]
 
+TEXT_WIDTH = 200  # columns of text that goes to a file
+
 
 @dataclass(frozen=True)
 class Table:
@@ -154,12 +156,18 @@ STYLE = (
 
 
 def _html(report: Report, percent: bool | None) -> str:
-    body = "\n".join(_html_table(table) for table in report.tables(percent))
-    head = f'<meta charset="utf-8"><title>juryrank</title><style>{STYLE}</style>'
+    return html_page("juryrank", "\n".join(html_table(table) for table in report.tables(percent)))
+
+
+def html_page(title: str, body: str) -> str:
+    """A page that needs no other file."""
+    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
-def _html_table(table: Table) -> str:
+def html_table(table: Table) -> str:
+    """A table with its title and note."""
+
     def line(row: Cells, tag: str) -> str:
         kinds = ["" if n < table.n_names else ' class="n"' for n in range(len(row))]
         cells = "".join(f"<{tag}{kind}>{html.escape(cell)}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
@@ -169,6 +177,15 @@ def _html_table(table: Table) -> str:
     title = f"<h2>{html.escape(table.title)}</h2>\n" if table.title else ""
     note = f"\n<small>{html.escape(table.note)}</small>" if table.note else ""
     return f'{title}<div class="w"><table>\n{line(table.columns, "th")}\n{body}\n</table></div>{note}'
+
+
+def _text(report: Report, percent: bool | None) -> str:
+    """What the terminal shows, without colours."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=TEXT_WIDTH, highlight=False).print(to_rich(report, percent))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
 def _csv(report: Report, percent: bool | None) -> str:
@@ -199,4 +216,5 @@ FORMATS: dict[str, Callable[[Report, bool | None], str]] = {
     "json": _json,
     "latex": _latex,
     "markdown": _markdown,
+    "text": _text,
 }

@@ -11,7 +11,10 @@ from juryrank.cli import options, rank
 def run(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="TREC runs or tables, one per expert; or folders.")],
     out: options.Output = None,
-    method: options.Method = "rrf",
+    method: Annotated[
+        str | None, typer.Option("--method", help="A name from `juryrank methods`; default: rrf.")
+    ] = None,
+    model: options.Fitted = None,
     param: options.Params = None,
     weights: options.Weights = None,
     source_format: options.Format = None,
@@ -22,7 +25,8 @@ def run(
     """Fuse runs into one; without -o the fused run goes to stdout."""
     rank.run(
         runs,
-        method,
+        "rrf" if method is None and model is None else method,
+        model,
         out=out,
         param=param,
         weights=weights,

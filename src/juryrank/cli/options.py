@@ -26,6 +26,9 @@ Output = Annotated[
 ]
 Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels of the items: TREC qrels or a table.")]
 Method = Annotated[str, typer.Option("--method", help="A name from `juryrank methods`.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model of `juryrank fit`.")]
+Fitted = Annotated[Path | None, typer.Option("--model", help="A model of `juryrank fit`, in place of --method.")]
+Data = Annotated[list[Path] | None, typer.Option("--data", help="Files or folders with lists; repeatable.")]
 Params = Annotated[
     list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
 ]
@@ -93,3 +96,12 @@ def read_data(
 
     source = sources[0] if len(sources) == 1 else sources
     return read(source, labels=labels, format=source_format, columns=column_names(columns), values=values)
+
+
+def optional_data(sources: list[Path] | None, **reading: Any) -> Dataset | None:
+    """The data set that paths mean, where there are any."""
+    if sources:
+        return read_data(sources, **reading)
+    if reading.get("labels") is not None:
+        raise typer.BadParameter("labels are of lists: give --data, too", param_hint="--labels")
+    return None

@@ -1,12 +1,17 @@
 """``juryrank rank``: the consensus of a data set."""
 
+from typing import Annotated
+
+import typer
+
 from juryrank.cli import options
 from juryrank.cli.screen import bars, note
 
 
 def run(
     data: options.Sources,
-    method: options.Method,
+    method: Annotated[str | None, typer.Option("--method", help="A name from `juryrank methods`.")] = None,
+    model: options.Fitted = None,
     out: options.Output = None,
     param: options.Params = None,
     weights: options.Weights = None,
@@ -16,11 +21,17 @@ def run(
     values: options.Values = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Rank the items of a data set by one method; without -o a TREC run goes to stdout."""
-    chosen = options.chosen_method(method, param, weights)
+    """Rank the items of a data set by one method or model; without -o a TREC run goes to stdout."""
+    if (method is None) == (model is None):
+        raise typer.BadParameter("one of the two is needed, --method or --model")
+    if model is not None and (param or weights):
+        raise typer.BadParameter("a model has its parameters already", param_hint="--param / --weights")
+    from juryrank.models import load
+
+    chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
     given = options.read_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
     with bars(quiet=quiet):
-        consensus = chosen.fit(given).predict(given)
+        consensus = (chosen if model is not None else chosen.fit(given)).predict(given)
     if out is None:
         print(consensus.to_trec(), end="")
         return

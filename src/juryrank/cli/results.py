@@ -12,10 +12,12 @@ from juryrank.cli.screen import console, note
 if TYPE_CHECKING:
     from juryrank.report import Report
 
-Form = Annotated[str | None, typer.Option("--format", help="markdown, latex, csv, json or html.")]
+Form = Annotated[str | None, typer.Option("--format", help="text, markdown, latex, csv, json or html.")]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
-ENDINGS = {".csv": "csv", ".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".tex": "latex"}
+ENDINGS = {
+    ".csv": "csv", ".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".tex": "latex", ".txt": "text",
+}  # fmt: skip
 
 
 def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None, quiet: bool) -> None:

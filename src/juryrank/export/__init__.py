@@ -5,7 +5,7 @@ from __future__ import annotations
 from juryrank.data import Dataset
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.export.portable import to_csv, to_json, to_python, to_sql
-from juryrank.export.table import DEPTH, PositionTable, has_table, position_table
+from juryrank.export.table import PositionTable, has_table, position_table
 from juryrank.methods import Aggregator
 
 __all__ = ["ENGINES", "PORTABLE", "PositionTable", "export", "has_table", "position_table"]
@@ -14,19 +14,22 @@ PORTABLE = {"csv": to_csv, "json": to_json, "python": to_python, "sql": to_sql}
 ENGINES = ("elasticsearch", "opensearch", "qdrant")
 
 
-def export(model: Aggregator, to: str, *, data: Dataset | None = None, depth: int = DEPTH) -> str:
+def export(
+    model: Aggregator, to: str, *, data: Dataset | None = None, depth: int | None = None, items: int | None = None
+) -> str:
     """The text of a fitted model for another system.
 
-    ``json``, ``csv``, ``python`` and ``sql`` are exact for ranks up to ``depth``. ``elasticsearch``, ``opensearch`` and
-    ``qdrant`` take only weights: they get the nearest weighted RRF over the lists of ``data``, with what it loses.
+    ``json``, ``csv``, ``python`` and ``sql`` are exact for ranks up to ``depth`` (1000 unless told otherwise; where the
+    points of a method depend on them, for lists of ``depth`` items in queries of ``items``). ``elasticsearch``,
+    ``opensearch`` and ``qdrant`` take only weights: they get the nearest weighted RRF over the lists of ``data``, with
+    what it loses.
     """
     if to not in PORTABLE and to not in ENGINES:
         raise UnknownNameError.of("export", to, [*PORTABLE, *ENGINES])
-    table = position_table(model, () if data is None else data.experts, depth)
     if to in PORTABLE:
-        return PORTABLE[to](table)
+        return PORTABLE[to](position_table(model, () if data is None else data.experts, depth, items))
     if data is None:
         raise DataError(f"weights for {to} are fitted to lists: give data, with labels if the loss should be measured")
     from juryrank.export.engines import nearest_rrf, to_engine
 
-    return to_engine(nearest_rrf(table, data, to))
+    return to_engine(nearest_rrf(model, data, to))

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from juryrank.data.names import natural_key
 from juryrank.data.rankings import Floats, Rankings, freeze
 from juryrank.errors import DataError, NotFittedError
 from juryrank.kernels.positional import add_points
+from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods import Aggregator
-from juryrank.methods.curves import Curves
-from juryrank.methods.positional import Positional
 
 DEPTH = 1000  # ranks of a table unless told otherwise: as deep as TREC runs go
+STRANGER = "\0"  # no expert has this name
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,9 +23,10 @@ class PositionTable:
     """Points by expert and rank; deeper ranks count as the last one, other experts as ``other``."""
 
     method: str
-    experts: tuple[str, ...]
+    experts: tuple[str, ...]  # in the order in which a Dataset adds up their points
     points: Floats  # [n_experts, depth]
     other: Floats  # [depth]
+    holds: str  # where the table is the model itself: "for lists of 100 items", say
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -45,29 +47,64 @@ class PositionTable:
 
 
 def has_table(model: Aggregator) -> bool:
-    """Whether the model is a sum over lists of points by rank."""
-    if isinstance(model, Curves):
-        return True
-    return isinstance(model, Positional) and model.additive and model.missing == "ignore" and model.plain
+    """Whether the model is a sum over lists of points by position, given the sizes that ``model.points_by`` names."""
+    return bool(model.points_by)
 
 
-def position_table(model: Aggregator, experts: Sequence[str] = (), depth: int = DEPTH) -> PositionTable:
-    """The table of a fitted model; ``experts`` names those wanted where the model itself knows none."""
+def position_table(
+    model: Aggregator, experts: Sequence[str] = (), depth: int | None = None, items: int | None = None
+) -> PositionTable:
+    """The table of a fitted model; ``experts`` names those wanted where the model itself knows none.
+
+    Where points depend on the length of a list, ``depth`` is that length; where they depend on how many items a query
+    has, ``items`` is that number. Points are less what a list gives to items that it leaves out, the same for all.
+    """
     if not getattr(model, "_fitted", False):
         raise NotFittedError(f"{model.name} must be fitted before it is exported; call fit(data) first")
-    if not has_table(model):
+    by = model.points_by
+    if not by:
         raise DataError(
-            f"{model.name} with these parameters is not a sum of points by rank, so no table can stand for it; "
-            "jury, ridge, rrf, dowdall and rbc are"
+            f"{model.name} with these parameters is not a sum of points by position, so no table can stand for it; "
+            "jury, ridge and rrf are"
         )
-    rank = np.arange(1.0, depth + 1)
-    if isinstance(model, Curves):
-        names = tuple(sorted({*model.own_, *experts}))
-        points = np.array([model.points(name, rank) for name in names]).reshape(len(names), depth)
-        return PositionTable(model.name, names, points, model.points("", rank))
-    assert isinstance(model, Positional)
-    weights = model.weights or {}
-    names = tuple(sorted({*weights, *experts}))
-    curve = model.points(rank)
-    points = np.array([float(weights.get(name, 1.0)) * curve for name in names]).reshape(len(names), depth)
-    return PositionTable(model.name, names, points, curve)
+    if "length" in by and depth is None:
+        raise DataError(f"points of {model.name} depend on the length of a list: give depth, the items of every list")
+    if "items" in by and items is None:
+        raise DataError(f"points of {model.name} depend on the items of a query: give items, their number")
+    if (items is not None and items < 1) or (depth is not None and depth < 1):
+        raise DataError(f"depth and items must be 1 or more, got {depth} and {items}")
+    if items is not None and depth is not None and items < depth:
+        raise DataError(f"a list of {depth} items does not fit in a query of {items}")
+    length = min(depth or DEPTH, items or DEPTH)
+    total = items if items is not None and "items" in by else length + 1
+    names = tuple(sorted({*model.expert_weights(), *experts} - {"*"}, key=natural_key))
+    points = _tried_out(model, (*names, STRANGER), length, total)
+    return PositionTable(model.name, names, points[:-1], points[-1], _holds(by, length, items))
+
+
+def _tried_out(model: Aggregator, names: tuple[str, ...], length: int, items: int) -> Floats:
+    """The scores that the model gives where each expert is alone in a query, less those of items it leaves out."""
+    n = len(names)
+    rankings = Rankings(
+        queries=names,
+        experts=names,
+        items=np.array([str(i) for i in range(items)], dtype=object),
+        slot_ptr=np.arange(n + 1) * items,
+        slot_item=np.tile(np.arange(items, dtype=np.int32), n),
+        list_ptr=np.arange(n + 1),
+        list_expert=np.arange(n, dtype=np.int32),
+        list_weight=np.ones(n),
+        entry_ptr=sizes_to_ptr(np.full(n, length)),
+        entry_slot=(np.arange(n)[:, None] * items + np.arange(length)).ravel().astype(np.int32),
+        entry_rank=np.tile(np.arange(1.0, length + 1), n),
+    )
+    scores = model.predict(rankings).scores.reshape(n, items)
+    points: Floats = scores[:, :length] - (scores[:, length:][:, :1] if items > length else 0.0)
+    return points
+
+
+def _holds(by: tuple[str, ...], length: int, items: int | None) -> str:
+    if by == ("rank",):
+        return f"for ranks up to {length}"
+    told = f"for lists of {length} items" if "length" in by else f"for lists of up to {length} items"
+    return told + (f" in queries of {items}" if "items" in by else "") + ", ranked 1, 2, 3, … without ties"

@@ -52,7 +52,7 @@ class Aggregator(ABC):
         self._check()
         data = as_dataset(data)
         if self.supervised and data.labels is None and data.reference is None and data.pairs is None:
-            raise DataError(f"{self.name} learns from labels, and the data has none; read it with labels=…")
+            raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a model already fitted")
         for f in fields(self):
             if f.name.endswith("_"):
                 vars(self).pop(f.name, None)
@@ -105,6 +105,27 @@ class Aggregator(ABC):
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
         raise NotImplementedError(f"{self.name} scores nothing")
+
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        """What the points that a list gives to an item depend on, where scores are sums of such points; else nothing.
+
+        Of ``rank`` (as given), ``place`` (a rank without gaps), ``length`` (of the list), ``items`` (of the query).
+        """
+        return ()
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
+        """Where nothing but rank or place matters: what an item gains by these ranks in a list of this expert."""
+        raise NotImplementedError(f"{self.name} gives no points by rank alone")
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """What the method holds of each expert, by name; ``*`` stands for all others. Empty where all are alike."""
+        experts = vars(self).get("experts_", ())
+        for word, field_name in (("weight", "weights_"), ("theta", "theta_")):
+            values = vars(self).get(field_name, 0.0)
+            if len(experts) and np.shape(values) == (len(experts),):
+                return {name: {word: float(value)} for name, value in zip(experts, values, strict=True)}
+        return {str(name): {"weight": float(w)} for name, w in (getattr(self, "weights", None) or {}).items()}
 
     def learned(self) -> dict[str, Any]:
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""

@@ -29,6 +29,12 @@ class Borda(Aggregator):
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last", "mean")
 
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return {"ignore": ("place", "length"), "last": ("place", "items")}.get(
+            self.missing, ("place", "length", "items")
+        )
+
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         size, total = r.list_size, r.query_size[r.list_query]

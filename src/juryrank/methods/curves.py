@@ -43,6 +43,7 @@ class Curves(Aggregator):
 
     supervised = True
     n_curves: ClassVar[int]
+    curve_names: ClassVar[tuple[str, ...]]
 
     experts: str = experts_param()
     threshold: int = param(500, "hybrid: ordered pairs in training that earn an expert weights of its own", at_least=1)
@@ -119,11 +120,20 @@ class Curves(Aggregator):
         variance = max(squares - total**2 / n, 0.0) / (n - 1) if n > 1 else np.nan
         return n, total / n, float(np.sqrt(variance / n))
 
-    def points(self, expert: str, rank: Floats) -> Floats:
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return ("rank",)
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
         """What an item gains by standing at each of these ranks in a list of this expert."""
         curve = self.curves_[self.own_.index(expert)] if expert in self.own_ else self.stranger_
-        worth: Floats = self._solver().curves(np.asarray(rank, np.float64)) @ curve
+        worth: Floats = (self._solver().curves(np.asarray(rank, np.float64)) * curve).sum(axis=1)  # as in _scores
         return worth
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """The weights of each expert's curves; those of pooled and unknown experts under ``*``."""
+        rows = zip([*self.own_, "*"], np.vstack([self.curves_, self.stranger_]).tolist(), strict=True)
+        return {name: dict(zip(self.curve_names, row, strict=True)) for name, row in rows}
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings

@@ -35,6 +35,7 @@ class Jury(Curves):
 
     name = "jury"
     n_curves: ClassVar[int] = 3
+    curve_names: ClassVar[tuple[str, ...]] = ("u", "v", "m")
     shrink: float = param(20.0, "queries' worth of belief that an expert is like the mean expert", above=0)
     anchor: float = param(5.0, "queries' worth of belief that the mean expert is as in RRF", above=0)
 

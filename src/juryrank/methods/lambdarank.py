@@ -42,6 +42,30 @@ class LambdaRank(Trained):
             np.stack([np.ones(r.n_entries), -np.log(r.entry_rank)], 1) * np.repeat(r.list_weight, r.list_size)[:, None]
         )
 
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return () if self.hidden else ("rank",)
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
+        """What an item gains by standing at each of these ranks in a list of this expert."""
+        a, b = self._by_column()[self.experts_.index(expert) if expert in self.experts_ else -1]
+        worth: Floats = a - b * np.log(rank)
+        return worth
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """The weights of each expert's values, where there is no hidden layer; of all others under ``*``."""
+        if self.hidden:
+            return {}
+        rows = zip([*self.experts_, "*"], self._by_column().tolist(), strict=True)
+        return {name: dict(zip(self._value_names(), row, strict=True)) for name, row in rows}
+
+    def _by_column(self) -> Floats:
+        """The weights of a linear net, [n_experts + 1, width]."""
+        return self.weights_.reshape(len(self.experts_) + 1, -1)
+
+    def _value_names(self) -> tuple[str, ...]:
+        return ("a", "b")
+
     def _learner(self) -> Net:
         hidden = (self.hidden,) * self.layers if self.hidden else ()
         return Net(hidden=hidden, activation=self.activation, rate=self.rate, decay=self.decay, batch=self.batch)

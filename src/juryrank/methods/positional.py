@@ -35,9 +35,19 @@ class Positional(Aggregator):
     ranks: str = ranks_param()
 
     @property
-    def plain(self) -> bool:
-        """Whether a list's weight simply multiplies its points."""
-        return True
+    def points_by(self) -> tuple[str, ...]:
+        if not self.additive:
+            return ()
+        if self.missing != "ignore":
+            return ("place", "length", "items")
+        return ("rank",) if self.ranks == "given" else ("place",)
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
+        """The points of these ranks, weighted as a list of this expert is."""
+        weight = float((self.weights or {}).get(expert, 1.0))
+        divide, multiply = self.weigh(weight, 1.0)
+        worth: Floats = multiply * self.points(rank / (divide or 1.0))
+        return worth
 
     @abstractmethod
     def points(self, rank: Number) -> Number:

@@ -29,6 +29,7 @@ class Ridge(Curves):
 
     name = "ridge"
     n_curves: ClassVar[int] = 2
+    curve_names: ClassVar[tuple[str, ...]] = ("b", "a")
     shrink: float = param(1.0, "queries' worth of belief that a weight is 0", above=0)
 
     def _solver(self) -> TowardsZero:

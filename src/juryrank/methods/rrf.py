@@ -40,9 +40,8 @@ class RRF(Positional):
     dialect: str = param("cormack", "the formula of a search system", choices=tuple(DIALECTS))
 
     @property
-    def plain(self) -> bool:
-        """Qdrant, Haystack and LlamaIndex do something else with weights."""
-        return self.dialect not in COUNTS_FROM_ZERO
+    def points_by(self) -> tuple[str, ...]:
+        return () if self.dialect == "haystack" else super().points_by  # there a list's points depend on other weights
 
     def points(self, rank: Number) -> Number:
         """1 / (k + rank), with the k and the first rank of the dialect."""

@@ -30,5 +30,15 @@ class SVDLambdaRank(LambdaRank):
     rate: float = param(0.003, "step size", above=0)
     rank: int = param(1, "singular vectors of each matrix", at_least=1)
 
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        apart = (
+            self.experts == "individual" and not self.hidden
+        )  # else lists are added up before their vectors are found
+        return ("place", "length") if apart else ()
+
+    def _value_names(self) -> tuple[str, ...]:
+        return ("ranked", *(f"{side}{t}" for side in "uv" for t in range(1, self.rank + 1)))
+
     def _values(self, rankings: Rankings, panel: Panel) -> Floats:
         return svd_values(rankings, panel, self.form, self.rank)

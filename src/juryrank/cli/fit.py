@@ -1,0 +1,44 @@
+"""``juryrank fit``: learn whom to trust, and keep it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from juryrank.cli import options
+from juryrank.cli.screen import bars, note
+
+
+def run(
+    data: options.Sources,
+    out: Annotated[Path, typer.Option("--out", "-o", callback=options.a_file, help="The model goes here, as JSON.")],
+    method: options.Method = "jury",
+    labels: options.Labels = None,
+    valid: Annotated[
+        list[Path] | None,
+        typer.Option("--valid", help="Queries to choose on, for methods that do: files or folders; repeatable."),
+    ] = None,
+    param: options.Params = None,
+    weights: options.Weights = None,
+    source_format: options.Format = None,
+    columns: options.Columns = None,
+    values: options.Values = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fit a method to labelled data and save it; --labels also has the labels of --valid."""
+    from juryrank.models import save
+
+    chosen = options.chosen_method(method, param, weights)
+    given, held = (
+        options.read_data(paths, labels=labels, source_format=source_format, columns=columns, values=values)
+        if paths
+        else None
+        for paths in (data, valid)
+    )
+    assert given is not None
+    with bars(quiet=quiet):
+        chosen.fit(given, valid=held)
+    save(chosen, out)
+    note(f"{out}: {chosen.name}, fitted to {given!r}", quiet=quiet)
+    if report := getattr(chosen, "report", None):
+        print(report())
