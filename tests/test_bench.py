@@ -12,7 +12,7 @@ import juryrank
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from agreement import of_scores, of_values
-from clock import timed
+from clock import Timing, timed
 from evaluation import pytrec_values, without_ties
 from fusion import cases, fusion
 from inputs import Inputs, orders_of, random_dataset
@@ -21,7 +21,7 @@ from peers import load, silent
 from published import MEASURED, METRICS, PUBLISHED
 from quality import Quality, verdict
 from single_query import careless_loop, plain_loop, plain_loop_of_scores, two_lists
-from table import Benchmark, side_by_side
+from table import Benchmark, Row, at_least, side_by_side
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +114,12 @@ def test_a_peer_that_is_not_installed_is_skipped_by_name(inputs: Inputs) -> None
     report = Benchmark(rows, [], "nothing.", 0.0, 0.0)
     assert "skipped: no_such_package is not installed" in str(report)
     assert report.to_dict()["rows"][0]["ratio"] is None
+
+
+def test_a_ratio_that_only_a_busy_machine_gives_does_not_meet_a_target() -> None:
+    idle = Row("a task", "peer", Timing(None, 1.0, 1, 1.0), Timing(None, 30.0, 1, 25.0), "equal", True)
+    busy = Row("a task", "peer", Timing(None, 1.0, 1, 1.0), Timing(None, 50.0, 1, 15.0), "equal", True)
+    assert [at_least("≥ 20×", [row], ("a task",), "peer", 20)[0].met for row in (idle, busy)] == [True, False]
 
 
 def test_a_row_that_is_not_reached_is_said() -> None:
