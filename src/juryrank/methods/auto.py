@@ -12,7 +12,7 @@ from juryrank.errors import DataError
 from juryrank.learners.gains import truth_of
 from juryrank.learners.lessons import Lessons, lessons_of
 from juryrank.methods.base import Aggregator, learned
-from juryrank.methods.curves import experts_param, unjudged_param
+from juryrank.methods.curves import experts_param, threshold_param, unjudged_param
 from juryrank.methods.members import fitted, kept, made, restored
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
@@ -42,6 +42,7 @@ class Auto(Aggregator):
     target: str = param("nDCG@10", "the metric to choose by")  # type: ignore[misc]
     parts: int = param(5, "parts of the training queries, each tested once", at_least=2)
     experts: str = experts_param()
+    threshold: int = threshold_param()
     unjudged: str = unjudged_param()
     seed: int = param(0, "which query is in which part", at_least=0)
 

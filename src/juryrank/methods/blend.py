@@ -10,16 +10,17 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Rankings
 from juryrank.kernels.ragged import parents
 from juryrank.methods.base import Aggregator, learned
-from juryrank.methods.curves import experts_param, unjudged_param
+from juryrank.methods.curves import experts_param, threshold_param, unjudged_param
 from juryrank.methods.members import fitted, kept, restored
+from juryrank.params import param
 
-# Chosen once, on the validation queries of MQ2008-agg.
-RECIPE = ("jury", "ridge")
+# Method and weight; chosen once, on the validation queries of MQ2008-agg.
+RECIPE = {"jury": 0.25, "ridge": 0.25, "lambdarank": 0.5}
 
 
 @dataclass(kw_only=True)
 class Blend(Aggregator):
-    """The mean of several learned methods' scores, each standardised inside the query.
+    """A weighted mean of learned methods' scores, each standardised inside the query.
 
     The members are fixed: a linear model and one that is not. What they take and what they do with unranked items and
     ties, they do here.
@@ -35,7 +36,9 @@ class Blend(Aggregator):
     name = "blend"
     supervised = True
     experts: str = experts_param()
+    threshold: int = threshold_param()
     unjudged: str = unjudged_param()
+    seed: int = param(0, "of the members that draw something", at_least=0)
 
     members_: list[dict[str, Any]] = learned()
 
@@ -44,7 +47,8 @@ class Blend(Aggregator):
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
         for state in self.members_:
-            out += standardised(data.rankings, restored(state).predict(data).scores) / len(self.members_)
+            scores = restored(state).predict(data).scores
+            out += RECIPE[state["name"]] * standardised(data.rankings, scores)
         return None
 
 

@@ -31,6 +31,11 @@ def experts_param() -> Any:
     return param("individual", "; ".join(f"{k}: {v}" for k, v in SHARING.items()), choices=tuple(SHARING))
 
 
+def threshold_param() -> Any:
+    """The parameter ``threshold``, the same wherever experts may be pooled."""
+    return param(500, "hybrid: ordered pairs in training that earn an expert weights of its own", at_least=1)
+
+
 def unjudged_param() -> Any:
     """The parameter ``unjudged``, the same wherever labels teach."""
     doc = "irrelevant: an unjudged item has label 0, and counts less the lower RRF has it; ignore: it says nothing"
@@ -46,7 +51,7 @@ class Curves(Aggregator):
     curve_names: ClassVar[tuple[str, ...]]
 
     experts: str = experts_param()
-    threshold: int = param(500, "hybrid: ordered pairs in training that earn an expert weights of its own", at_least=1)
+    threshold: int = threshold_param()
     unjudged: str = unjudged_param()
     target: str = param("nDCG@10", "the metric by which left-out queries are compared with RRF")  # type: ignore[misc]
 
