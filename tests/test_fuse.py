@@ -1,13 +1,17 @@
 """fuse: the short way must give what the long way gives."""
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import random_dataset
 from juryrank.data.build import from_dicts
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, DataWarning, ParameterError
 from juryrank.fuse import fuse
 from juryrank.methods import method
+from juryrank.models import save
 
 NAMES = st.sampled_from([f"d{n}" for n in range(8)])
 ORDERS = st.lists(NAMES, unique=True, max_size=8)
@@ -91,3 +95,81 @@ def test_a_changed_parameter_is_not_forgotten():
     assert fuse(lists, model) == {"a": 1 / 61}
     model.set_params(k=1)
     assert fuse(lists, model) == {"a": 1 / 2}
+
+
+FITTED = {name: method(name).fit(random_dataset(0)) for name in ("jury", "ridge", "lambdarank", "borda-fuse")}
+LISTS = st.dictionaries(st.sampled_from(["e0", "e1", "e2", "10", "new"]), st.one_of(ORDERS, SCORED), min_size=1)
+
+
+@given(LISTS, st.sampled_from(sorted(FITTED)))
+def test_a_fitted_model_gives_what_a_dataset_gives(lists, name):
+    short = fuse(lists, model=FITTED[name])
+    data = from_dicts({expert: {"q": listed} for expert, listed in lists.items()})
+    long = FITTED[name].predict(data).to_dict().get("q", {})
+    assert list(short) == list(long)
+    assert list(short.values()) == pytest.approx(list(long.values()), rel=1e-12, abs=1e-15)
+
+
+@given(LISTS)
+def test_jury_is_the_same_bit_for_bit(lists):
+    data = from_dicts({expert: {"q": listed} for expert, listed in lists.items()})
+    assert fuse(lists, model=FITTED["jury"]) == FITTED["jury"].predict(data).to_dict().get("q", {})
+
+
+def test_a_model_can_be_a_file_and_is_read_again_when_it_changes(tmp_path):
+    path = tmp_path / "model.json"
+    lists = {"e0": ["a", "b"], "e1": ["b", "c"]}
+    for name in ("jury", "ridge"):
+        save(FITTED[name], path)
+        os.utime(path, ns=(0, len(name)))  # as if time had passed
+        assert fuse(lists, model=path) == fuse(lists, model=str(path)) == fuse(lists, model=FITTED[name])
+
+
+def test_a_refitted_model_is_not_served_from_memory():
+    model = method("jury").fit(random_dataset(0))
+    lists = {"e0": ["a", "b"], "e1": ["b", "c"]}
+    before = fuse(lists, model=model)
+    model.fit(random_dataset(1))
+    after = fuse(lists, model=model)
+    assert after != before
+    assert after == fuse(lists, model=method("jury").fit(random_dataset(1)))
+    model.partial_fit(random_dataset(2))
+    assert fuse(lists, model=model) != after
+
+
+def test_long_lists_after_short_ones():
+    items = [f"i{n:04}" for n in range(1000)]
+    model = method("jury").fit(random_dataset(0))
+    assert list(fuse({"e0": items[:3]}, model=model)) == items[:3]
+    data = from_dicts({"e0": {"q": items}})
+    assert fuse({"e0": items}, model=model) == model.predict(data).to_dict()["q"]
+
+
+def test_a_method_that_learns_must_be_fitted_first():
+    for learner in ("jury", method("jury")):
+        with pytest.raises(DataError, match="jury learns from labels: fit it first, then give it as model="):
+            fuse({"x": ["a"]}, learner)
+    with pytest.raises(DataError, match="fit it first"):
+        fuse({"x": ["a"]}, model=method("ridge"))
+
+
+def test_a_model_excludes_a_method_and_its_parameters():
+    with pytest.raises(ParameterError, match="not both"):
+        fuse({"x": ["a"]}, "borda", model=FITTED["jury"])
+    with pytest.raises(ParameterError, match="not both"):
+        fuse({"x": ["a"]}, model=FITTED["jury"], k=3)
+
+
+def test_a_model_file_that_is_not_there_or_none_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"absent\.json: cannot be read"):
+        fuse({"x": ["a"]}, model=tmp_path / "absent.json")
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(DataError, match=r"other\.json: not a juryrank model"):
+        fuse({"x": ["a"]}, model=tmp_path / "other.json")
+
+
+def test_many_queries_with_a_model():
+    lists = {"e0": {"q1": ["a", "b"], "q2": ["c"]}, "e1": {"q1": ["b"]}}
+    fused = fuse(lists, model=FITTED["jury"])
+    assert fused["q1"] == fuse({"e0": ["a", "b"], "e1": ["b"]}, model=FITTED["jury"])
+    assert set(fused) == {"q1", "q2"}

@@ -2,8 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from conftest import random_dataset
+from juryrank.methods import method
+from juryrank.models import save
 
 HEAVY = {"numba", "polars", "scipy", "sklearn", "pandas", "pyarrow", "rich"}
 
@@ -30,4 +35,11 @@ def test_the_command_line_shows_its_help_without_the_heavy_libraries() -> None:
 
 def test_fusing_one_query_loads_neither_numba_nor_polars() -> None:
     code = "import juryrank; juryrank.fuse({'a': {'x': 2.0, 'y': 1.0}, 'b': {'y': 3.0}})"
+    assert not {"numba", "polars", "scipy"} & loaded_after(code)
+
+
+def test_serving_a_saved_model_loads_neither_numba_nor_polars(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    save(method("jury").fit(random_dataset(0)), path)
+    code = f"import juryrank; juryrank.fuse({{'e0': ['x', 'y'], 'e1': {{'y': 2.0}}}}, model={str(path)!r})"
     assert not {"numba", "polars", "scipy"} & loaded_after(code)

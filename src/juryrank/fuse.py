@@ -50,8 +50,8 @@ def fuse(
     chosen = _chosen(method, params) if model is None else _given(model, method, params)
     if _many_queries(lists):
         return _by_dataset(lists, chosen, values)
-    if values == "score" and chosen.points_by in BY_POSITION:
-        fused = _by_points(lists, chosen)
+    if values == "score" and (by := chosen.points_by) in BY_POSITION:
+        fused = _by_points(lists, chosen, shared=by == ("place",))
         if fused is not None:
             return fused
     own = {str(item): item for listed in lists.values() for item in listed}
@@ -111,9 +111,9 @@ def _by_dataset(lists: Mapping[str, Any], model: Aggregator, values: str) -> dic
     return fitted.predict(data).to_dict()
 
 
-def _by_points(lists: Mapping[str, Any], model: Aggregator) -> dict[Any, float] | None:
+def _by_points(lists: Mapping[str, Any], model: Aggregator, *, shared: bool) -> dict[Any, float] | None:
     """The sum of points by rank, or None where a list needs the checks of a Dataset (repeats, odd scores)."""
-    curves, shared = _curves(model), model.points_by == ("place",)
+    curves = _curves(model)
     fused: dict[Any, float] = {}
     get = fused.get
     for expert in sorted(lists, key=natural_key) if len(lists) > 2 else lists:

@@ -70,7 +70,9 @@ def test_version(run: Run) -> None:
     assert run("--version").out == f"juryrank {juryrank.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["methods", "fuse", "rank", "evaluate", "compare", "convert", "demo"])
+@pytest.mark.parametrize(
+    "command", ["methods", "fuse", "rank", "evaluate", "compare", "fit", "explain", "export", "convert", "demo"]
+)
 def test_every_command_has_help(run: Run, command: str) -> None:
     assert command in run("--help").out
     shown = run(command, "--help")

@@ -77,7 +77,7 @@ def position_table(
         raise DataError(f"a list of {depth} items does not fit in a query of {items}")
     length = min(depth or DEPTH, items or DEPTH)
     total = items if items is not None and "items" in by else length + 1
-    names = tuple(sorted({*model.expert_weights(), *experts} - {"*"}, key=natural_key))
+    names = tuple(sorted((set(model.expert_weights()) - {"*"}) | set(experts), key=natural_key))
     points = _tried_out(model, (*names, STRANGER), length, total)
     return PositionTable(model.name, names, points[:-1], points[-1], _holds(by, length, items))
 

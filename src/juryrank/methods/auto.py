@@ -74,6 +74,18 @@ class Auto(Aggregator):
         ]
         return "\n".join([head, *rows])
 
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return restored(self.chosen_).points_by if getattr(self, "_fitted", False) else ()
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
+        """Those of the method that was chosen."""
+        return restored(self.chosen_).points_of(expert, rank)
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """Those of the method that was chosen."""
+        return restored(self.chosen_).expert_weights()
+
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
         consensus = restored(self.chosen_).predict(data)
         out += consensus.scores

@@ -45,6 +45,14 @@ class Blend(Aggregator):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.members_ = [kept(fitted(name, self.params(), data, valid)) for name in RECIPE]
 
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """Those of all members, each after its name."""
+        out: dict[str, dict[str, float]] = {}
+        for member in map(restored, self.members_):
+            for expert, weights in member.expert_weights().items():
+                out.setdefault(expert, {}).update({f"{member.name} {name}": w for name, w in weights.items()})
+        return out
+
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
         for state in self.members_:
             scores = restored(state).predict(data).scores

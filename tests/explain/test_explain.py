@@ -1,0 +1,203 @@
+"""Explanations: what each expert adds, whom a model can do without, who agrees with whom."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import juryrank
+from conftest import random_dataset
+from juryrank.data.build import from_dicts
+from juryrank.errors import DataError, MissingExtraError, NotFittedError, UnknownNameError
+from juryrank.explain import contributions, explain
+from juryrank.explain.redundancy import redundancy
+from juryrank.explain.without import leave_one_out
+from juryrank.methods import METHODS, method
+
+
+@pytest.mark.parametrize("name", ["jury", "ridge", "rrf", "borda", "lambdarank", "svd-lambdarank", "borda-fuse"])
+def test_contributions_add_up_to_the_score_of_a_sum(name, dataset):
+    model = method(name).fit(dataset)
+    whole = model.predict(dataset).scores
+    parts = contributions(model, dataset).sum(axis=1)
+    assert_allclose(parts, whole, atol=1e-9 * max(1.0, np.abs(whole).max()))
+
+
+def test_a_contribution_is_the_curve_at_the_rank(dataset):
+    model = method("jury").fit(dataset)
+    r, parts = dataset.rankings, contributions(model, dataset)
+    owner = np.repeat(r.list_expert, r.list_size)
+    for e in range(r.n_entries):
+        curve = model.points_of(r.experts[owner[e]], r.entry_rank[e : e + 1])[0]
+        assert parts[r.entry_slot[e], owner[e]] == pytest.approx(curve, abs=1e-12)
+    assert np.count_nonzero(parts) <= r.n_entries
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_can_be_explained(name, dataset):
+    found = explain(method(name).fit(dataset), dataset, "q0")
+    for weights in found.weights.values():
+        assert all(np.isfinite(value) for value in weights.values())
+    assert len({tuple(weights) for weights in found.weights.values()}) <= 1
+    assert json.loads(found.render("json"))["method"] == name
+
+
+def test_weights_are_those_of_the_model(dataset):
+    jury = method("jury").fit(dataset)
+    for name, row in zip(jury.own_, jury.curves_, strict=True):
+        assert explain(jury).weights[name] == dict(zip("uvm", row, strict=True))
+    assert list(explain(jury).weights)[-1] == "*"
+    assert explain(method("rrf", weights={"e1": 2.0}).fit(dataset)).weights == {"e1": {"weight": 2.0}}
+    fused = method("borda-fuse").fit(dataset)
+    assert [w["weight"] for w in explain(fused).weights.values()] == fused.weights_.tolist()
+
+
+def test_the_matrix_of_a_query_holds_ranks_labels_and_rrfs_order():
+    runs = {"x": {"q": ["a", "b", "c"]}, "y": {"q": ["c", "d"]}, "silent": {"other": ["z"]}}
+    data = from_dicts(runs, labels={"q": {"a": 2, "d": 0}, "other": {"z": 1}})
+    matrix = explain(method("rrf", weights={"x": 3.0}).fit(data), data, "q", top=3).matrix
+    assert matrix is not None
+    assert (matrix.items, matrix.experts, matrix.n_items) == (("c", "a", "b"), ("x", "y"), 4)
+    assert_array_equal(matrix.labels, [np.nan, 2.0, np.nan])
+    assert_array_equal(matrix.ranks, [[3, 1], [1, np.nan], [2, np.nan]])
+    assert_array_equal(matrix.rrf_places, [1, 2, 3])
+    assert_allclose(matrix.contributions, [[3 / 63, 1 / 61], [3 / 61, 0], [3 / 62, 0]], atol=1e-15)
+    assert_allclose(matrix.rrf, [1 / 63 + 1 / 61, 1 / 61, 1 / 62])
+
+
+def test_leaving_an_expert_out_is_evaluating_without_its_lists(dataset):
+    model = method("jury").fit(dataset)
+    found = leave_one_out(model, dataset, ["AP", "nDCG@3"])
+    assert found.whole == pytest.approx(
+        list(juryrank.evaluate(model.predict(dataset), dataset, ["AP", "nDCG@3"]).means().values())
+    )
+    r = dataset.rankings
+    for name, rows in found.left_out.items():
+        rest = r.keep_lists(r.list_expert != r.experts.index(name))
+        expected = juryrank.evaluate(model.predict(rest), dataset, ["AP", "nDCG@3"]).means()
+        assert [row[0] for row in rows] == pytest.approx(list(expected.values()))
+        assert [row[1] for row in rows] == pytest.approx([row[0] - w for row, w in zip(rows, found.whole, strict=True)])
+
+
+def liars(n_queries: int = 20):
+    """Two experts who know, one who says the opposite."""
+    rng = np.random.default_rng(0)
+    runs, labels = {"good": {}, "fair": {}, "liar": {}}, {}
+    for q in range(n_queries):
+        grade = rng.permutation(12)
+        labels[f"q{q}"] = {f"i{i}": float(grade[i] // 4) for i in range(12)}
+        for name, noise in (("good", 1.0), ("fair", 5.0), ("liar", 1.0)):
+            sign = -1 if name == "liar" else 1
+            runs[name][f"q{q}"] = [f"i{i}" for i in np.argsort(-sign * (grade + noise * rng.normal(size=12)))]
+    return from_dicts(runs, labels=labels)
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_rrf_can_do_without_a_liar_and_not_without_the_good(refit):
+    data = liars()
+    found = leave_one_out(method("rrf").fit(data), data, ["nDCG@5"], refit=refit)
+    assert found.dispensable[0] == "liar"
+    assert found.left_out["liar"][0][1] > 0.05
+    assert found.left_out["good"][0][1] < -0.05
+    assert found.refitted == refit
+
+
+def test_a_refitted_jury_misses_the_good_more_than_the_fair():
+    data = liars()
+    change = leave_one_out(method("jury").fit(data), data, ["nDCG@5"], refit=True).left_out
+    assert abs(change["fair"][0][1]) < abs(change["good"][0][1])
+
+
+def test_agreement_is_the_share_of_pairs_in_the_same_order():
+    r = random_dataset(4, n_queries=8, n_items=12).rankings
+    found = redundancy(r)
+    ranks = np.full((len(r.experts), r.n_slots), np.nan)
+    ranks[np.repeat(r.list_expert, r.list_size), r.entry_slot] = r.entry_rank
+    for a, b in combinations(range(len(r.experts)), 2):
+        same = other = 0
+        for q in range(len(r)):
+            for i, j in combinations(range(r.slot_ptr[q], r.slot_ptr[q + 1]), 2):
+                product = (ranks[a, i] - ranks[a, j]) * (ranks[b, i] - ranks[b, j])
+                same, other = same + (product > 0), other + (product < 0)
+        assert found.share[a, b] == found.share[b, a] == pytest.approx(same / (same + other))
+    assert_array_equal(np.diag(found.share), 1.0)
+
+
+def test_experts_without_a_common_pair_have_no_agreement():
+    found = redundancy(from_dicts({"x": {"q": ["a", "b"]}, "y": {"q": ["a"]}, "z": {"p": ["a", "b"]}}).rankings)
+    assert np.isnan(found.share[0, 1])
+    assert np.isnan(found.share[0, 2])
+    assert found.nearest(0) is None
+
+
+def test_parts_that_need_more_are_left_out(dataset):
+    model = method("jury").fit(dataset)
+    bare = explain(model)
+    assert (bare.without, bare.redundancy, bare.matrix) == (None, None, None)
+    assert len(bare.tables()) == 1
+    unlabelled = explain(model, dataset.rankings, "q0")
+    assert unlabelled.without is None
+    assert unlabelled.redundancy is not None
+    with pytest.raises(DataError, match="measured by labels"):
+        leave_one_out(model, juryrank.Dataset(rankings=dataset.rankings), ["AP"])
+
+
+def test_what_cannot_be_explained_is_said(dataset):
+    with pytest.raises(NotFittedError, match="must be fitted"):
+        explain(method("jury"))
+    with pytest.raises(UnknownNameError, match="no query 'q99'"):
+        explain(method("jury").fit(dataset), dataset, "q99")
+
+
+class Tags(HTMLParser):
+    """Which tags a page has, and whether it asks for other files."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.asked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.asked += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_the_page_stands_alone_and_escapes_names():
+    data = from_dicts(
+        {"<b>x</b>": {"q<1>": ["a&b", "c"]}, "y": {"q<1>": ["c", "a&b"]}}, labels={"q<1>": {"a&b": 1, "c": 0}}
+    )
+    page = explain(method("jury").fit(data), data, "q<1>").render("html")
+    tags = Tags()
+    tags.feed(page)
+    assert tags.seen.count("svg") == 3
+    assert tags.asked == []
+    assert "<b>x</b>" not in page
+    assert "&lt;b&gt;x&lt;/b&gt;" in page
+
+
+def test_pictures_are_pictures_and_the_same_every_time(dataset):
+    pytest.importorskip("matplotlib")
+    found = explain(method("jury").fit(dataset), dataset, "q0")
+    assert found.picture("png").startswith(b"\x89PNG")
+    svg = found.picture("svg")
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert svg == found.picture("svg")
+    assert explain(method("rrf").fit(dataset)).picture("png").startswith(b"\x89PNG")
+    with pytest.raises(UnknownNameError, match="no picture format 'gif'"):
+        found.picture("gif")
+
+
+def test_a_picture_without_matplotlib_names_the_extra(dataset, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"juryrank\[plots\]"):
+        explain(method("jury").fit(dataset)).picture()
+
+
+def test_csv_has_a_row_per_weight_and_text_has_squares(dataset):
+    found = explain(method("jury").fit(dataset))
+    assert len(found.render("csv").splitlines()) == 1 + 3 * len(found.weights)
+    assert "■" in found.render("text")

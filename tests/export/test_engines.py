@@ -1,0 +1,126 @@
+"""Weights for search engines: as near to the model as they can be, in the form that each engine takes."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import juryrank
+from conftest import random_dataset
+from juryrank.compare.folds import splits_of
+from juryrank.data.build import from_dicts
+from juryrank.errors import DataError, DataWarning
+from juryrank.export import ENGINES, export
+from juryrank.export.engines import nearest_rrf
+from juryrank.export.nearest import Likeness, divided, multiplied, nearest
+from juryrank.methods import method
+
+
+def queries_of(n: int = 12, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    items = [f"i{n}" for n in range(30)]
+    queries = [f"q{q}" for q in range(n)]
+    runs = {e: {q: [items[i] for i in rng.permutation(30)[:15]] for q in queries} for e in ("a", "b", "c", "d")}
+    return from_dicts(runs, labels={q: {i: float(rng.integers(0, 3)) for i in items} for q in queries})
+
+
+def test_a_weighted_rrf_is_found_again():
+    data = queries_of()
+    wanted = method("rrf", k=17, weights={"a": 1.0, "b": 0.25, "c": 0.5, "d": 0.0}).fit(data).predict(data)
+    weights, constant = nearest(wanted, inside=False)
+    assert constant == 17
+    assert_allclose(weights, [1.0, 0.25, 0.5, 0.0], atol=1e-3)
+
+
+def test_qdrants_weighted_rrf_is_found_again():
+    data = queries_of()
+    weights = {"a": 2.0, "b": 0.25, "c": 0.5, "d": 1.0}
+    wanted = method("rrf", k=10, dialect="qdrant", weights=weights).fit(data).predict(data)
+    found, constant = nearest(wanted, inside=True)
+    scale = (constant - 1) / 9  # a factor of all weights, and the same in k - 1, changes nothing
+    assert_allclose(found * scale, [2.0, 0.25, 0.5, 1.0], rtol=0.05)
+
+
+@pytest.mark.parametrize("points", [multiplied, divided])
+def test_derivatives_are_right_by_finite_differences(points):
+    data = random_dataset(3)
+    likeness = Likeness(method("jury").fit(data).predict(data))
+    at, constant, step = np.random.default_rng(0).uniform(0.2, 2, len(data.experts)), 20.0, 1e-6
+
+    def value(weights, c=constant):
+        return likeness(points(weights[likeness.expert], likeness.rank, c)[0])[0]
+
+    given, by_weight, by_constant = points(at[likeness.expert], likeness.rank, constant)
+    _, slope = likeness(given)
+    by_hand = [(value(at + d) - value(at - d)) / (2 * step) for d in step * np.eye(len(at))]
+    assert_allclose(np.bincount(likeness.expert, slope * by_weight), by_hand, atol=1e-8)
+    if points is multiplied:
+        up, down = (value(at, constant * np.exp(s)) for s in (step, -step))
+        assert slope @ by_constant == pytest.approx((up - down) / (2 * step), abs=1e-8)
+
+
+def test_requests_have_the_form_that_each_engine_takes():
+    data = queries_of()
+    model = method("jury").fit(data)
+    requests = {to: json.loads(export(model, to, data=data)) for to in ENGINES}
+    rrf = requests["elasticsearch"]["request"]["retriever"]["rrf"]
+    assert all(set(part) == {"retriever", "weight"} and part["weight"] > 0 for part in rrf["retrievers"])
+    assert rrf["rank_constant"] >= 1
+    assert rrf["rank_window_size"] == 15
+    (processor,) = requests["opensearch"]["request"]["phase_results_processors"]
+    combination = processor["score-ranker-processor"]["combination"]
+    assert combination["technique"] == "rrf"
+    assert 1 <= combination["rank_constant"] <= 10000
+    assert sum(combination["parameters"]["weights"]) == pytest.approx(1.0, abs=0.01)
+    qdrant = requests["qdrant"]["request"]
+    assert len(qdrant["prefetch"]) == len(qdrant["query"]["rrf"]["weights"])
+    assert qdrant["query"]["rrf"]["k"] >= 1
+    for found in requests.values():
+        assert set(found["measured on the data given"]["AP"]) == {"model", "these weights", "plain RRF"}
+
+
+def test_what_is_measured_is_what_the_written_weights_give():
+    data = queries_of()
+    model = method("jury").fit(data)
+    for to in ENGINES:
+        found = nearest_rrf(model, data, to)
+        weights = dict(zip(found.experts, found.weights.tolist(), strict=True))
+        same = method("rrf", dialect=to, k=found.constant, weights=weights).fit(data).predict(data)
+        assert juryrank.evaluate(same, data, "AP")["AP"] == pytest.approx(found.loss["AP"][1])
+
+
+def test_data_is_needed_and_must_say_something():
+    data = queries_of()
+    model = method("jury").fit(data)
+    with pytest.raises(DataError, match="fitted to lists: give data"):
+        export(model, "qdrant")
+    with pytest.raises(DataError, match="no entries"):
+        export(model, "qdrant", data=from_dicts({}))
+    level = from_dicts({"a": {"q": ["x"]}})
+    with pytest.raises(DataError, match="the same score"):
+        export(method("rrf").fit(level), "elasticsearch", data=level)
+
+
+def test_a_method_that_is_no_sum_has_a_nearest_rrf_too():
+    data = queries_of()
+    found = nearest_rrf(method("kemeny").fit(data), data, "elasticsearch")
+    assert found.common[10] > 0.7
+
+
+@pytest.mark.parametrize("folder", ["trec-covid-round1", "robust03"])
+def test_weights_learned_on_some_queries_beat_plain_rrf_on_others(shared_data, folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        data = juryrank.read(shared_data / folder / "runs", labels=shared_data / folder / "qrels.txt")
+    fold = splits_of(5, data, seed=0)[0]
+    train, test = data[[*fold.train, *fold.valid]], data[list(fold.test)]
+    model = method("jury").fit(train)
+    found = nearest_rrf(model, train, "elasticsearch")
+    for full, these, plain in found.loss.values():
+        assert these - plain > 0.7 * (full - plain) > 0
+    weights = dict(zip(found.experts, found.weights.tolist(), strict=True))
+    there = method("rrf", k=found.constant, weights=weights).fit(test).predict(test)
+    plain = method("rrf").fit(test).predict(test)
+    assert juryrank.evaluate(there, test, "AP")["AP"] > juryrank.evaluate(plain, test, "AP")["AP"]
