@@ -70,4 +70,5 @@ def ndcg(ratings: Matrix, order: NDArray[np.int64], depth: int) -> Matrix:
     gained = (2.0 ** ratings[:, order[:depth]] - 1) * discount
     highest = -np.sort(-np.partition(ratings, -depth, axis=1)[:, -depth:], axis=1)
     ideal = np.cumsum((2.0**highest - 1) * discount, axis=1)
-    return np.divide(np.cumsum(gained, axis=1), ideal, out=np.zeros_like(ideal), where=ideal > 0)
+    share: Matrix = np.divide(np.cumsum(gained, axis=1), ideal, out=np.zeros_like(ideal), where=ideal > 0)
+    return share

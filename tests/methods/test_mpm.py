@@ -125,6 +125,18 @@ def test_differences_of_score_are_counts_and_ranks_stand_in_for_missing_scores()
         MPM(counts="score", missing="last").fit(scored)
 
 
+def test_scores_count_though_ranks_beside_them_say_otherwise():
+    import polars as pl
+
+    entries = pl.DataFrame(
+        {"query": "q", "expert": "e", "item": list("abc"), "rank": [1.0, 2, 3], "score": [2.0, 7, 3]}
+    )
+    scored = from_dicts({"e": {"q": {"a": 2, "b": 7, "c": 3}}})
+    for variances in (False, True):
+        model = MPM(counts="score", variances=variances)
+        assert_allclose(model.fit_predict(from_long(entries)).scores, model.fit_predict(scored).scores, atol=1e-9)
+
+
 def test_the_gradient_by_adherences_agrees_with_differences():
     data = random_dataset(5)
     profile = Profile(MPM(theta="learned", missing="last", tol=1e-15), data.rankings)

@@ -17,25 +17,26 @@ CG_STEPS = 200
 def net_counts(first, last, list_ptr, entry_ptr, value, beyond, n_beyond, binary, entry_net, list_net, total):
     """Counts won less counts lost by each entry and by an unranked item, and all the counts of each list.
 
-    Smaller values win by their difference, or by 1 where ``binary``; ``n_beyond`` items lie at the value ``beyond``.
+    Values rise along a list and smaller ones win, by their difference, or by 1 where ``binary``; ``n_beyond`` items lie
+    at the value ``beyond``.
     """
     for m in range(list_ptr[first], list_ptr[last]):
         lo, n = entry_ptr[m], entry_ptr[m + 1] - entry_ptr[m]
-        order = lo + np.argsort(value[lo : lo + n], kind="mergesort")
-        level = value[lo : lo + n].sum()
-        at = 0
+        level, at = 0.0, 0
+        for e in range(lo, lo + n):
+            level += value[e]
         while at < n:
             end = at + 1
-            while end < n and value[order[end]] == value[order[at]]:
+            while end < n and value[lo + end] == value[lo + at]:
                 end += 1
             for t in range(at, end):
                 if binary:
-                    entry_net[order[t]] = n - end - at + n_beyond[m]
+                    entry_net[lo + t] = n - end - at + n_beyond[m]
                     total[m] += n - end + n_beyond[m]
                     list_net[m] -= 1.0
                 else:
-                    v = value[order[t]]
-                    entry_net[order[t]] = level - n * v + n_beyond[m] * (beyond[m] - v)
+                    v = value[lo + t]
+                    entry_net[lo + t] = level - n * v + n_beyond[m] * (beyond[m] - v)
                     total[m] += v * (2 * t - n + 1) + n_beyond[m] * (beyond[m] - v)
                     list_net[m] -= beyond[m] - v
             at = end
@@ -46,7 +47,9 @@ def net_counts(first, last, list_ptr, entry_ptr, value, beyond, n_beyond, binary
 @kernel
 def log_normaliser(theta, s, up, down):
     """log Z; ``up`` and ``down`` become each item's share in winning and in losing; also Z over its two factors."""
-    high, low = s.max(), s.min()
+    high, low = s[0], s[0]
+    for i in range(len(s)):
+        high, low = max(high, s[i]), min(low, s[i])
     a, b = 0.0, 0.0
     for i in range(len(s)):
         up[i] = np.exp(theta * (s[i] - high))
@@ -93,53 +96,75 @@ def curvature_times(v, theta, total, prior, up, down, cross, out):
 
 
 @kernel
+def dot(a, b):
+    """Σ a_i b_i; a loop, for array expressions take Numba ten times as long to compile."""
+    out = 0.0
+    for i in range(len(a)):
+        out += a[i] * b[i]
+    return out
+
+
+@kernel
+def diagonal(theta, total, prior, up, down, cross, out):
+    """The diagonal of the curvature."""
+    for i in range(len(out)):
+        out[i] = prior
+        for t in range(len(theta)):
+            u, d = up[t, i], down[t, i]
+            out[i] += total[t] * theta[t] ** 2 * (u + d - 2.0 * cross[t] * u * d - (u - d) ** 2)
+
+
+@kernel
 def newton_direction(theta, total, prior, up, down, cross, grad, p):
     """Solve curvature · p = grad by conjugate gradients with the diagonal as preconditioner; gives grad·p."""
     n = len(grad)
-    scale = np.full(n, prior)
-    for t in range(len(theta)):
-        for i in range(n):
-            u, d = up[t, i], down[t, i]
-            scale[i] += total[t] * theta[t] ** 2 * (u + d - 2.0 * cross[t] * u * d - (u - d) ** 2)
-    p[:] = 0.0
-    left = grad.copy()
-    z = left / scale
-    way = z.copy()
-    product = np.empty(n)
-    size = (left * z).sum()
+    scale, left, way, product = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    diagonal(theta, total, prior, up, down, cross, scale)
+    size = 0.0
+    for i in range(n):
+        p[i] = 0.0
+        left[i] = grad[i]
+        way[i] = grad[i] / scale[i]
+        size += left[i] * way[i]
     enough = 1e-14 * size
     for _ in range(CG_STEPS):
         if size <= enough or size == 0.0:
             break
         curvature_times(way, theta, total, prior, up, down, cross, product)
-        step = size / (way * product).sum()
-        p += step * way
-        left -= step * product
-        z = left / scale
-        before, size = size, (left * z).sum()
-        way = z + size / before * way
-    return (grad * p).sum()
+        step = size / dot(way, product)
+        before, size = size, 0.0
+        for i in range(n):
+            p[i] += step * way[i]
+            left[i] -= step * product[i]
+            size += left[i] * left[i] / scale[i]
+        for i in range(n):
+            way[i] = left[i] / scale[i] + size / before * way[i]
+    return dot(grad, p)
 
 
 @kernel
 def climb(s, pull, theta, total, prior, tol, max_iter):
     """Newton steps from s to the maximum; gives their number, ``max_iter + 1`` where they did not settle."""
-    n = len(s)
+    n, whole = len(s), 0.0
+    for t in range(len(theta)):
+        whole += total[t]
     up, down, cross = np.empty((len(theta), n)), np.empty((len(theta), n)), np.empty(len(theta))
-    grad, p = np.empty(n), np.empty(n)
+    grad, p, trial = np.empty(n), np.empty(n), np.empty(n)
     value = objective(s, pull, theta, total, prior, up, down, cross, grad)
     for step in range(1, max_iter + 1):
         gain = newton_direction(theta, total, prior, up, down, cross, grad, p)
         size = 1.0
         while True:
-            trial = s + size * p
+            for i in range(n):
+                trial[i] = s[i] + size * p[i]
             found = objective(trial, pull, theta, total, prior, up, down, cross, grad)
             if found >= value + ARMIJO * size * gain - ROUNDING * abs(value) or size < 1e-12:
                 break
             size *= 0.5
-        s[:] = trial
+        for i in range(n):
+            s[i] = trial[i]
         value = found
-        if gain <= tol * total.sum():
+        if gain <= tol * whole:
             return step
     return max_iter + 1
 
@@ -150,8 +175,11 @@ def scores(first, last, slot_ptr, theta_ptr, theta, total, pull, prior, tol, max
     for q in range(first, last):
         lo, hi = slot_ptr[q], slot_ptr[q + 1]
         t, end = theta_ptr[q], theta_ptr[q + 1]
-        if total[t:end].sum() > 0:
-            each = total[t:end].sum() / (hi - lo)
+        whole = 0.0
+        for at in range(t, end):
+            whole += total[at]
+        if whole > 0:
+            each = whole / (hi - lo)
             steps[q] = climb(out[lo:hi], pull[lo:hi], theta[t:end], total[t:end], prior * each, tol, max_iter)
 
 
@@ -165,7 +193,7 @@ def log_normalisers(first, last, slot_ptr, theta_ptr, theta, s, value, slope):
         up, down = np.empty(hi - lo), np.empty(hi - lo)
         for t in range(theta_ptr[q], theta_ptr[q + 1]):
             value[t], _ = log_normaliser(theta[t], s[lo:hi], up, down)
-            slope[t] = ((up - down) * s[lo:hi]).sum()
+            slope[t] = dot(up, s[lo:hi]) - dot(down, s[lo:hi])
 
 
 @over_queries

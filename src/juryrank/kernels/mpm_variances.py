@@ -8,7 +8,7 @@ by one number does not change it, so the penalty alone decides that number.
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.mpm import ARMIJO, ROUNDING
+from juryrank.kernels.mpm import ARMIJO, ROUNDING, dot
 
 MEMORY = 12  # steps that L-BFGS remembers
 ROUNDS = 8  # of climbing and rescaling; two or three are usual
@@ -74,7 +74,9 @@ def take_normalisers(theta, total, s, gamma, grad, scale):
     n, k = len(s), len(theta)
     z, parts, bends = np.zeros(k), np.zeros((2 * n, k)), np.zeros((min(2 * n, len(scale)), k))
     high = widest(s, gamma)
-    peak = np.exp(-2.0 * theta * high)
+    peak = np.empty(k)
+    for t in range(k):
+        peak[t] = np.exp(-2.0 * theta[t] * high)
     for i in range(n):
         for j in range(i):
             inverse = 1.0 / (gamma[i] + gamma[j])
@@ -110,9 +112,10 @@ def joint_objective(x, lists, lo, data, theta, total, prior, hold, grad, scale):
     """The penalised log-likelihood of scores and log variances of one query, and its gradient."""
     entry_ptr, entry_slot, value, beyond, weight, binary, last = data
     n = len(x) // 2
-    s, gamma = x[:n], np.exp(x[n:])
+    s, gamma = x[:n], np.empty(n)
     out = 0.0
     for i in range(n):
+        gamma[i] = np.exp(x[n + i])
         away = x[n + i] - LOG_HALF
         out -= 0.5 * (prior * s[i] * s[i] + hold * away * away)
         grad[i] = -prior * s[i]
@@ -127,8 +130,10 @@ def joint_objective(x, lists, lo, data, theta, total, prior, hold, grad, scale):
 def rescale(x, prior, hold):
     """Multiply scores and variances by the number the penalty likes best; gives its logarithm."""
     n = len(x) // 2
-    spread = prior / hold * (x[:n] ** 2).mean()
-    away = (x[n:] - LOG_HALF).mean()
+    spread, away = 0.0, 0.0
+    for i in range(n):
+        spread += prior / hold * x[i] * x[i] / n
+        away += (x[n + i] - LOG_HALF) / n
     log_c = 0.0
     for _ in range(100):
         c2 = np.exp(2.0 * log_c) * spread
@@ -136,71 +141,91 @@ def rescale(x, prior, hold):
         log_c -= step
         if abs(step) < 1e-15:
             break
-    x[:n] *= np.exp(log_c)
-    x[n:] += log_c
+    for i in range(n):
+        x[i] *= np.exp(log_c)
+        x[n + i] += log_c
     return log_c
 
 
 @kernel
 def remembered_direction(grad, scale, moves, turns, n_kept, p):
     """The L-BFGS direction: two loops over the last ``n_kept`` moves and turns of the gradient, newest last."""
-    p[:] = grad
-    alpha = np.zeros(len(moves))
+    n, alpha = len(grad), np.zeros(len(moves))
+    for i in range(n):
+        p[i] = grad[i]
     for back in range(n_kept):
         t = n_kept - 1 - back
-        alpha[t] = (moves[t] * p).sum() / (moves[t] * turns[t]).sum()
-        p -= alpha[t] * turns[t]
-    p /= scale
+        alpha[t] = dot(moves[t], p) / dot(moves[t], turns[t])
+        for i in range(n):
+            p[i] -= alpha[t] * turns[t, i]
+    for i in range(n):
+        p[i] /= scale[i]
     for t in range(n_kept):
-        beta = (turns[t] * p).sum() / (moves[t] * turns[t]).sum()
-        p += (alpha[t] - beta) * moves[t]
-    return (grad * p).sum()
+        beta = dot(turns[t], p) / dot(moves[t], turns[t])
+        for i in range(n):
+            p[i] += (alpha[t] - beta) * moves[t, i]
+    return dot(grad, p)
 
 
 @kernel
-def remember(move, turn, moves, turns, n_kept):
-    """Keep a move and a turn, the oldest falls out; a turn that is not concave is left out."""
-    if (move * turn).sum() <= 1e-12 * np.sqrt((move * move).sum() * (turn * turn).sum()):
-        return n_kept
+def remember(x, trial, grad, ahead, moves, turns, n_kept):
+    """Keep the move from x to trial and the turn of the gradient, the oldest falls out; only a concave turn is kept."""
+    n = len(x)
     if n_kept == len(moves):
         for t in range(n_kept - 1):
-            moves[t] = moves[t + 1]
-            turns[t] = turns[t + 1]
+            for i in range(n):
+                moves[t, i] = moves[t + 1, i]
+                turns[t, i] = turns[t + 1, i]
         n_kept -= 1
-    moves[n_kept] = move
-    turns[n_kept] = turn
+    for i in range(n):
+        moves[n_kept, i] = trial[i] - x[i]
+        turns[n_kept, i] = grad[i] - ahead[i]
+    move, turn = moves[n_kept], turns[n_kept]
+    if dot(move, turn) <= 1e-12 * np.sqrt(dot(move, move) * dot(turn, turn)):
+        return n_kept
     return n_kept + 1
+
+
+@kernel
+def longest_step(p):
+    """How far to go along p at most."""
+    most = TINY
+    for i in range(len(p) // 2, len(p)):
+        most = max(most, abs(p[i]))
+    return min(1.0, FURTHEST / most)
 
 
 @kernel
 def joint_climb(x, lists, lo, data, theta, total, prior, hold, tol, max_iter):
     """L-BFGS steps from x to a maximum; gives their number, ``max_iter + 1`` where they did not settle."""
-    n = len(x)
-    grad, ahead, p, scale, nothing = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(0)
-    moves, turns = np.empty((MEMORY, n)), np.empty((MEMORY, n))
-    step = 0
+    n, whole, step = len(x), 0.0, 0
+    for t in range(len(theta)):
+        whole += total[t]
+    grad, ahead, p, trial, scale = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    moves, turns, nothing = np.empty((MEMORY, n)), np.empty((MEMORY, n)), np.empty(0)
     for _ in range(ROUNDS):
         rescale(x, prior, hold)
         value = joint_objective(x, lists, lo, data, theta, total, prior, hold, grad, scale)
         n_kept = 0
         while True:
             gain = remembered_direction(grad, scale, moves, turns, n_kept, p)
-            if gain <= tol * total.sum():
+            if gain <= tol * whole:
                 break
             step += 1
             if step > max_iter:
                 return step
-            size = min(1.0, FURTHEST / max(np.abs(p[n // 2 :]).max(), TINY))
+            size = longest_step(p)
             while True:
-                trial = x + size * p
+                for i in range(n):
+                    trial[i] = x[i] + size * p[i]
                 found = joint_objective(trial, lists, lo, data, theta, total, prior, hold, ahead, nothing)
                 if found >= value + ARMIJO * size * gain - ROUNDING * abs(value) or size < 1e-12:
                     break
                 size *= 0.5
-            n_kept = remember(trial - x, grad - ahead, moves, turns, n_kept)
-            x[:] = trial
+            n_kept = remember(x, trial, grad, ahead, moves, turns, n_kept)
             value = found
-            grad[:] = ahead
+            for i in range(n):
+                x[i], grad[i] = trial[i], ahead[i]
         if abs(rescale(x, prior, hold)) < 1e-6:
             break
     return step
@@ -217,14 +242,18 @@ def scores_and_variances(
         lo, hi = slot_ptr[q], slot_ptr[q + 1]
         gamma[lo:hi] = 0.5
         t, stop = theta_ptr[q], theta_ptr[q + 1]
-        if total[t:stop].sum() == 0:
+        whole = 0.0
+        for at in range(t, stop):
+            whole += total[at]
+        if whole == 0:
             continue
         x = np.full(2 * (hi - lo), LOG_HALF)
         x[: hi - lo] = out[lo:hi]
         lists = (list_ptr[q], list_ptr[q + 1])
-        each = total[t:stop].sum() / (hi - lo)
+        each = whole / (hi - lo)
         steps[q] = joint_climb(
             x, lists, lo, data, theta[t:stop], total[t:stop], prior * each, hold * each, tol, max_iter
         )
-        out[lo:hi] = x[: hi - lo]
-        gamma[lo:hi] = np.exp(x[hi - lo :])
+        for i in range(hi - lo):
+            out[lo + i] = x[i]
+            gamma[lo + i] = np.exp(x[hi - lo + i])

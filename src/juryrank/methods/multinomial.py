@@ -116,16 +116,21 @@ class Multinomial(Aggregator):
         return theta
 
     def _counts(self, r: Rankings) -> Counts:
-        value = r.entry_rank
-        if self.counts == "score" and r.entry_score is not None:
-            value = -r.entry_score
-            value.flags.writeable = False  # as ranks are: Numba compiles one version and not two
         beyond, n_beyond = np.zeros(r.n_lists), np.zeros(r.n_lists, np.int64)
         if self.missing == "last":
             beyond, n_beyond = absent_rank(r, r.entry_rank, "last"), r.query_size[r.list_query] - r.list_size
-        made = Counts(value, beyond, np.zeros(r.n_entries), np.zeros(r.n_lists), np.zeros(r.n_lists))
-        net_counts(r.list_ptr, r.entry_ptr, value, beyond, n_beyond, self.counts == "once", *made[2:])
-        return made
+        net, list_net, total = np.zeros(r.n_entries), np.zeros(r.n_lists), np.zeros(r.n_lists)
+        value, order = r.entry_rank, None
+        if self.counts == "score" and r.entry_score is not None:
+            order = np.lexsort((-r.entry_score, parents(r.entry_ptr)))  # ranks may have been given beside scores
+            value = -r.entry_score
+        rising = value if order is None else value[order]
+        for array in (value, rising):
+            array.flags.writeable = False  # as ranks are: Numba compiles one version and not two
+        net_counts(r.list_ptr, r.entry_ptr, rising, beyond, n_beyond, self.counts == "once", net, list_net, total)
+        if order is not None:
+            net[order] = net.copy()
+        return Counts(value, beyond, net, list_net, total)
 
     def _fit_scores(self, r: Rankings, counts: Counts, groups: Adherences, weight: Floats, out: Floats) -> Ints:
         """Write the scores under equal variances; ``weight`` has the adherence in it."""
