@@ -83,7 +83,7 @@ class Study(Report):
             [name, *(f"{100 * v:.2f}" for v in self.by_factors[name]), f"{self.seconds[name]:.2f}"] for name in METHODS
         ]
         note = (
-            f"Matrix factorisation errs by {self.error:.3f} (root mean square) on ratings left out. Completed that way, "
+            f"Matrix factorisation errs by {self.error:.3f} (root mean square) on ratings left out. Completed so, "
             "a rarely rated movie can be as good as its few ratings: a strong prior alone does as well as mpm."
         )
         columns = ["method", *(f"NDCG@{k}" for k in range(1, 11)), "seconds"]
