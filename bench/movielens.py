@@ -82,10 +82,7 @@ class Study(Report):
         rows = [
             [name, *(f"{100 * v:.2f}" for v in self.by_factors[name]), f"{self.seconds[name]:.2f}"] for name in METHODS
         ]
-        note = (
-            f"Matrix factorisation errs by {self.error:.3f} (root mean square) on ratings left out. Completed so, "
-            "a rarely rated movie can be as good as its few ratings: a strong prior alone does as well as mpm."
-        )
+        note = f"Matrix factorisation errs by {self.error:.3f} (root mean square) on ratings left out."
         columns = ["method", *(f"NDCG@{k}" for k in range(1, 11)), "seconds"]
         return Table("NDCG where missing ratings are factorised, × 100", columns, rows, note=note)
 
