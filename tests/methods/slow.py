@@ -103,3 +103,16 @@ def rho(shares, n):
     for j, u in enumerate(sorted(shares), 1):
         chances.append(sum(comb(n, t) * u**t * (1 - u) ** (n - t) for t in range(j, n + 1)))
     return min(chances)
+
+
+def soft_transition(ranks, weights, temperature):
+    """The transition matrix of MC4 with majorities softened by a sigmoid, as supervised MC4 learns; missing is last."""
+    n = ranks.shape[1]
+    over = beats(ranks, weights, "last")
+    p = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                p[i, j] = 1 / (1 + np.exp(-(over[j, i] - over[i, j]) / sum(weights) / temperature)) / n
+        p[i, i] = 1 - p[i].sum()
+    return p

@@ -11,6 +11,7 @@ min γᵀ(H₀ + σI)γ - σc, σ the largest singular value of A: a strong pull
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,9 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError, JuryrankError, MissingExtraError
 from juryrank.learners.labelled import Labelled
 
-LARGEST = 40_000  # numbers in all matrices; SCS takes some 400 to 700 iterations, each with an eigenvalue problem each
+LARGEST = (
+    40_000  # numbers in all matrices; SCS takes some 400 to 700 iterations, each with an eigenvalue problem per matrix
+)
 SECONDS_EACH = 3e-4  # of one such number, measured on one core
 ACCURACY = 1e-6
 MOST_ITERATIONS = 20_000
@@ -141,7 +144,9 @@ def run(name: str, problem: Any) -> None:
     from cvxpy.error import SolverError
 
     try:
-        problem.solve(solver="SCS", eps=ACCURACY, max_iters=MOST_ITERATIONS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what cvxpy warns of is an error here
+            problem.solve(solver="SCS", eps=ACCURACY, max_iters=MOST_ITERATIONS)
         status = str(problem.status)
     except SolverError as error:
         status = str(error)
