@@ -39,6 +39,6 @@ def run(
     with bars(quiet=quiet):
         chosen.fit(given, valid=held)
     save(chosen, out)
-    note(f"{out}: {chosen.name}, fitted to {given!r}", quiet=quiet)
     if report := getattr(chosen, "report", None):
         print(report())
+    note(f"{out}: {chosen.name}, fitted to {given!r}", quiet=quiet)

@@ -63,8 +63,8 @@ def _grid(
 ) -> str:
     """Values from -1 to 1 as squares of that area, or as filled cells of that strength with a text in them."""
     left = 12 + 7 * max(map(len, rows))
-    top = 12 + round(5.2 * max(map(len, columns)))
-    width, height = left + CELL * len(columns) + 90, top + CELL * len(rows) + 4
+    slant = 12 + round(5.2 * max(map(len, columns)))  # room of names at 45 degrees
+    top, width, height = slant, left + CELL * len(columns) + slant, slant + CELL * len(rows) + 4
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-size="12" role="img">']
     for x, name in enumerate(columns):
         at = left + CELL * (x + 0.5)

@@ -30,9 +30,9 @@ def picture(found: Explanation, form: str) -> bytes:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
-    parts = _parts(found)
-    heights = [height for height, _ in parts]
     width = max(6.5, 3.2 + CELL * _columns(found))
+    parts = _parts(found, width)
+    heights = [height for height, _ in parts]
     with matplotlib.rc_context({"svg.hashsalt": "juryrank", "font.size": 9}):
         figure = Figure(figsize=(width, sum(heights)), layout="constrained")
         rows = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
@@ -47,11 +47,12 @@ def _columns(found: Explanation) -> int:
     return max(len(found.weights), 0 if found.redundancy is None else len(found.redundancy.experts))
 
 
-def _parts(found: Explanation) -> list[tuple[float, Callable[[Any], None]]]:
+def _parts(found: Explanation, width: float) -> list[tuple[float, Callable[[Any], None]]]:
     """The height of each part in inches, and what draws it."""
     kinds = len(next(iter(found.weights.values()), {}))
+    wide = min(0.6, (width - 0.5) / max(len(found.weights), 1))  # squares that fill the width
     parts: list[tuple[float, Callable[[Any], None]]] = [
-        (1.6 + CELL * max(kinds, 1), lambda axes: _hinton(axes, found.method, found.weights))
+        (1.7 + wide * max(kinds, 1), lambda axes: _hinton(axes, found.method, found.weights))
     ]
     if (w := found.without) is not None:
         parts.append((1.2 + 0.2 * len(w.left_out), lambda axes: _without(axes, w)))
