@@ -8,9 +8,10 @@ from typing import Any
 
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.errors import NotFittedError
+from juryrank.explain.alone import Alone, alone
 from juryrank.explain.contributions import QueryMatrix, contributions, query_matrix
 from juryrank.explain.redundancy import Redundancy, redundancy
-from juryrank.explain.texts import matrix_table, redundancy_table, weights_table, without_table
+from juryrank.explain.texts import alone_table, matrix_table, redundancy_table, weights_table, without_table
 from juryrank.explain.without import Without, leave_one_out
 from juryrank.methods import Aggregator
 from juryrank.report import Report, Table
@@ -28,17 +29,20 @@ class Explanation(Report):
     params: dict[str, Any]
     told: str  # what the model says of itself
     weights: dict[str, dict[str, float]]
+    alone: Alone | None = None
     without: Without | None = None
     redundancy: Redundancy | None = None
     matrix: QueryMatrix | None = None
 
     def __repr__(self) -> str:
-        parts = [p for p in ("without", "redundancy", "matrix") if getattr(self, p) is not None]
+        parts = [p for p in ("alone", "without", "redundancy", "matrix") if getattr(self, p) is not None]
         return f"Explanation({', '.join([self.method, f'{len(self.weights)} experts', *parts])})"
 
     def tables(self, percent: bool | None = None) -> list[Table]:
-        """Weights, leave-one-expert-out, redundancy and the matrix of a query, as far as they are there."""
+        """Weights, experts alone and left out, redundancy and the matrix of a query, as far as they are there."""
         found = [weights_table(self.method, self.told, self.weights)]
+        if self.alone is not None:
+            found.append(alone_table(self.alone, self.weights, bool(percent)))
         if self.without is not None:
             found.append(without_table(self.without, bool(percent)))
         if self.redundancy is not None:
@@ -59,6 +63,8 @@ class Explanation(Report):
         """Everything, as plain values."""
         out: dict[str, Any] = {"method": self.method, "params": self.params, "report": self.told}
         out["weights"] = self.weights
+        if self.alone is not None:
+            out["alone"] = {"metric": self.alone.metric, "experts": self.alone.values}
         if (w := self.without) is not None:
             names = ("mean", "change", "standard_error")
             out["without"] = {
@@ -102,7 +108,7 @@ def explain(
     refit: bool = False,
     top: int = 20,
 ) -> Explanation:
-    """A fitted model explained: its weights; with data, redundancy; with labels, leave-one-expert-out; and one query.
+    """A fitted model explained: its weights; with data, redundancy; with labels, experts alone and left out; one query.
 
     ``refit`` fits the method anew for every expert left out, and ``top`` is how many items of the query are shown.
     """
@@ -119,6 +125,7 @@ def explain(
         start.params,
         start.told,
         start.weights,
+        alone=alone(given, metrics[0]) if labelled else None,
         without=leave_one_out(model, given, metrics, refit=refit) if labelled else None,
         redundancy=redundancy(given.rankings),
         matrix=None if query is None else query_matrix(model, given, query, top),

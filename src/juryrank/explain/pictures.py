@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juryrank.errors import MissingExtraError, UnknownNameError
+from juryrank.explain.alone import Alone
 from juryrank.explain.contributions import QueryMatrix
 from juryrank.explain.redundancy import Redundancy
 from juryrank.explain.without import Without
@@ -54,6 +55,8 @@ def _parts(found: Explanation, width: float) -> list[tuple[float, Callable[[Any]
     parts: list[tuple[float, Callable[[Any], None]]] = [
         (1.7 + wide * max(kinds, 1), lambda axes: _hinton(axes, found.method, found.weights))
     ]
+    if (a := found.alone) is not None and a.beside(found.weights):
+        parts.append((3.2, lambda axes: _alone(axes, a, found.weights)))
     if (w := found.without) is not None:
         parts.append((1.2 + 0.2 * len(w.left_out), lambda axes: _without(axes, w)))
     if (r := found.redundancy) is not None:
@@ -72,6 +75,17 @@ def _hinton(axes: Any, method: str, weights: dict[str, dict[str, float]]) -> Non
     kinds = list(next(iter(weights.values())))
     values = np.array([[row[kind] for row in weights.values()] for kind in kinds])
     _squares(axes, values / np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300), kinds, list(weights))
+
+
+def _alone(axes: Any, found: Alone, weights: dict[str, dict[str, float]]) -> None:
+    """Each expert by its value alone and its weight (WWW 2007, Figure 1)."""
+    beside = found.beside(weights)
+    axes.scatter([value for _, value, _ in beside], [weight for _, _, weight in beside], color=POSITIVE, s=18)
+    for name, value, weight in beside:
+        axes.annotate(name, (value, weight), xytext=(3, 3), textcoords="offset points", fontsize=7)
+    axes.set(xlabel=f"{found.metric} of the expert alone", ylabel="weight")
+    axes.set_title("weight against accuracy", loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _agreement(axes: Any, found: Redundancy) -> None:

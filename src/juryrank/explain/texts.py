@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from juryrank.explain.alone import Alone
 from juryrank.explain.contributions import QueryMatrix
 from juryrank.explain.redundancy import Redundancy
 from juryrank.explain.without import Without
@@ -38,6 +39,17 @@ def weights_table(method: str, told: str, weights: dict[str, dict[str, float]]) 
     if "*" in weights:
         note += " * stands for all other experts."
     return Table(f"{method}: weights of experts", columns, rows, note=" ".join(filter(None, [told, note])))
+
+
+def alone_table(alone: Alone, weights: dict[str, dict[str, float]], percent: bool) -> Table:
+    """One row per expert, the best alone first; with its weight, where it has one."""
+    held = {name: f"{weight:.4g}" for name, _, weight in alone.beside(weights)}
+    best_first = sorted(alone.values.items(), key=lambda row: (np.isnan(row[1]), -row[1], row[0]))
+    rows = [[name, number(value, percent), *([held.get(name, "–")] if held else [])] for name, value in best_first]
+    note = "On the labelled queries for which the expert has a list."
+    if held:
+        note += " A good expert weighs little where others say the same: see the agreement."
+    return Table("Experts alone", ["expert", alone.metric, *(["weight"] if held else [])], rows, note=note)
 
 
 def without_table(without: Without, percent: bool) -> Table:
