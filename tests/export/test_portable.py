@@ -158,7 +158,7 @@ def test_json_and_csv_hold_the_same_numbers_bit_for_bit():
     model = method("jury").fit(awkward())
     content = json.loads(export(model, "json", depth=5))
     assert (content["format"], content["version"], content["depth"]) == ("juryrank-position-table", 1, 5)
-    assert content["exact"] == "for ranks up to 5"
+    assert content["exact"] == "for whole ranks up to 5"
     ranks = np.arange(1.0, 6)
     for name in AWKWARD:
         assert content["points"][name] == model.points_of(name, ranks).tolist()

@@ -105,6 +105,6 @@ def _tried_out(model: Aggregator, names: tuple[str, ...], length: int, items: in
 
 def _holds(by: tuple[str, ...], length: int, items: int | None) -> str:
     if by == ("rank",):
-        return f"for ranks up to {length}"
+        return f"for whole ranks up to {length}"
     told = f"for lists of {length} items" if "length" in by else f"for lists of up to {length} items"
     return told + (f" in queries of {items}" if "items" in by else "") + ", ranked 1, 2, 3, … without ties"
