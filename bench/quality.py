@@ -13,6 +13,7 @@ from rich.progress import track
 
 import juryrank
 from inputs import MQ2008
+from juryrank.methods import consensus_methods
 from juryrank.report import Report, Table
 from published import MEASURED, METRICS, PUBLISHED, TO_REACH, TO_REPRODUCE, Known
 
@@ -78,11 +79,6 @@ def measure(methods: list[str], folder: Path, progress: Any = None) -> Quality:
     """Our values by method."""
     found = juryrank.compare(methods, juryrank.read(folder), METRICS, convention="letor", progress=progress)
     return Quality({name: tuple(100 * found.means[n]) for n, name in enumerate(found.names)})
-
-
-def consensus_methods() -> list[str]:
-    """Every method that learns nothing from labels."""
-    return [name for name, cls in juryrank.METHODS.items() if not cls.supervised]
 
 
 def _texts(values: tuple[float | None, ...], sign: str = "") -> list[str]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import juryrank
+from juryrank.methods import consensus_methods
 
 ROOT = Path(__file__).parents[1]
 METRIC = "nDCG@10"
@@ -13,9 +14,7 @@ STYLE = "text{font:13px system-ui,sans-serif;fill:#555}.e{fill:#b8b8b8}.c{fill:#
 def measured() -> list[tuple[float, str, str]]:
     """Value, kind (e: expert, c: consensus) and name, best first."""
     data = juryrank.read(ROOT / "src" / "juryrank" / "demo" / "cooking.csv")
-    consensus = {
-        name: juryrank.method(name).fit_predict(data) for name, m in juryrank.METHODS.items() if not m.supervised
-    }
+    consensus = {name: juryrank.method(name).fit_predict(data) for name in consensus_methods()}
     experts = juryrank.evaluate(data, data, METRIC)[METRIC]
     methods = juryrank.evaluate(consensus, data, METRIC)[METRIC]
     rows = [(v, "e", name) for name, v in experts.items()] + [(v, "c", name) for name, v in methods.items()]

@@ -1,5 +1,7 @@
 """What all tests share: real data where it is present, and random ragged rankings with ties."""
 
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,7 @@ def shared_data() -> Path:
 def random_dataset(
     seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True
 ) -> Dataset:
-    """Partial lists with gaps and ties, an item nobody ranks in every query, and labels 0..2 for most items."""
+    """Partial lists with gaps and ties, an item nobody ranks in every query, labels 0..2 for most items, features."""
     rng = np.random.default_rng(seed)
     rows, labels = [], []
     for q in range(n_queries):
@@ -41,11 +43,23 @@ def random_dataset(
     text = {"query": pl.String, "item": pl.String}
     entries = pl.DataFrame(rows, schema={**text, "expert": pl.String, "rank": pl.Float64}, orient="row")
     every = [(f"q{q}", f"i{i}") for q in range(n_queries) for i in range(n_items)]
-    return from_long(
-        entries,
-        candidates=pl.DataFrame(every, schema=text, orient="row"),
-        labels=pl.DataFrame(labels, schema={**text, "label": pl.Float64}, orient="row"),
+    return with_features(
+        from_long(
+            entries,
+            candidates=pl.DataFrame(every, schema=text, orient="row"),
+            labels=pl.DataFrame(labels, schema={**text, "label": pl.Float64}, orient="row"),
+        )
     )
+
+
+def with_features(data: Dataset) -> Dataset:
+    """The data with three random features that belong to the names of query and item; z0 … z9 is i9 … i0 renamed."""
+    r = data.rankings
+    queries = np.repeat(np.array(r.queries, object), r.query_size)
+    items = [f"i{9 - int(item[1:])}" if item[0] == "z" else item for item in r.items[r.slot_item]]
+    owners = [f"{query} {item}" for query, item in zip(queries, items, strict=True)]
+    drawn = [np.random.default_rng(zlib.crc32(owner.encode())).normal(size=3) for owner in owners]
+    return replace(data, features=np.array(drawn).reshape(r.n_slots, 3))
 
 
 @pytest.fixture

@@ -12,13 +12,12 @@ SCRIPT = """
 import sys
 import juryrank
 from juryrank.kernels import jit
+from juryrank.methods import consensus_methods
 
 jit.THREADED_FROM = 0
 data = juryrank.read(sys.argv[1:])
-for name in juryrank.METHODS:
-    method = juryrank.method(name)
-    if not method.supervised:
-        print(name, method.fit(data).predict(data).to_trec(), sep="\\n")
+for name in consensus_methods():
+    print(name, juryrank.method(name).fit(data).predict(data).to_trec(), sep="\\n")
 """
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import juryrank
 from cli.conftest import DEMO, Run
-from juryrank.methods import METHODS
+from juryrank.methods import consensus_methods
 
 
 def test_compare_equals_the_library(run: Run) -> None:
@@ -21,7 +21,7 @@ def test_compare_equals_the_library(run: Run) -> None:
 def test_compare_takes_every_consensus_method_by_default(run: Run) -> None:
     shown = run("compare", DEMO, "--format", "csv", "-m", "AP", "--quiet")
     names = [line.split(",")[0] for line in shown.out.splitlines()[1:]]
-    assert names == [name for name, cls in METHODS.items() if not cls.supervised]
+    assert names == consensus_methods()
 
 
 @pytest.mark.parametrize(

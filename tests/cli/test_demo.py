@@ -2,14 +2,14 @@
 
 import juryrank
 from cli.conftest import DEMO, Run
-from juryrank.methods import METHODS
+from juryrank.methods import consensus_methods
 
 
 def test_the_demo_shows_a_question_every_method_and_its_limits(run: Run) -> None:
     shown = run("demo", "--query", "q04")
     assert shown.code == 0
     assert "cake collapsed in the centre" in shown.out
-    for name in [*(name for name, cls in METHODS.items() if not cls.supervised), *juryrank.read(DEMO).experts]:
+    for name in [*consensus_methods(), *juryrank.read(DEMO).experts]:
         assert f" {name} " in shown.out
     assert "none of them beat chargram" in shown.out
     assert "not a benchmark" in shown.out

@@ -75,4 +75,4 @@ def test_several_lists_of_one_expert_give_the_mean():
 @pytest.mark.parametrize(("name", "complaint"), [("score", "no scores"), ("item", "no item features")])
 def test_features_that_the_data_does_not_have_are_named(name, complaint, dataset):
     with pytest.raises(DataError, match=complaint):
-        FEATURES[name](dataset, EXPERTS)
+        FEATURES[name](Dataset(rankings=dataset.rankings), EXPERTS)

@@ -7,23 +7,31 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import random_dataset
-from juryrank.data.build import from_dicts, from_long, from_orders
+from conftest import random_dataset, with_features
+from juryrank.data import build
 from juryrank.data.dataset import Dataset
 from juryrank.errors import NotFittedError, ParameterError, UnknownNameError
-from juryrank.methods import ALIASES, METHODS, method
+from juryrank.methods import ALIASES, METHODS, consensus_methods, method
 from juryrank.methods.base import Aggregator
 from juryrank.params import parameters
 
 every_method = pytest.mark.parametrize("name", METHODS)
-# What labels teach may contradict the lists; promises about lists alone are made by methods without labels.
-every_consensus_method = pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].supervised])
+# Labels and item features may contradict the lists; promises about lists are made by methods that take lists alone.
+every_consensus_method = pytest.mark.parametrize("name", consensus_methods())
 # A vote has two values, so it can only keep unanimous experts' order weakly.
 WEAK = {"majority-vote"}
 # Ties between items that no majority separates are cut by the order of the slots.
 CUTS_TIES = {"borda-fuse", "kemeny", "condorcet", "cps", "theta-cps", "mallows", "generalised-mallows"}
 # The metric by which it chooses cuts ties by the names of the items.
 CHOOSES = {"auto"}
+
+
+def from_long(*args, **kwargs) -> Dataset:
+    return with_features(build.from_long(*args, **kwargs))
+
+
+def from_orders(*args, **kwargs) -> Dataset:
+    return with_features(build.from_orders(*args, **kwargs))
 
 
 def variants(name: str) -> list[Aggregator]:
@@ -108,7 +116,7 @@ def test_permuting_the_items_permutes_the_scores(name):
     # Where ties are cut by the order of the slots, take majorities without ties and cycles.
     swapped = [["i0", "i1", "i2", "i3"], ["i1", "i0", "i2", "i3"], ["i0", "i1", "i3", "i2"]]
     labels = {"all": {f"i{i}": 3 - i for i in range(4)}}
-    plain = from_dicts({f"e{k}": {"all": order} for k, order in enumerate(swapped)}, labels=labels)
+    plain = build.from_dicts({f"e{k}": {"all": order} for k, order in enumerate(swapped)}, labels=labels)
     data = plain if name in CUTS_TIES else random_dataset(7)
     fixed = {"among": "jury"} if name in CHOOSES else {}
     frames = _long(data), None if data.labels is None else _labels(data)
@@ -153,7 +161,8 @@ def test_empty_queries_and_empty_data_are_no_trouble(name, dataset):
     nobody = from_long(_long(dataset).filter(query="q0"), candidates=_candidates(dataset))
     out = model.predict(nobody)["q1"].scores
     assert np.isfinite(out).all()
-    assert np.ptp(out) == 0 or name in CUTS_TIES
+    # What is known about the items may rank them where no list does.
+    assert np.ptp(out) == 0 or name in CUTS_TIES or METHODS[name].needs_features
 
 
 @every_consensus_method

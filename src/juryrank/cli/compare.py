@@ -57,10 +57,10 @@ def run(
 
 
 def consensus_methods() -> list[str]:
-    """Every method that needs no labels."""
-    from juryrank.methods import METHODS
+    """Every method that needs nothing but lists."""
+    from juryrank import methods
 
-    return [name for name, cls in METHODS.items() if not cls.supervised]
+    return methods.consensus_methods()
 
 
 def chosen_folds(text: str, data: Dataset) -> int | tuple[Fold, ...]:

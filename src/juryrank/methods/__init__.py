@@ -33,9 +33,11 @@ from juryrank.methods.mc3 import MC3
 from juryrank.methods.mc4 import MC4
 from juryrank.methods.mean_rank import MeanRank
 from juryrank.methods.median_rank import MedianRank
+from juryrank.methods.monotone_retargeting import MonotoneRetargeting
 from juryrank.methods.mpm import MPM
 from juryrank.methods.outranking import Outranking
 from juryrank.methods.rbc import RBC
+from juryrank.methods.retargeting import Retargeting
 from juryrank.methods.ridge import Ridge
 from juryrank.methods.rra import RRA
 from juryrank.methods.rrf import RRF
@@ -85,7 +87,9 @@ __all__ = [
     "Mallows",
     "MeanRank",
     "MedianRank",
+    "MonotoneRetargeting",
     "Outranking",
+    "Retargeting",
     "Ridge",
     "SVDLambdaRank",
     "SupervisedBorda",
@@ -95,6 +99,7 @@ __all__ = [
     "SupervisedMC4",
     "ThetaCPS",
     "ThetaMPM",
+    "consensus_methods",
     "method",
 ]
 
@@ -130,9 +135,11 @@ METHODS: dict[str, type[Aggregator]] = {
         MC4,
         MeanRank,
         MedianRank,
+        MonotoneRetargeting,
         MPM,
         Outranking,
         RBC,
+        Retargeting,
         Ridge,
         RRA,
         RRF,
@@ -164,6 +171,11 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "wmnz": ("combmnz", {}),
     "wsum": ("combsum", {}),
 }
+
+
+def consensus_methods() -> list[str]:
+    """The names of the methods that need nothing but lists."""
+    return [name for name, cls in METHODS.items() if not cls.supervised and not cls.needs_features]
 
 
 def method(name: str, **params: Any) -> Aggregator:

@@ -45,6 +45,7 @@ class Aggregator(ABC):
 
     name: ClassVar[str]
     supervised: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = False  # item features, beside the lists
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
