@@ -8,6 +8,7 @@ from juryrank.methods.base import Aggregator
 from juryrank.methods.blend import Blend
 from juryrank.methods.borda import Borda
 from juryrank.methods.borda_fuse import BordaFuse
+from juryrank.methods.bradley_terry import BradleyTerry
 from juryrank.methods.combanz import CombANZ
 from juryrank.methods.combgmnz import CombGMNZ
 from juryrank.methods.combmax import CombMAX
@@ -18,8 +19,11 @@ from juryrank.methods.combsum import CombSUM
 from juryrank.methods.condorcet import Condorcet
 from juryrank.methods.copeland import Copeland
 from juryrank.methods.cps import CPS
+from juryrank.methods.crowd_bt import CrowdBT
 from juryrank.methods.dowdall import Dowdall
+from juryrank.methods.elo import Elo
 from juryrank.methods.generalised_mallows import GeneralisedMallows
+from juryrank.methods.hodge_rank import HodgeRank
 from juryrank.methods.isr import ISR
 from juryrank.methods.jury import Jury
 from juryrank.methods.kemeny import Kemeny
@@ -36,6 +40,9 @@ from juryrank.methods.median_rank import MedianRank
 from juryrank.methods.monotone_retargeting import MonotoneRetargeting
 from juryrank.methods.mpm import MPM
 from juryrank.methods.outranking import Outranking
+from juryrank.methods.plackett_luce import PlackettLuce
+from juryrank.methods.plackett_luce_gamma import PlackettLuceGamma
+from juryrank.methods.rank_centrality import RankCentrality
 from juryrank.methods.rbc import RBC
 from juryrank.methods.retargeting import Retargeting
 from juryrank.methods.ridge import Ridge
@@ -47,8 +54,12 @@ from juryrank.methods.supervised_mc2 import SupervisedMC2
 from juryrank.methods.supervised_mc3 import SupervisedMC3
 from juryrank.methods.supervised_mc4 import SupervisedMC4
 from juryrank.methods.svd_lambdarank import SVDLambdaRank
+from juryrank.methods.svp import SVP
 from juryrank.methods.theta_cps import ThetaCPS
 from juryrank.methods.theta_mpm import ThetaMPM
+from juryrank.methods.thurstone import Thurstone
+from juryrank.methods.trueskill import TrueSkill
+from juryrank.methods.weng_lin import WengLin
 from juryrank.params import parameters
 
 __all__ = [
@@ -63,11 +74,13 @@ __all__ = [
     "RBC",
     "RRA",
     "RRF",
+    "SVP",
     "Aggregator",
     "Auto",
     "Blend",
     "Borda",
     "BordaFuse",
+    "BradleyTerry",
     "CombANZ",
     "CombGMNZ",
     "CombMAX",
@@ -77,8 +90,11 @@ __all__ = [
     "CombSUM",
     "Condorcet",
     "Copeland",
+    "CrowdBT",
     "Dowdall",
+    "Elo",
     "GeneralisedMallows",
+    "HodgeRank",
     "Jury",
     "Kemeny",
     "LambdaRank",
@@ -89,6 +105,9 @@ __all__ = [
     "MedianRank",
     "MonotoneRetargeting",
     "Outranking",
+    "PlackettLuce",
+    "PlackettLuceGamma",
+    "RankCentrality",
     "Retargeting",
     "Ridge",
     "SVDLambdaRank",
@@ -99,6 +118,9 @@ __all__ = [
     "SupervisedMC4",
     "ThetaCPS",
     "ThetaMPM",
+    "Thurstone",
+    "TrueSkill",
+    "WengLin",
     "consensus_methods",
     "method",
 ]
@@ -110,6 +132,7 @@ METHODS: dict[str, type[Aggregator]] = {
         Blend,
         Borda,
         BordaFuse,
+        BradleyTerry,
         CombANZ,
         CombGMNZ,
         CombMAX,
@@ -120,8 +143,11 @@ METHODS: dict[str, type[Aggregator]] = {
         Condorcet,
         Copeland,
         CPS,
+        CrowdBT,
         Dowdall,
+        Elo,
         GeneralisedMallows,
+        HodgeRank,
         ISR,
         Jury,
         Kemeny,
@@ -138,6 +164,9 @@ METHODS: dict[str, type[Aggregator]] = {
         MonotoneRetargeting,
         MPM,
         Outranking,
+        PlackettLuce,
+        PlackettLuceGamma,
+        RankCentrality,
         RBC,
         Retargeting,
         Ridge,
@@ -149,8 +178,12 @@ METHODS: dict[str, type[Aggregator]] = {
         SupervisedMC3,
         SupervisedMC4,
         SVDLambdaRank,
+        SVP,
         ThetaCPS,
         ThetaMPM,
+        Thurstone,
+        TrueSkill,
+        WengLin,
     )
 }
 

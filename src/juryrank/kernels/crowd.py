@@ -1,0 +1,134 @@
+"""Bradley–Terry where each expert is right only with a chance of its own.
+
+An expert that is right with chance r says that the first of a pair wins with probability r P + (1 - r)(1 - P), P its
+chance to win. Strengths climb by Newton's method, with the curvature of a pair never below a tenth of the expected one
+(the likelihood is not concave), solved by conjugate gradients; a step is halved while the likelihood falls.
+"""
+
+import math
+
+import numpy as np
+
+from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.links import LOGISTIC
+from juryrank.kernels.pairs import count_pairs
+from juryrank.kernels.strengths import FARTHEST, SHORTEST, newton_step
+
+NOISE = 1e-13  # falls of the likelihood, relative to it, that rounding makes
+
+
+@over_queries
+def list_comparisons(
+    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
+    pair_ptr, compared_ptr, n_pairs, left, right, won, pair,
+):  # fmt: skip
+    """The distinct pairs of every query, and of each comparison of each list its pair and what is said of the first."""
+    for q in range(first, last):
+        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        a, b, _, _, _ = count_pairs(
+            q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail
+        )
+        key = np.sort(a.astype(np.int64) * n + b)
+        n_pairs[q] = len(key)
+        for p in range(len(key)):
+            left[pair_ptr[q] + p], right[pair_ptr[q] + p] = key[p] // n, key[p] % n
+        for m in range(list_ptr[q], list_ptr[q + 1]):
+            c = compared_ptr[m]
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                for f in range(e + 1, entry_ptr[m + 1]):
+                    i, j = entry_slot[e] - lo, entry_slot[f] - lo
+                    pair[c] = np.searchsorted(key, min(i, j) * n + max(i, j))
+                    won[c] = 0.5 if entry_rank[e] == entry_rank[f] else 1.0 if i < j else 0.0
+                    c += 1
+
+
+@kernel
+def believe(begin, end, compared_ptr, won, pair, list_weight, reliable, up, slope, curve, agreed):
+    """Slope and curvature of each pair, how much of each list is honest; the log likelihood."""
+    value = 0.0
+    expected = np.zeros(len(up))
+    for p in range(len(up)):
+        slope[p], curve[p] = 0.0, 0.0
+    for m in range(begin, end):
+        r, w = reliable[m], list_weight[m]
+        agreed[m] = 0.0
+        for c in range(compared_ptr[m], compared_ptr[m + 1]):
+            p = pair[c]
+            flat = up[p] * (1.0 - up[p])
+            for_first = r * up[p] + (1.0 - r) * (1.0 - up[p])
+            for_second = 1.0 - for_first
+            first, second = won[c] / for_first, (1.0 - won[c]) / for_second
+            turn = (2.0 * r - 1.0) * flat
+            slope[p] += w * turn * (first - second)
+            curve[p] += (
+                w * turn * (turn * (first / for_first + second / for_second) - (1.0 - 2.0 * up[p]) * (first - second))
+            )
+            expected[p] += w * turn * turn / (for_first * for_second)
+            agreed[m] += w * r * (won[c] * up[p] / for_first + (1.0 - won[c]) * (1.0 - up[p]) / for_second)
+            value += w * (won[c] * math.log(for_first) + (1.0 - won[c]) * math.log(for_second))
+    for p in range(len(up)):
+        curve[p] = max(curve[p], 0.1 * expected[p])
+    return value
+
+
+@kernel
+def climb_crowd(query, compared, prior, games, tol, max_iter, x):
+    """Climb from x; the number of steps, or max_iter + 1 where the slope stays above tol × games."""
+    lists, left, right = query
+    begin, end, list_weight = lists[0], lists[1], lists[6]
+    compared_ptr, won, pair, reliable, agreed = compared
+    n, precision = len(x), prior[2]
+    up, told, curve, nothing = np.empty(len(left)), np.empty(len(left)), np.empty(len(left)), np.empty(0)
+    slope, diagonal, step, old = np.empty(n), np.empty(n), np.zeros(n), x.copy()
+    number, share, best = 0, 1.0, -np.inf
+    while True:
+        for i in range(n):
+            x[i] = old[i] + share * step[i]
+        for p in range(len(left)):
+            up[p] = 1.0 / (1.0 + math.exp(x[right[p]] - x[left[p]]))
+        value = believe(begin, end, compared_ptr, won, pair, list_weight, reliable, up, told, curve, agreed)
+        for i in range(n):
+            value -= 0.5 * precision * x[i] * x[i]
+            slope[i], diagonal[i] = -precision * x[i], precision
+        for p in range(len(left)):
+            slope[left[p]] += told[p]
+            slope[right[p]] -= told[p]
+            diagonal[left[p]] += curve[p]
+            diagonal[right[p]] += curve[p]
+        most = 0.0
+        for i in range(n):
+            most = max(most, abs(slope[i]) / games[i])
+        if value < best - NOISE * abs(best) and share > SHORTEST and most > tol:
+            share *= 0.5
+            continue
+        if most <= tol or number == max_iter:
+            return number if most <= tol else max_iter + 1
+        best, number = value, number + 1
+        pairs = (left, right, nothing, nothing, nothing)
+        newton_step(LOGISTIC, pairs, lists, prior, x, slope, diagonal, curve, nothing, 1e-3, step)
+        farthest = 0.0
+        for i in range(n):
+            old[i] = x[i]
+            farthest = max(farthest, abs(step[i]))
+        share = min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
+
+
+@over_queries
+def crowd_strengths(
+    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, pair_ptr, compared_ptr,
+    n_pairs, left, right, won, pair, reliable, precision, tol, max_iter, steps, agreed, out,
+):  # fmt: skip
+    """Strengths of every query, given how reliable the expert of each list is; starts at ``out``."""
+    for q in range(first, last):
+        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        begin, end = pair_ptr[q], pair_ptr[q] + n_pairs[q]
+        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
+        x, games = np.zeros(n + 1), np.full(n + 1, precision)
+        x[:n] = out[lo : lo + n]
+        for m in range(list_ptr[q], list_ptr[q + 1]):
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                games[entry_slot[e] - lo] += list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m] - 1)
+        query = (lists, left[begin:end], right[begin:end])
+        compared = (compared_ptr, won, pair, reliable, agreed)
+        steps[q] = climb_crowd(query, compared, (0.0, 0.0, precision), games, tol, max_iter, x)
+        out[lo : lo + n] = x[:n]

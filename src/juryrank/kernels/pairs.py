@@ -1,0 +1,78 @@
+"""The pairs of items that lists compare, each once, with the weight of the lists for either side and for a tie.
+
+Lists may end in a ``tail`` of items that the expert did not rank but that count as last; two items of one tail are not
+compared. Pairs are ``first < second``, numbered from 0 inside a query; memory is that of the distinct pairs.
+"""
+
+import numpy as np
+
+from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.pairwise import index_of_slots
+
+
+@over_queries
+def most_pairs(first, last, slot_ptr, list_ptr, entry_ptr, out):
+    """How many distinct pairs each query can have: those of its lists, or all of its items."""
+    for q in range(first, last):
+        n = slot_ptr[q + 1] - slot_ptr[q]
+        compared = 0
+        for m in range(list_ptr[q], list_ptr[q + 1]):
+            size = entry_ptr[m + 1] - entry_ptr[m]
+            compared += size * (size - 1) // 2
+        out[q] = min(compared, n * (n - 1) // 2)
+
+
+@kernel
+def count_pairs(q, most, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail):
+    """The pairs of one query: first, second, and the weights of won, lost and tied, as seen by the first."""
+    lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+    ptr, lists, entries, _ = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
+    left, right = np.empty(most, np.int32), np.empty(most, np.int32)
+    won, lost, tied = np.zeros(most), np.zeros(most), np.zeros(most)
+    row, number = np.full(n, -1), np.empty(n, np.int64)
+    found = 0
+    for i in range(n):
+        for t in range(ptr[i], ptr[i + 1]):
+            m, at = lists[t], entries[t]
+            ranked = entry_ptr[m + 1] - tail[m]
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                j = entry_slot[e] - lo
+                if j <= i or (e >= ranked and at >= ranked):
+                    continue
+                if row[j] != i:
+                    row[j], number[j] = i, found
+                    left[found], right[found] = i, j
+                    found += 1
+                if entry_rank[at] < entry_rank[e]:
+                    won[number[j]] += list_weight[m]
+                elif entry_rank[at] > entry_rank[e]:
+                    lost[number[j]] += list_weight[m]
+                else:
+                    tied[number[j]] += list_weight[m]
+    return left[:found], right[:found], won[:found], lost[:found], tied[:found]
+
+
+@kernel
+def mean_leads(q, pairs, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight, tail, entry_value, out):
+    """out = for each pair of ``count_pairs``, in its order, how much more value the first has, in the mean of lists."""
+    left, right, won, lost, tied = pairs
+    lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+    ptr, lists, entries, _ = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
+    number = np.empty(n, np.int64)
+    p = 0
+    for i in range(n):
+        stop = p
+        while stop < len(left) and left[stop] == i:
+            number[right[stop]] = stop
+            out[stop] = 0.0
+            stop += 1
+        for t in range(ptr[i], ptr[i + 1]):
+            m, at = lists[t], entries[t]
+            ranked = entry_ptr[m + 1] - tail[m]
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                j = entry_slot[e] - lo
+                if j > i and (e < ranked or at < ranked):
+                    out[number[j]] += list_weight[m] * (entry_value[at] - entry_value[e])
+        while p < stop:
+            out[p] /= won[p] + lost[p] + tied[p]
+            p += 1

@@ -1,0 +1,121 @@
+"""The skew-symmetric matrix of rank 2 that is nearest to the mean preferences of the pairs that lists compare.
+
+The matrix is ``size (u vᵀ - v uᵀ)`` with orthonormal u and v; it is never built. Pairs that no list compares are taken
+as 0 with a weight e. A step fills in what is not known, (1 - e) of the last matrix everywhere but for the known pairs,
+and projects on rank 2 again (singular value projection), by a few subspace iterations from the last u and v.
+"""
+
+import math
+
+import numpy as np
+
+from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.pairs import count_pairs, mean_leads
+
+INNER = 3  # subspace iterations per step
+
+
+@kernel
+def sparse_times(left, right, rest, x, out):
+    """out = the skew-symmetric matrix of the known pairs times x."""
+    for i in range(len(out)):
+        out[i] = 0.0
+    for p in range(len(left)):
+        out[left[p]] += rest[p] * x[right[p]]
+        out[right[p]] -= rest[p] * x[left[p]]
+
+
+@kernel
+def filled_times(left, right, rest, size, u, v, x, out):
+    """out = the filled-in matrix times x: the residual of the known pairs, and the last matrix."""
+    sparse_times(left, right, rest, x, out)
+    along_u, along_v = np.dot(u, x), np.dot(v, x)
+    for i in range(len(out)):
+        out[i] += size * (u[i] * along_v - v[i] * along_u)
+
+
+@kernel
+def project(left, right, rest, size, u, v, new_u, new_v, image):
+    """new_u, new_v and the size of the matrix of rank 2 nearest to the filled-in one; 0 where that is 0."""
+    new_u[:] = u
+    new_v[:] = v
+    for _ in range(INNER):
+        filled_times(left, right, rest, size, u, v, new_v, image)
+        new_v[:] = new_u
+        length = math.sqrt(np.dot(image, image))
+        if length == 0.0:
+            return 0.0
+        for i in range(len(u)):
+            new_u[i] = image[i] / length
+        filled_times(left, right, rest, size, u, v, new_v, image)
+        along = np.dot(new_u, image)
+        for i in range(len(u)):
+            image[i] = along * new_u[i] - image[i]
+        length = math.sqrt(np.dot(image, image))
+        if length == 0.0:
+            return 0.0
+        for i in range(len(u)):
+            new_v[i] = image[i] / length
+    filled_times(left, right, rest, size, u, v, new_v, image)
+    return np.dot(new_u, image)
+
+
+@kernel
+def slope(left, right, rest, size, unknown, u, v, image):
+    """How far the residual is from having nothing to say about u and v: 0 where the matrix is the best one."""
+    sparse_times(left, right, rest, u, image)
+    squares = 0.0
+    for i in range(len(u)):
+        squares += (image[i] + unknown * size * v[i]) ** 2
+    sparse_times(left, right, rest, v, image)
+    for i in range(len(u)):
+        squares += (image[i] - unknown * size * u[i]) ** 2
+    return math.sqrt(squares)
+
+
+@kernel
+def complete(left, right, target, unknown, tol, max_iter, out):
+    """Row means of the matrix; the number of steps, or max_iter + 1."""
+    n = len(out)
+    u, v, rest = np.empty(n), np.full(n, 1.0 / math.sqrt(max(n, 1))), target.copy()
+    image, new_u, new_v = np.empty(n), np.empty(n), np.empty(n)
+    sparse_times(left, right, rest, v, u)
+    length, known = math.sqrt(np.dot(u, u)), math.sqrt(2.0 * np.dot(target, target))
+    if length <= 1e-12 * known or known == 0.0:
+        return 0
+    u /= length
+    size, steps = 0.0, max_iter + 1
+    for number in range(max_iter):
+        size = project(left, right, rest, (1.0 - unknown) * size, u, v, new_u, new_v, image)
+        u[:] = new_u
+        v[:] = new_v
+        for p in range(len(left)):
+            i, j = left[p], right[p]
+            rest[p] = target[p] - (1.0 - unknown) * size * (u[i] * v[j] - v[i] * u[j])
+        if slope(left, right, rest, size, unknown, u, v, image) <= tol * known:
+            steps = number + 1
+            break
+    in_u, in_v = u.sum() / n, v.sum() / n
+    for i in range(n):
+        out[i] = size * (u[i] * in_v - v[i] * in_u)
+    return steps
+
+
+@over_queries
+def rank_two(
+    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
+    entry_value, by_order, unknown, tol, max_iter, steps, out,
+):  # fmt: skip
+    """The row means of every query's rank-2 matrix of mean preferences, by order or by value."""
+    for q in range(first, last):
+        left, right, won, lost, tied = count_pairs(
+            q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail
+        )
+        target = np.empty(len(left))
+        if by_order:
+            for p in range(len(left)):
+                target[p] = (won[p] - lost[p]) / (won[p] + lost[p] + tied[p])
+        else:
+            pairs = (left, right, won, lost, tied)
+            mean_leads(q, pairs, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight, tail, entry_value, target)
+        steps[q] = complete(left, right, target, unknown, tol, max_iter, out[slot_ptr[q] : slot_ptr[q + 1]])

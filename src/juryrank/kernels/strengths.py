@@ -1,0 +1,249 @@
+"""Strengths of the items of a query: the maximum of a concave likelihood with a prior, by Newton's method.
+
+The unknowns are the strengths and, last, one parameter for ties. The prior's slope is ``shape - rate exp(s) -
+precision s``: a normal law on s, or a Gamma law on exp(s). Newton steps are solved by conjugate gradients with a
+diagonal preconditioner, so that nothing is ever a matrix; a step is halved while it does not shrink the slope.
+"""
+
+import math
+
+import numpy as np
+
+from juryrank.kernels.choices import curve_over_lists, pass_over_lists
+from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.links import (
+    DAVIDSON,
+    LISTWISE,
+    LOGISTIC,
+    NEVER,
+    PROBIT,
+    RAO_KUPPER,
+    davidson,
+    pass_over_pairs,
+    rao_kupper,
+)
+from juryrank.kernels.pairs import count_pairs
+
+FARTHEST = 5.0  # the most that one step moves a strength: odds of 150
+SHORTEST = 1e-6  # a step this short is taken whatever it does
+
+
+@kernel
+def evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two):
+    """Slope and diagonal curvature at x; ``one`` and ``two`` keep what the product with the curvature needs."""
+    first, second, won, lost, tied = pairs
+    shape, rate, precision = prior
+    n = len(x) - 1
+    for i in range(n):
+        worth = rate * math.exp(x[i]) if rate > 0.0 else 0.0
+        slope[i] = shape - worth - precision * x[i]
+        diagonal[i] = worth + precision
+    slope[n], diagonal[n] = 0.0, 0.0
+    if link == LISTWISE:
+        pass_over_lists(lists, x, slope, diagonal, one, two)
+    else:
+        pass_over_pairs(link, first, second, won, lost, tied, x, slope, diagonal, one, two)
+    if link in (DAVIDSON, RAO_KUPPER) and x[n] != NEVER:
+        tie_prior(link, precision, x[n], slope, diagonal)
+    else:
+        diagonal[n] = 1.0
+
+
+@kernel
+def tie_prior(link, games, t, slope, diagonal):
+    """``games`` imaginary games between equals, a third of them ties, keep the tie parameter finite."""
+    third = games / 3.0
+    if link == DAVIDSON:
+        _, _, in_t, curve, _ = davidson(0.0, t, third, third, third)
+    else:
+        _, _, in_t, curve, _ = rao_kupper(0.0, t, third, third, third)
+    slope[-1] += in_t
+    diagonal[-1] += curve
+
+
+@kernel
+def curve_times(link, pairs, lists, prior, x, diagonal, one, two, v, out):
+    """out = curvature at x times v."""
+    first, second = pairs[0], pairs[1]
+    _, rate, precision = prior
+    n = len(x) - 1
+    if link == LISTWISE:
+        for i in range(n):
+            out[i] = ((rate * math.exp(x[i]) if rate > 0.0 else 0.0) + precision) * v[i]
+        out[n] = v[n]
+        curve_over_lists(lists, x, one, two, v, out)
+        return
+    out[:] = diagonal * v
+    if link in (LOGISTIC, PROBIT):
+        for p in range(len(first)):
+            i, j = first[p], second[p]
+            out[i] -= one[p] * v[j]
+            out[j] -= one[p] * v[i]
+        return
+    for p in range(len(first)):
+        i, j = first[p], second[p]
+        out[i] += two[p] * v[n] - one[p] * v[j]
+        out[j] -= two[p] * v[n] + one[p] * v[i]
+        out[n] += two[p] * (v[i] - v[j])
+
+
+@kernel
+def newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, accuracy, step):
+    """step = the solution of curvature times step = slope, to a relative residual of ``accuracy``."""
+    n = len(x)
+    rest, image, direction = slope.copy(), np.empty(n), np.zeros(n)
+    before, enough = 1.0, 0.0
+    for i in range(n):
+        step[i] = 0.0
+    for number in range(4 * n + 20):
+        size = 0.0
+        for i in range(n):
+            size += rest[i] * rest[i] / diagonal[i]
+        if number == 0:
+            enough = accuracy * accuracy * size
+        elif size <= enough:
+            return
+        for i in range(n):
+            direction[i] = rest[i] / diagonal[i] + (size / before if number else 0.0) * direction[i]
+        curve_times(link, pairs, lists, prior, x, diagonal, one, two, direction, image)
+        along = 0.0
+        for i in range(n):
+            along += direction[i] * image[i]
+        if not along > 0.0:
+            return
+        for i in range(n):
+            step[i] += size / along * direction[i]
+            rest[i] -= size / along * image[i]
+        before = size
+
+
+@kernel
+def maximise(link, pairs, lists, prior, games, tol, max_iter, x):
+    """Climb from x to the maximum; the number of steps, or max_iter + 1 where the slope stays above tol × games."""
+    n = len(x)
+    kept = lists[3][lists[1]] - lists[3][lists[0]] if link == LISTWISE else len(pairs[0])
+    one, two = np.zeros(kept), np.zeros(kept)
+    slope, diagonal, step, old = np.empty(n), np.empty(n), np.zeros(n), x.copy()
+    number, share, size, start = 0, 1.0, np.inf, 0.0
+    while True:
+        for i in range(n):
+            x[i] = old[i] + share * step[i]
+        new_size, most = np.inf, np.inf
+        if link != RAO_KUPPER or x[n - 1] > 0.0 or x[n - 1] == NEVER:
+            evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two)
+            new_size, most = measure(slope, games)
+        if not new_size <= (1.0 - 1e-4 * share) * size and share > SHORTEST:
+            share *= 0.5
+            continue
+        if most <= tol or number == max_iter:
+            return number if most <= tol else max_iter + 1
+        size, number = new_size, number + 1
+        if number == 1:
+            start = size
+        newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, min(0.1, size / start), step)
+        farthest = 0.0
+        for i in range(n):
+            old[i] = x[i]
+            farthest = max(farthest, abs(step[i]))
+        share = min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
+
+
+@kernel
+def measure(slope, games):
+    """The length of the slope, and the largest slope of any unknown per game."""
+    squares, most = 0.0, 0.0
+    for i in range(len(slope)):
+        squares += slope[i] * slope[i]
+        most = max(most, abs(slope[i]) / games[i])
+    return math.sqrt(squares), most
+
+
+@kernel
+def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
+    """Strengths from one set of pairs, starting at ``out`` and ``tie``; ties are half wins where the link has none.
+
+    ``tie`` becomes log(nu) of Davidson or log(theta) of Rao and Kupper, or NEVER.
+    """
+    left, right, won, lost, tied = pairs
+    n = len(out)
+    x = np.empty(n + 1)
+    x[:n] = out
+    x[n] = 1.0 if tie[0] == NEVER else tie[0]
+    if link in (LOGISTIC, PROBIT):
+        won, lost = won + 0.5 * tied, lost + 0.5 * tied
+    if link in (LOGISTIC, PROBIT) or tied.sum() == 0.0:
+        tied = np.zeros(len(tied))
+        x[n] = 0.0 if link == PROBIT else NEVER
+    games = np.full(n + 1, precision)
+    for p in range(len(left)):
+        total = won[p] + lost[p] + tied[p]
+        games[left[p]] += total
+        games[right[p]] += total
+        games[n] += total
+    steps = maximise(link, (left, right, won, lost, tied), lists, (0.0, 0.0, precision), games, tol, max_iter, x)
+    out[:] = x[:n]
+    tie[0] = x[n]
+    return steps
+
+
+@over_queries
+def pair_strengths(
+    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
+    link, precision, tol, max_iter, steps, ties, out,
+):  # fmt: skip
+    """Strengths of every query from its pairs; ``ties`` gets the tie parameter, ``steps`` the Newton steps."""
+    for q in range(first, last):
+        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        pairs = count_pairs(q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail)
+        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
+        steps[q] = fit_pairs(link, pairs, lists, precision, tol, max_iter, ties[q : q + 1], out[lo : lo + n])
+
+
+@over_queries
+def list_strengths(
+    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail,
+    shape, rate, precision, tol, max_iter, steps, out,
+):  # fmt: skip
+    """Plackett–Luce strengths of every query from its lists, starting at ``out``."""
+    nobody = np.zeros(0, np.int32)
+    nothing = np.zeros(0)
+    for q in range(first, last):
+        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        x = np.zeros(n + 1)
+        x[:n] = out[lo : lo + n]
+        games = np.full(n + 1, precision + shape)
+        for m in range(list_ptr[q], list_ptr[q + 1]):
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                games[entry_slot[e] - lo] += list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m])
+        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
+        pairs = (nobody, nobody, nothing, nothing, nothing)
+        steps[q] = maximise(LISTWISE, pairs, lists, (shape, rate, precision), games, tol, max_iter, x)
+        out[lo : lo + n] = x[:n]
+
+
+@kernel
+def information(link, pairs, lists, prior, x, out):
+    """out = the curvature at x as a matrix, column by column."""
+    n = len(x)
+    kept = lists[3][lists[1]] - lists[3][lists[0]] if link == LISTWISE else len(pairs[0])
+    one, two, slope, diagonal = np.zeros(kept), np.zeros(kept), np.empty(n), np.empty(n)
+    evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two)
+    unit, column = np.zeros(n), np.empty(n)
+    for k in range(n):
+        unit[k] = 1.0
+        curve_times(link, pairs, lists, prior, x, diagonal, one, two, unit, column)
+        unit[k] = 0.0
+        for i in range(n):
+            out[i, k] = column[i]
+
+
+@kernel
+def list_information(
+    q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, shape, rate, precision, s, out
+):
+    """out = the Plackett–Luce curvature of one query at strengths s; the last row and column are for ties."""
+    nobody, nothing = np.zeros(0, np.int32), np.zeros(0)
+    lists = (list_ptr[q], list_ptr[q + 1], slot_ptr[q], entry_ptr, entry_slot, entry_rank, list_weight, tail)
+    x = np.zeros(len(s) + 1)
+    x[: len(s)] = s
+    information(LISTWISE, (nobody, nobody, nothing, nothing, nothing), lists, (shape, rate, precision), x, out)
