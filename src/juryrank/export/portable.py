@@ -69,7 +69,7 @@ def to_python(table: PositionTable) -> str:
 
 
 SQL = """-- Fused ranking by {method}, exported from juryrank, for DuckDB and PostgreSQL; exact {holds}.
--- Expects a table entries(query, item, expert, rank), expert is text, rank 1 is best; gives query, item, score, best first.
+-- Expects a table entries(query, item, expert, rank): expert is text, rank 1 is best. Gives query, item and score.
 WITH points(expert, place, curve) AS (
     VALUES
 {values}
