@@ -53,7 +53,9 @@ class Aggregator(ABC):
         self._check()
         data = as_dataset(data)
         if self.supervised and data.labels is None and data.reference is None and data.pairs is None:
-            raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a model already fitted")
+            raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a fitted model")
+        if self.supervised and not data.rankings.n_lists:
+            raise DataError(f"{self.name} learns whom to trust, but the data has no lists; read the runs, too")
         for f in fields(self):
             if f.name.endswith("_"):
                 vars(self).pop(f.name, None)
