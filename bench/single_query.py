@@ -16,11 +16,13 @@ from table import Found, Row, Target, skipped, times
 ROUNDS = 3000
 ORDERED, SCORED = "one query, 2×100 items in order", "one query, 2×100 items with scores"
 FUSE = (
-    "import juryrank; juryrank.fuse({'a': [f'd{i}' for i in range(100)], 'b': [f'd{i}' for i in range(150, 50, -1)]})"
+    "import juryrank; "
+    "juryrank.fuse({'a': [f'd{i}' for i in range(100, 200)], 'b': [f'd{i}' for i in range(249, 149, -1)]})"
 )
+# Names as long as those of two_lists: ranx compiles anew for every length of the longest name.
 RANX = (
-    "import ranx; r = [ranx.Run({'q': {f'd{i}': 100.0 - i for i in range(100)}}), "
-    "ranx.Run({'q': {f'd{i}': float(i) for i in range(51, 151)}})]; ranx.fuse(r, norm=None, method='rrf')"
+    "import ranx; r = [ranx.Run({'q': {f'd{i}': 999.0 - i for i in range(100, 200)}}), "
+    "ranx.Run({'q': {f'd{i}': float(i) for i in range(150, 250)}})]; ranx.fuse(r, norm=None, method='rrf')"
 )
 
 Lists = dict[str, list[str]]
