@@ -18,7 +18,7 @@ LEVELS = [
     ["learners"],
     ["methods"],
     ["report", "models", "export"],
-    ["evaluate", "fuse"],
+    ["evaluate", "fuse", "leaderboard"],
     ["compare"],
     ["explain"],
     [""],

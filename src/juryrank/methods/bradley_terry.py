@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from juryrank.data.rankings import Floats
 from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
 from juryrank.methods.pairwise_strength import PairwiseStrength
+from juryrank.methods.strength import logistic
 from juryrank.params import param
 
 TIES = {"half": LOGISTIC, "davidson": DAVIDSON, "rao-kupper": RAO_KUPPER}
@@ -36,6 +37,13 @@ class BradleyTerry(PairwiseStrength):
 
     name = "bradley-terry"
     ties: str = param("half", "what a tie is: half a win each, or an outcome with a parameter", choices=tuple(TIES))
+
+    def chance(self, lead: Any, tie: float = NEVER) -> Any:
+        """The chance to win with a lead, ties aside; ``tie`` is the log of the tie parameter."""
+        if self.ties != "rao-kupper" or tie == NEVER:
+            return logistic(lead)
+        win, lose = logistic(lead - tie), logistic(-lead - tie)
+        return win / (win + lose)
 
     def _link(self) -> int:
         return TIES[self.ties]

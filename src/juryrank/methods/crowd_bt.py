@@ -17,7 +17,7 @@ from juryrank.kernels.crowd import crowd_strengths, list_comparisons
 from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods.base import Aggregator, learned, weights_param
-from juryrank.methods.strength import prior_param, warn_unsettled, with_tail
+from juryrank.methods.strength import logistic, prior_param, warn_unsettled, with_tail
 from juryrank.params import param
 
 BALANCED = 1e-9  # what items won and were expected to win differ by this share at most
@@ -42,6 +42,7 @@ class CrowdBT(Aggregator):
     """
 
     name = "crowd-bt"
+    chance = staticmethod(logistic)
     weights: Mapping[str, float] | None = weights_param()
     trust: float = param(0.8, "reliability of an expert before any evidence", above=0.5, at_most=0.999)
     evidence: float = param(5.0, "imaginary comparisons behind trust", above=0)

@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from juryrank.kernels.ratings_online import ELO
 from juryrank.methods.online import Online, Start
+from juryrank.methods.strength import logistic
 from juryrank.params import param
 
 
@@ -27,6 +29,10 @@ class Elo(Online):
     k: float = param(16.0, "the most that one game moves a rating", above=0)
     scale: float = param(400.0, "rating difference that means odds of 10 to 1", above=0)
     initial: float = param(1000.0, "rating before the first game")
+
+    def chance(self, lead: Any) -> Any:
+        """The chance to win with a lead in rating."""
+        return logistic(lead * math.log(10) / self.scale)
 
     def _start(self) -> Start:
         return Start(ELO, float(self.initial), 0.0, float(self.k), self.scale / math.log(10), 0.0)

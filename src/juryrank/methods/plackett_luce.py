@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.strengths import list_strengths
-from juryrank.methods.strength import Lists, Strength, prior_param, tol_param
+from juryrank.methods.strength import Lists, Strength, logistic, prior_param, tol_param
 from juryrank.params import param
 
 
@@ -33,6 +33,7 @@ class PlackettLuce(Strength):
     """
 
     name = "plackett-luce"
+    chance = staticmethod(logistic)
     prior: float = prior_param(10.0)
     tol: float = tol_param()
     max_iter: int = param(100, "Newton steps at most", at_least=1)

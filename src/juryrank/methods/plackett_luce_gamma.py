@@ -14,7 +14,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.strengths import list_information, list_strengths
 from juryrank.methods.base import check_matrix_size
-from juryrank.methods.strength import Lists, Strength, tol_param, with_tail
+from juryrank.methods.strength import Lists, Strength, logistic, tol_param, with_tail
 from juryrank.params import param
 
 
@@ -39,6 +39,7 @@ class PlackettLuceGamma(Strength):
     """
 
     name = "plackett-luce-gamma"
+    chance = staticmethod(logistic)
     shape: float = param(2.0, "shape of the Gamma prior: large values pull worths together", above=0)
     tol: float = tol_param()
     max_iter: int = param(100, "Newton steps at most", at_least=1)

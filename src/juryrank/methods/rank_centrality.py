@@ -13,7 +13,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.spectral import walk_of_losers
-from juryrank.methods.strength import Lists, Strength
+from juryrank.methods.strength import Lists, Strength, logistic
 from juryrank.params import param
 
 
@@ -35,6 +35,7 @@ class RankCentrality(Strength):
     """
 
     name = "rank-centrality"
+    chance = staticmethod(logistic)
     games: float = param(0.5, "imaginary wins either way of each pair; keeps undefeated items finite", above=0)
     tol: float = param(1e-11, "stop when a step changes no mass by more than this share", above=0)
     max_iter: int = param(100_000, "steps at most", at_least=1)

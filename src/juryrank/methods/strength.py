@@ -57,6 +57,11 @@ class Strength(Aggregator):
         """Write the strengths of every query and the steps they took; may report values per query."""
 
 
+def logistic(lead: Any) -> Any:
+    """The chance to win with odds exp(lead)."""
+    return 1.0 / (1.0 + np.exp(-lead))
+
+
 def warn_unsettled(name: str, steps: Ints, max_iter: int) -> None:
     """Warn of the queries whose iteration ended before it settled; a kernel gives them max_iter + 1 steps."""
     if unsettled := int((steps > max_iter).sum()):

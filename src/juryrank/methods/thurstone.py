@@ -1,6 +1,7 @@
 """Thurstone's model."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from juryrank.kernels.links import PROBIT
 from juryrank.methods.pairwise_strength import PairwiseStrength
@@ -21,6 +22,12 @@ class Thurstone(PairwiseStrength):
     """
 
     name = "thurstone"
+
+    def chance(self, lead: Any) -> Any:
+        """The normal distribution at a lead."""
+        from scipy.special import ndtr
+
+        return ndtr(lead)
 
     def _link(self) -> int:
         return PROBIT

@@ -1,0 +1,59 @@
+"""Scores of resampled data: lists, experts or queries appear a Poisson number of times; nothing is copied."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.errors import ConvergenceWarning
+from juryrank.kernels.intervals import refit
+from juryrank.kernels.jit import threads
+from juryrank.leaderboard.pool import Fitted
+from juryrank.methods.pairwise_strength import PairwiseStrength
+
+TOL = 1e-6  # of a resampled fit; its own noise is far larger
+Draw = Callable[[np.random.Generator], Floats]
+
+
+def resampled(fit: Fitted, n: int, seed: int) -> Floats:
+    """Scores [n, n_items] of ``n`` resamples."""
+    pairs = isinstance(fit.model, PairwiseStrength) and fit.cluster is None and (fit.rankings.list_size <= 2).all()
+    draw = _draw_pairs(fit) if pairs else _draw_lists(fit)
+    seeds = np.random.SeedSequence(seed).spawn(n)
+    with warnings.catch_warnings(), ThreadPoolExecutor(min(threads(), n)) as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.array(list(pool.map(lambda s: draw(np.random.default_rng(s)), seeds)))
+
+
+def _draw_pairs(fit: Fitted) -> Draw:
+    """Comparisons that say the same are one Poisson number, and each fit starts from that of all data."""
+    model, games, whole = fit.model, fit.games, fit.whole
+    assert isinstance(model, PairwiseStrength)
+    nones = tuple(np.exp(-mean) for mean in (games.won, games.lost, games.tied))
+    settings = (float(model.prior), TOL, model.max_iter)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        out = fit.scores.copy()
+        refit(rng, model._link(), games.pairs, nones, whole, *settings, np.array([fit.tie]), out)
+        return out
+
+    return draw
+
+
+def _draw_lists(fit: Fitted) -> Draw:
+    """Any method, on the same lists with other weights."""
+    r, cluster = fit.rankings, fit.cluster
+
+    def draw(rng: np.random.Generator) -> Floats:
+        if cluster is None:
+            weight = rng.poisson(r.list_weight).astype(np.float64)
+        else:
+            weight = r.list_weight * rng.poisson(1.0, cluster.max(initial=0) + 1)[cluster]
+        return fit.model.predict(replace(r, list_weight=weight)).scores
+
+    return draw
