@@ -19,7 +19,7 @@ from juryrank.params import param
 
 @dataclass(kw_only=True)
 class GeneralisedMallows(Aggregator):
-    r"""Generalised Mallows: lists are noisy copies of a centre, with a dispersion :math:`\phi_k` for every place k.
+    r"""Generalised Mallows: lists are noisy copies of a centre, with a dispersion for every place.
 
     From the top, the k-th place of a list skips v of the centre's items left with weight :math:`\phi_k^v`. Starting
     from the Kemeny order, the dispersions of highest likelihood and the centre of lowest cost under them (a Kemeny

@@ -20,8 +20,9 @@ from juryrank.params import param
 
 @dataclass(kw_only=True)
 class Mallows(Aggregator):
-    r"""Mallows: lists are noisy copies of a centre, :math:`P(\pi) \propto \phi^{d(\pi, \sigma)}`, d Kendall's distance.
+    r"""Mallows: lists are noisy copies of a centre, less likely the farther they are from it.
 
+    :math:`P(\pi) \propto \phi^{d(\pi, \sigma)}`, where d is Kendall's distance to the centre :math:`\sigma`.
     The centre is the Kemeny order (proven or by local search, as in ``kemeny``), the dispersion :math:`\phi` in [0, 1]
     the one of highest likelihood: 0 where no list disagrees with the centre, 1 where lists agree no more than by
     chance. A tied group stands for all orders of its items, which keeps the likelihood exact; with ``last`` so do the

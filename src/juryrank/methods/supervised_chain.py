@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -145,7 +145,7 @@ class SupervisedChain(Aggregator):
         return chain._scores(rankings, out)
 
 
-class SupervisedListChain(SupervisedChain):
+class SupervisedListChain(SupervisedChain, ABC):
     """A supervised chain whose moves are sums over lists."""
 
     by_entries: ClassVar[bool] = False  # True where weights are normalised by the entries they reach

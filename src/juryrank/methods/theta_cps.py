@@ -22,7 +22,7 @@ DEEPEST = 10  # levels of the labels that are learned from; a full ranking has a
 
 @dataclass(kw_only=True)
 class ThetaCPS(Coset):
-    r"""Coset-permutation stagewise model with expert weights :math:`\theta_m \ge 0` of highest likelihood.
+    r"""Coset-permutation stagewise model with the expert weights of highest likelihood.
 
     In every labelled query the items of the highest label come first, then those of the next, and so on; tied items
     are all taken at the stage where their level begins (Breslow), and the lowest level, whose items are taken last
