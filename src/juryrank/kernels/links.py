@@ -70,7 +70,7 @@ def pass_over_pairs(link, first, second, won, lost, tied, x, slope, diagonal, cu
     """Add slope and diagonal of the curvature at x (the tie parameter is last); keep the curvature of each pair."""
     n = len(x) - 1
     t = x[n]
-    if link == LOGISTIC or t == NEVER:
+    if link == LOGISTIC or (link != PROBIT and t == NEVER):
         worth = np.exp(x[:n])
         for p in range(len(first)):
             i, j = first[p], second[p]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from juryrank.kernels.groups import groups_of_pairs
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.pairs import count_pairs
 
@@ -128,24 +129,6 @@ def neighbours(n, left, right):
 
 
 @kernel
-def groups(n, left, right):
-    """A number for each item, the same for items that pairs connect."""
-    root = np.arange(n)
-    for p in range(len(left)):
-        i, j = left[p], right[p]
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
-        while root[j] != j:
-            root[j] = root[root[j]]
-            j = root[j]
-        root[max(i, j)] = min(i, j)
-    for i in range(n):
-        root[i] = root[root[i]]
-    return root
-
-
-@kernel
 def balance(left, right, share, tol, max_iter, mass):
     """Mass with equal flow into and out of every item, a mean of 1 in every group; Gauss and Seidel's sweeps.
 
@@ -170,7 +153,7 @@ def balance(left, right, share, tol, max_iter, mass):
         if moved < tol:
             settled = number + 1
             break
-    root = groups(n, left, right)
+    root = groups_of_pairs(n, left, right)
     total, size = np.zeros(n), np.zeros(n)
     for i in range(n):
         total[root[i]] += mass[i]

@@ -2,7 +2,9 @@
 
 The unknowns are the strengths and, last, one parameter for ties. The prior's slope is ``shape - rate exp(s) -
 precision s``: a normal law on s, or a Gamma law on exp(s). Newton steps are solved by conjugate gradients with a
-diagonal preconditioner, so that nothing is ever a matrix; a step is halved while it does not shrink the slope.
+diagonal preconditioner, so that nothing is ever a matrix; a step is halved while it does not shrink the slope. Under
+the normal prior every group of items that is compared only within itself has mean 0 at the maximum; a weak prior leaves
+that to rounding, so it is set at the end.
 """
 
 import math
@@ -10,6 +12,7 @@ import math
 import numpy as np
 
 from juryrank.kernels.choices import curve_over_lists, pass_over_lists
+from juryrank.kernels.groups import centre, groups_of_lists, groups_of_pairs
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.links import (
     DAVIDSON,
@@ -173,7 +176,7 @@ def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
         won, lost = won + 0.5 * tied, lost + 0.5 * tied
     if link in (LOGISTIC, PROBIT) or tied.sum() == 0.0:
         tied = np.zeros(len(tied))
-        x[n] = 0.0 if link == PROBIT else NEVER
+        x[n] = NEVER
     games = np.full(n + 1, precision)
     for p in range(len(left)):
         total = won[p] + lost[p] + tied[p]
@@ -182,6 +185,7 @@ def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
         games[n] += total
     steps = maximise(link, (left, right, won, lost, tied), lists, (0.0, 0.0, precision), games, tol, max_iter, x)
     out[:] = x[:n]
+    centre(groups_of_pairs(n, left, right), out)
     tie[0] = x[n]
     return steps
 
@@ -219,6 +223,8 @@ def list_strengths(
         pairs = (nobody, nobody, nothing, nothing, nothing)
         steps[q] = maximise(LISTWISE, pairs, lists, (shape, rate, precision), games, tol, max_iter, x)
         out[lo : lo + n] = x[:n]
+        if precision > 0.0:
+            centre(groups_of_lists(n, list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot), out[lo : lo + n])
 
 
 @kernel
