@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from juryrank.learners.lessons import Lessons, lessons_of
 from juryrank.learners.target import Target, listwise
 from juryrank.metrics import Truth
 
+KEPT = 5  # passes whose weights are averaged: one alone is the luckiest on the validation queries
 SPLIT_FROM = 5  # labelled queries; with fewer the passes are chosen on the training queries
 ToRows = Callable[[Rankings], Rows]
 
@@ -41,11 +43,10 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Trained:
-    """The weights of the best pass, its number, and its value on the validation queries."""
+    """The mean of the weights after the best passes, and the numbers of these."""
 
     weights: Floats
-    epoch: int
-    value: float
+    passes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Training:
     seed: int
     unjudged: str
     to_rows: ToRows
+    scaled: bool = True  # whether the values of rows are first divided by their root mean square
 
     def run(self, data: Dataset, valid: Dataset | None) -> Trained:
         """Train on ``data``, choose the pass on ``valid``; without it, on a fifth of the queries, and train on all."""
@@ -66,29 +68,31 @@ class Training:
             raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
         chosen_on = None if valid is None else lessons_of(valid, self.unjudged)
         if chosen_on is not None and len(chosen_on):
-            return self._descend(lessons, chosen_on, self.epochs)
+            return self._descend(lessons, chosen_on)
         if len(lessons) < SPLIT_FROM:
-            return self._descend(lessons, lessons, self.epochs)
+            return self._descend(lessons, lessons)
         order = np.random.default_rng([self.seed, 1]).permutation(len(lessons))
         held = np.sort(order[: len(order) // 5])
-        best = self._descend(part(lessons, np.setdiff1d(order, held)), part(lessons, held), self.epochs)
-        return self._descend(lessons, None, best.epoch)
+        best = self._descend(part(lessons, np.setdiff1d(order, held)), part(lessons, held))
+        return self._descend(lessons, passes=best.passes)
 
-    def _descend(self, lessons: Lessons, chosen_on: Lessons | None, epochs: int) -> Trained:
+    def _descend(self, lessons: Lessons, chosen_on: Lessons | None = None, passes: tuple[int, ...] = ()) -> Trained:
+        """Learn from the lessons; the passes are those that are best on other lessons, or known from before."""
         rng = np.random.default_rng(self.seed)
         rows = self.to_rows(lessons.data.rankings)
-        scale = rows.scale()
+        scale = rows.scale() if self.scaled else np.ones(rows.width)
         rows = rows.divided(scale)
         weights = self.learner.start(rows, rng)
         rows, target = self._lined_up(lessons, rows, weights)
         watch = None if chosen_on is None else Watch(self, chosen_on, scale)
-        best = Trained(weights, 0, -np.inf)
-        for epoch in range(1, epochs + 1):
+        best: list[tuple[float, int, Floats]] = []
+        for epoch in range(1, max(passes, default=self.epochs) + 1):
             self.learner.epoch(rows, target, rng, weights)
-            value = epoch if watch is None else watch.value(weights)
-            if value > best.value:
-                best = Trained(weights.copy(), epoch, float(value))
-        return Trained(of_raw_rows(best.weights, rows, scale, self.learner.fan), best.epoch, best.value)
+            if watch is not None or epoch in passes:
+                value = 0.0 if watch is None else watch.value(weights)
+                best = sorted([*best, (-value, epoch, weights.copy())], key=itemgetter(0, 1))[:KEPT]
+        mean = np.mean([kept for _, _, kept in best], axis=0)
+        return Trained(of_raw_rows(mean, rows, scale, self.learner.fan), tuple(epoch for _, epoch, _ in best))
 
     def _lined_up(self, lessons: Lessons, rows: Rows, weights: Floats) -> tuple[Rows, Target]:
         """The slots that teach, in an order that no name can change: lowest gain first, then by the first score."""

@@ -19,6 +19,7 @@ from juryrank.methods.combsum import CombSUM
 from juryrank.methods.condorcet import Condorcet
 from juryrank.methods.copeland import Copeland
 from juryrank.methods.cps import CPS
+from juryrank.methods.crf import CRF
 from juryrank.methods.crowd_bt import CrowdBT
 from juryrank.methods.dowdall import Dowdall
 from juryrank.methods.elo import Elo
@@ -64,6 +65,7 @@ from juryrank.params import parameters
 
 __all__ = [
     "CPS",
+    "CRF",
     "ISR",
     "MC1",
     "MC2",
@@ -143,6 +145,7 @@ METHODS: dict[str, type[Aggregator]] = {
         Condorcet,
         Copeland,
         CPS,
+        CRF,
         CrowdBT,
         Dowdall,
         Elo,

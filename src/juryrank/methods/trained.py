@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
@@ -17,9 +18,10 @@ from juryrank.params import param
 
 @dataclass(kw_only=True)
 class Trained(Aggregator):
-    """Score = a net over the values of an item in the lists that rank it; the best pass is chosen on other queries."""
+    """Score = a net over what the lists say of an item; the passes to keep are chosen on other queries."""
 
     supervised = True
+    scaled: ClassVar[bool] = True
 
     target: str = target_param()  # type: ignore[misc]
     experts: str = experts_param()
@@ -34,7 +36,7 @@ class Trained(Aggregator):
 
     experts_: list[str] = learned()  # with weights of their own, in the order of these
     weights_: Floats = learned()
-    epoch_: int = learned()  # the pass that was best on the validation queries
+    passes_: list[int] = learned()  # those that were best on the validation queries, best first
 
     @abstractmethod
     def _values(self, rankings: Rankings, panel: Panel) -> Floats:
@@ -57,9 +59,10 @@ class Trained(Aggregator):
             seed=self.seed,
             unjudged=self.unjudged,
             to_rows=lambda rankings: self._rows(rankings, panel),
+            scaled=self.scaled,
         )
         best = training.run(data, valid)
-        self.experts_, self.weights_, self.epoch_ = list(panel.names), best.weights, best.epoch
+        self.experts_, self.weights_, self.passes_ = list(panel.names), best.weights, list(best.passes)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         rows = self._rows(rankings, Panel(tuple(self.experts_)))
