@@ -21,10 +21,10 @@ class CRF(Trained):
     r"""A conditional random field over orders, trained for the expected value of the target metric.
 
     :math:`s_i = \sum_k \alpha_k [k \text{ did not rank } i] + \beta^+_k W_{ki} - \beta^-_k L_{ki}`, where
-    :math:`W_{ki}` is the sum of what expert k prefers item i to others by, and :math:`L_{ki}` others to it. An order y of
-    M items has the probability :math:`\exp(\sum_p s_{y(p)} / \log(p + 1) / M^2)`, up to a factor, so the most probable
-    order is that of the scores. Training samples a few items of a query, at least one of every label, and takes an
-    exact step for the expected metric over all their orders. Tied items prefer none to the other.
+    :math:`W_{ki}` is the sum of what expert k prefers item i to others by, and :math:`L_{ki}` others to it. An order
+    y of M items has the probability :math:`\exp(\sum_p s_{y(p)} / \log(p + 1) / M^2)`, up to a factor, so the most
+    probable order is that of the scores. Training samples a few items of a query, at least one of every label, and
+    takes an exact step for the expected metric over all their orders. Tied items prefer none to the other.
 
     With ``potentials="sum"``, as published, W and L grow with the number of items and the weight of missing does not;
     means let training on a few items and ranking of many see the same scale, and rank better.
