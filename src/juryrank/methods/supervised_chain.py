@@ -47,6 +47,11 @@ class Problem:
         return np.repeat(self.rankings.query_size, self.rankings.query_size).astype(np.float64)
 
 
+def teleport_param(default: float) -> Any:
+    """The parameter ``teleport``; chains differ in what they prefer (chosen on validation queries of MQ2008-agg)."""
+    return param(default, "chance of a jump to any item of the query", above=0, at_most=1)
+
+
 @dataclass(kw_only=True)
 class SupervisedChain(Aggregator):
     """A Markov chain whose lists are chosen by expert weights that were learned from labels."""
@@ -54,7 +59,7 @@ class SupervisedChain(Aggregator):
     supervised: ClassVar[bool] = True
     chain: ClassVar[type[MarkovChain]]
 
-    teleport: float = param(0.05, "chance of a jump to any item of the query", above=0, at_most=1)
+    teleport: float = teleport_param(0.2)
     margin: float = param(3.0, "by how much a better item's mass, times the items, should be ahead", above=0)
     shrink: float = param(0.0001, "pull towards equal weights", at_least=0)
     epochs: int = param(30, "passes over the labelled queries", at_least=0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from juryrank.methods.mc1 import MC1
-from juryrank.methods.supervised_chain import SupervisedListChain
+from juryrank.methods.supervised_chain import SupervisedListChain, teleport_param
 
 
 @dataclass(kw_only=True)
@@ -26,3 +26,4 @@ class SupervisedMC1(SupervisedListChain):
     name = "supervised-mc1"
     chain = MC1
     by_entries = True
+    teleport: float = teleport_param(0.05)
