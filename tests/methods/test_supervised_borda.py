@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from noisy_experts import weighted_lists
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from slow import dense, places
-from supervised import weighted_lists
 
 import juryrank
 from juryrank.data.build import from_dicts

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from noisy_experts import noisy_experts, problem_of, weighted_lists
 from numpy.testing import assert_allclose
 from slow import dense, soft_transition, transition
-from supervised import noisy_experts, problem_of, weighted_lists
 
 import juryrank
 from conftest import random_dataset
