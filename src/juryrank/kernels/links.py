@@ -72,16 +72,23 @@ def pass_over_pairs(link, first, second, won, lost, tied, x, slope, diagonal, cu
     t = x[n]
     if link == LOGISTIC or (link != PROBIT and t == NEVER):
         worth = np.exp(x[:n])
+        i, in_slope, in_diagonal = 0, 0.0, 0.0  # sums of a row stay in registers
         for p in range(len(first)):
-            i, j = first[p], second[p]
+            if first[p] != i:
+                slope[i] += in_slope
+                diagonal[i] += in_diagonal
+                i, in_slope, in_diagonal = first[p], 0.0, 0.0
+            j = second[p]
             games = won[p] + lost[p]
             up = worth[i] / (worth[i] + worth[j])
-            g = won[p] - games * up
-            curve[p] = games * up * (1.0 - up)
-            slope[i] += g
+            g, c = won[p] - games * up, games * up * (1.0 - up)
+            curve[p] = c
+            in_slope += g
+            in_diagonal += c
             slope[j] -= g
-            diagonal[i] += curve[p]
-            diagonal[j] += curve[p]
+            diagonal[j] += c
+        slope[i] += in_slope
+        diagonal[i] += in_diagonal
         return
     for p in range(len(first)):
         i, j = first[p], second[p]

@@ -23,9 +23,53 @@ def most_pairs(first, last, slot_ptr, list_ptr, entry_ptr, out):
 
 
 @kernel
+def count_comparisons(begin, end, lo, n, most, entry_ptr, entry_slot, entry_rank, list_weight):
+    """``count_pairs`` where every list is a comparison of two: sorted by the first item by counting, then by row."""
+    ptr = np.zeros(n + 1, np.int64)
+    for m in range(begin, end):
+        e = entry_ptr[m]
+        ptr[min(entry_slot[e], entry_slot[e + 1]) - lo + 1] += 1
+    for i in range(n):
+        ptr[i + 1] += ptr[i]
+    at = ptr[:-1].copy()
+    said, weight = np.empty(end - begin, np.int64), np.empty(end - begin)
+    for m in range(begin, end):
+        e = entry_ptr[m]
+        i, j = entry_slot[e] - lo, entry_slot[e + 1] - lo
+        outcome = 2 if entry_rank[e] == entry_rank[e + 1] else 0 if i < j else 1
+        said[at[min(i, j)]], weight[at[min(i, j)]] = 3 * np.int64(max(i, j)) + outcome, list_weight[m]
+        at[min(i, j)] += 1
+    left, right, counts = np.empty(most, np.int32), np.empty(most, np.int32), np.zeros(3 * most)
+    row, number = np.full(n, -1), np.empty(n, np.int64)
+    found = 0
+    for i in range(n):
+        for t in range(ptr[i], ptr[i + 1]):
+            j = said[t] // 3
+            if row[j] != i:
+                row[j], number[j] = i, found
+                left[found], right[found] = i, j
+                found += 1
+            counts[3 * number[j] + said[t] - 3 * j] += weight[t]
+    won, lost, tied = np.empty(found), np.empty(found), np.empty(found)
+    for p in range(found):
+        won[p], lost[p], tied[p] = counts[3 * p], counts[3 * p + 1], counts[3 * p + 2]
+    return left[:found], right[:found], won, lost, tied
+
+
+@kernel
 def count_pairs(q, most, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail):
-    """The pairs of one query: first, second, and the weights of won, lost and tied, as seen by the first."""
+    """The pairs of one query: first, second, and the weights of won, lost and tied, as seen by the first.
+
+    Pairs of one first item stand together, and first items in their order.
+    """
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+    begin, end = list_ptr[q], list_ptr[q + 1]
+    if most > 0 and entry_ptr[end] - entry_ptr[begin] == 2 * (end - begin):
+        pairs_only = True
+        for m in range(begin, end):
+            pairs_only &= entry_ptr[m + 1] - entry_ptr[m] == 2 and tail[m] == 0
+        if pairs_only:
+            return count_comparisons(begin, end, lo, n, most, entry_ptr, entry_slot, entry_rank, list_weight)
     ptr, lists, entries, _ = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
     left, right = np.empty(most, np.int32), np.empty(most, np.int32)
     won, lost, tied = np.zeros(most), np.zeros(most), np.zeros(most)

@@ -78,10 +78,14 @@ def curve_times(link, pairs, lists, prior, x, diagonal, one, two, v, out):
         return
     out[:] = diagonal * v
     if link in (LOGISTIC, PROBIT):
+        i, taken = 0, 0.0  # the sum of a row stays in a register
         for p in range(len(first)):
-            i, j = first[p], second[p]
-            out[i] -= one[p] * v[j]
-            out[j] -= one[p] * v[i]
+            if first[p] != i:
+                out[i] -= taken
+                i, taken = first[p], 0.0
+            taken += one[p] * v[second[p]]
+            out[second[p]] -= one[p] * v[i]
+        out[i] -= taken
         return
     for p in range(len(first)):
         i, j = first[p], second[p]
@@ -165,6 +169,8 @@ def measure(slope, games):
 def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
     """Strengths from one set of pairs, starting at ``out`` and ``tie``; ties are half wins where the link has none.
 
+    Where ``out`` is 0, the log odds of an item's wins are a better start.
+
     ``tie`` becomes log(nu) of Davidson or log(theta) of Rao and Kupper, or NEVER.
     """
     left, right, won, lost, tied = pairs
@@ -177,12 +183,17 @@ def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
     if link in (LOGISTIC, PROBIT) or tied.sum() == 0.0:
         tied = np.zeros(len(tied))
         x[n] = NEVER
-    games = np.full(n + 1, precision)
+    games, wins = np.full(n + 1, precision), np.zeros(n)
     for p in range(len(left)):
         total = won[p] + lost[p] + tied[p]
         games[left[p]] += total
         games[right[p]] += total
-        games[n] += total
+        wins[left[p]] += won[p] + 0.5 * tied[p]
+        wins[right[p]] += lost[p] + 0.5 * tied[p]
+    games[n] += games[:n].sum()
+    if not np.any(out):
+        for i in range(n):
+            x[i] = math.log((wins[i] + 1.0) / (games[i] - precision - wins[i] + 1.0))
     steps = maximise(link, (left, right, won, lost, tied), lists, (0.0, 0.0, precision), games, tol, max_iter, x)
     out[:] = x[:n]
     centre(groups_of_pairs(n, left, right), out)

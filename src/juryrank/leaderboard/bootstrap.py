@@ -16,7 +16,7 @@ from juryrank.kernels.jit import threads
 from juryrank.leaderboard.pool import Fitted
 from juryrank.methods.pairwise_strength import PairwiseStrength
 
-TOL = 1e-6  # of a resampled fit; its own noise is far larger
+NOISE = 0.01  # of a resampled fit: how far it may be from settled, as a share of what resampling moves it
 Draw = Callable[[np.random.Generator], Floats]
 
 
@@ -35,7 +35,8 @@ def _draw_pairs(fit: Fitted) -> Draw:
     model, games, whole = fit.model, fit.games, fit.whole
     assert isinstance(model, PairwiseStrength)
     nones = tuple(np.exp(-mean) for mean in (games.won, games.lost, games.tied))
-    settings = (float(model.prior), TOL, model.max_iter)
+    most = games.by_item()[0].max(initial=1.0)
+    settings = (float(model.prior), NOISE * 0.5 / float(np.sqrt(most)), model.max_iter)
 
     def draw(rng: np.random.Generator) -> Floats:
         out = fit.scores.copy()

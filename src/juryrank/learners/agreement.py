@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data.rankings import Floats
 from juryrank.kernels.ragged import parents
 from juryrank.learners.glm import Linear, standardised
-from juryrank.learners.retargeting import Scale, retargeted
+from juryrank.learners.retargeting import Scale, levels, retargeted
 
 Watch = Callable[[Floats, Floats], dict[str, float]]
 LONGEST = 4096.0  # times that a step is lengthened at most
@@ -46,7 +46,7 @@ class Alternation:
 
     With moves ``ties`` the order changes as in the paper's algorithm 2, only among items that one side ties. With
     ``free`` each step takes the best of three: that one, lengthened while it helps; each side fitted to the other's
-    scores; each side fitted to its own scores in the order of the other's.
+    scores; each side fitted to its own scores in the order of the other's. With a margin, moves are always ``ties``.
     """
 
     lists: Linear
@@ -71,18 +71,23 @@ class Alternation:
         return found
 
     def _first(self, start: Floats) -> State:
-        """Both sides fitted to the start, then to their own scores in its order."""
-        ptr, goal = self.lists.ptr, self._allowed(start)
-        scores = standardised(ptr, goal)
-        b = self.lists.fit(scores, np.zeros(self.lists.columns.shape[1]))
-        w = self.features.fit(scores, np.zeros(self.features.columns.shape[1]))
-        return self._in_order(b, w, goal)
+        """Both sides fitted to the start, then to their own scores in its order.
+
+        Losses with an exponential link take the places of the start: its scores may have a long tail.
+        """
+        goal = self._allowed(start)
+        places = levels(self.lists.ptr, goal)
+        b, w = (
+            side.fit(standardised(side.ptr, goal if side.loss.quadratic else places), np.zeros(side.columns.shape[1]))
+            for side in (self.lists, self.features)
+        )
+        return self._in_order(b, w, places)
 
     def _steps(self, now: State) -> Iterator[State]:
         """Where one step may lead; the first is never worse than ``now``."""
         yield (near := self._retargeted(now))
-        if self.moves == "ties":
-            return
+        if self.moves == "ties" or self.scale.margin is not None:
+            return  # with a margin steps shrink the coefficients; longer ones would turn their signs
         length, best = 2.0, near
         while length <= LONGEST:
             far = self._agreed(now.b + length * (near.b - now.b), now.w + length * (near.w - now.w))

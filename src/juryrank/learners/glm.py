@@ -14,7 +14,7 @@ import numpy as np
 
 from juryrank.data.rankings import Floats, Ints
 
-NEWTON_STEPS = 20
+NEWTON_STEPS = 8
 HALVINGS = 30
 SWEEPS = 1000
 LARGEST = 30.0  # exponents beyond this are cut: e^30 is 10^13 times a middling score
@@ -54,6 +54,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     quadratic: ClassVar[bool] = False
+    separable: ClassVar[bool] = True  # the score of an item depends on its own t alone
 
     @abstractmethod
     def potential(self, ptr: Ints, f: Floats) -> Floats:
@@ -120,6 +121,7 @@ class KL(Loss):
     """Kullback-Leibler divergence of shares on the simplex, y = softmax(f), times the items of the query."""
 
     name = "kl"
+    separable = False
 
     def potential(self, ptr: Ints, f: Floats) -> Floats:
         sizes = np.maximum(np.diff(ptr), 1)
@@ -179,7 +181,7 @@ class Linear:
         apart = self.loss.divergence(self.ptr, t, self.predictor(w)).sum() / self.n
         return float(apart + self.penalty(w))
 
-    def fit(self, t: Floats, w: Floats, tol: float = 1e-9) -> Floats:
+    def fit(self, t: Floats, w: Floats, tol: float = 1e-6) -> Floats:
         """The coefficients that minimise the objective, from ``w`` on; each step makes it smaller."""
         z = self.loss.mean(self.ptr, t)
         now = self.objective(t, w)

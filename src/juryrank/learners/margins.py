@@ -7,13 +7,14 @@ margins give the nearest scores. One pair in a query is solved by bisection, sev
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data.rankings import Floats, Ints
-from juryrank.kernels.ragged import parents
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.learners.glm import Loss
 
 DOUBLINGS = 60
@@ -43,71 +44,96 @@ class Pairs:
         return lifted
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Margins:
-    """Pairs to hold apart, in rounds with at most one of a query, and the push of each."""
+    """The ends of an order and the pairs of each query, to be held apart."""
 
     ptr: Ints
+    order: Ints
     loss: Loss
     margin: float
-    rounds: list[tuple[Ints, Ints]]
-    pushes: list[Floats] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.pushes = [np.zeros(len(better)) for better, _ in self.rounds]
-
-    @classmethod
-    def of(cls, ptr: Ints, order: Ints, loss: Loss, margin: float, pairs: Pairs | None) -> Margins:
-        """The two ends of ``order`` in each query, and the pairs."""
-        long = np.diff(ptr) > 1
-        rounds = [(order[ptr[:-1][long]], order[ptr[1:][long] - 1])]
-        if pairs is not None and len(pairs.better):
-            query = parents(ptr)[pairs.better]
-            by = np.argsort(query, kind="stable")
-            turn = np.arange(len(by)) - np.searchsorted(query[by], query[by])
-            rounds += [(pairs.better[by[turn == k]], pairs.worse[by[turn == k]]) for k in range(int(turn.max()) + 1)]
-        return cls(ptr, loss, margin, rounds)
+    pairs: Pairs | None
 
     def nearest(self, f: Floats, pool: Pooling) -> Floats:
         """The link of the scores nearest to ``f`` that keep the order of ``pool`` and all margins."""
-        for _ in range(ROUNDS if len(self.rounds) > 1 else 1):
-            before = [push.copy() for push in self.pushes]
-            for k in range(len(self.rounds)):
-                self.pushes[k] = self._smallest(k, f, pool)
-            if all(np.abs(a - b).max(initial=0.0) <= STILL for a, b in zip(before, self.pushes, strict=True)):
+        rounds = self._rounds()
+        pushes = [np.zeros(len(better)) for better, _ in rounds]
+        if len(rounds) == 1 and self.loss.separable:
+            pushes[0] = _smallest(len(pushes[0]), self._ends_short(f))
+            return pool(_pushed(f, rounds, pushes))
+
+        def short(k: int, push: Floats) -> Bools:
+            z = self.loss.mean(self.ptr, pool(_pushed(f, rounds, [*pushes[:k], push, *pushes[k + 1 :]])))
+            closer: Bools = z[rounds[k][0]] - z[rounds[k][1]] < self.margin
+            return closer
+
+        for _ in range(ROUNDS if len(rounds) > 1 else 1):
+            before = list(pushes)
+            for k in range(len(rounds)):
+                pushes[k] = _smallest(len(pushes[k]), partial(short, k))
+            if all(np.abs(a - b).max(initial=0.0) <= STILL for a, b in zip(before, pushes, strict=True)):
                 break
-        return pool(self._pushed(f))
+        return pool(_pushed(f, rounds, pushes))
 
-    def _pushed(self, f: Floats) -> Floats:
-        moved = f.copy()
-        for (better, worse), push in zip(self.rounds, self.pushes, strict=True):
-            np.add.at(moved, better, push)
-            np.add.at(moved, worse, -push)
-        return moved
+    def _rounds(self) -> list[tuple[Ints, Ints]]:
+        """Better and worse items, at most one pair of a query in each round; the ends come first."""
+        long = np.diff(self.ptr) > 1
+        rounds = [(self.order[self.ptr[:-1][long]], self.order[self.ptr[1:][long] - 1])]
+        if self.pairs is not None and len(self.pairs.better):
+            query = parents(self.ptr)[self.pairs.better]
+            by = np.argsort(query, kind="stable")
+            turn = np.arange(len(by)) - np.searchsorted(query[by], query[by])
+            for k in range(int(turn.max()) + 1):
+                rounds.append((self.pairs.better[by[turn == k]], self.pairs.worse[by[turn == k]]))
+        return rounds
 
-    def _short(self, k: int, push: Floats, f: Floats, pool: Pooling) -> Bools:
-        """Which pairs of round ``k`` are closer than the margin with this push; gaps grow with their own push."""
-        better, worse = self.rounds[k]
-        self.pushes[k] = push
-        z = self.loss.mean(self.ptr, pool(self._pushed(f)))
-        short: Bools = z[better] - z[worse] < self.margin
+    def _ends_short(self, f: Floats) -> Callable[[Floats], Bools]:
+        """Which queries have their ends closer than the margin, given a push: without pooling.
+
+        The first pooled value is the largest mean of a beginning of the order, the last the smallest mean of an end.
+        """
+        long = np.flatnonzero(np.diff(self.ptr) > 1)
+        own, size = f[self.order[children(self.ptr, long)]], np.diff(self.ptr)[long]
+        ptr = sizes_to_ptr(size)
+        first, one = ptr[:-1], np.arange(len(size) + 1)
+        total = np.add.reduceat(own, first) if len(size) else np.zeros(0)
+        running = np.cumsum(own)
+        begun = running - np.repeat(running[ptr[1:] - 1] - total, size)
+        place = np.arange(len(own)) - np.repeat(first, size) + 1.0
+        left, whole = np.repeat(size, size) - place, np.repeat(total / size, size)
+
+        def short(push: Floats) -> Bools:
+            by = np.repeat(push, size)
+            head = np.where(left > 0, (begun + by) / place, whole)
+            tail = np.where(left > 0, (np.repeat(total, size) - begun - by) / np.maximum(left, 1.0), whole)
+            top, bottom = np.maximum.reduceat(head, first), np.minimum.reduceat(tail, first)
+            closer: Bools = self.loss.mean(one, top) - self.loss.mean(one, bottom) < self.margin
+            return closer
+
         return short
 
-    def _smallest(self, k: int, f: Floats, pool: Pooling) -> Floats:
-        """The smallest push of each pair of round ``k`` that keeps its margin, the other pushes as they are."""
-        low, high = np.zeros(len(self.pushes[k])), np.maximum(self.pushes[k], 1e-3)
-        needed = self._short(k, low, f, pool)
-        if not needed.any():
-            return low
-        for _ in range(DOUBLINGS):
-            short = needed & self._short(k, np.where(needed, high, 0.0), f, pool)
-            if not short.any():
-                break
-            high = np.where(short, 2 * high, high)
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (low + high)
-            short = self._short(k, np.where(needed, middle, 0.0), f, pool)
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
-            if (high - low <= 1e-12 * np.maximum(high, 1.0)).all():
-                break
-        return np.where(needed, high, 0.0)
+
+def _pushed(f: Floats, rounds: list[tuple[Ints, Ints]], pushes: list[Floats]) -> Floats:
+    moved = f.copy()
+    for (better, worse), push in zip(rounds, pushes, strict=True):
+        np.add.at(moved, better, push)
+        np.add.at(moved, worse, -push)
+    return moved
+
+
+def _smallest(n: int, short: Callable[[Floats], Bools]) -> Floats:
+    """The smallest push of each of ``n`` pairs that keeps its margin; gaps grow with their own push."""
+    low, high = np.zeros(n), np.full(n, 1e-3)
+    if not n or not (needed := short(low)).any():
+        return low
+    for _ in range(DOUBLINGS):
+        if not (closer := needed & short(np.where(needed, high, 0.0))).any():
+            break
+        low, high = np.where(closer, high, low), np.where(closer, 2 * high, high)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        closer = short(np.where(needed, middle, 0.0))
+        low, high = np.where(closer, middle, low), np.where(closer, high, middle)
+        if (high - low <= 1e-12 * np.maximum(high, 1.0)).all():
+            break
+    return np.where(needed, high, 0.0)

@@ -57,7 +57,7 @@ def pooled(ptr: Ints, f: Floats, order: Ints, weight: Floats | None = None) -> F
 def retargeted(ptr: Ints, f: Floats, target: Floats, loss: Loss, scale: Scale, before: Floats | None = None) -> Floats:
     """t = the link of the scores nearest to ``f`` in the order of ``target``; never worse than ``before``, if given."""
     if scale.margin is not None:
-        margins = Margins.of(ptr, ordered(ptr, f, target), loss, scale.margin, scale.pairs)
+        margins = Margins(ptr, ordered(ptr, f, target), loss, scale.margin, scale.pairs)
         return margins.nearest(f, lambda moved: pooled(ptr, moved, ordered(ptr, moved, target)))
     before = standardised(ptr, target) if before is None else before
     goal = standardised(ptr, pooled(ptr, f, ordered(ptr, f, target)))

@@ -30,7 +30,7 @@ OUTPUT = {
 }
 MOVES = {
     "free": "the order may change anywhere, when that makes the objective smaller",
-    "ties": "only among items that the lists or the features tie, as in the paper",
+    "ties": "only among items that the lists or the features tie, as in the paper, and always with a margin",
 }
 COEFFICIENTS = {
     "shared": "learned by fit, the same for all queries",

@@ -46,8 +46,8 @@ class Retargeting(Aggregator):
     needs_features = True
 
     loss: str = loss_param()
-    margin: float | None = param(
-        1.0, "between labels that follow each other (MEMR); None: no margin, and scores of variance 1 (MR)", above=0
+    margin: float = param(
+        1.0, "between labels that follow each other (MEMR); 0: none, and scores have variance 1 (MR)", at_least=0
     )
     l1: float = param(0.0, "penalty on absolute coefficients", at_least=0)
     l2: float = param(0.01, "penalty on squared coefficients", at_least=0)
@@ -80,7 +80,7 @@ class Retargeting(Aggregator):
         objective: list[float] = []
         for _ in range(self.max_iter):
             f = model.predictor(w)
-            if self.margin is None:
+            if self.margin == 0:
                 t = retargeted(model.ptr, f, level, model.loss, Scale(), t)
             else:
                 t = stepped(model.ptr, f, level, model.loss, self.margin)

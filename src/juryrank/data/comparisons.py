@@ -1,0 +1,102 @@
+"""Comparisons in memory: who beat whom, one list of two each, in the order in which they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from juryrank.data.build import ONE_QUERY, _distinct, codes, natural
+from juryrank.data.dataset import Dataset
+from juryrank.data.rankings import Codes, Floats, Names, Rankings
+from juryrank.errors import DataError
+
+Column = Sequence[Any] | NDArray[Any] | pl.Series
+
+
+def from_pairs(
+    better: Column,
+    worse: Column,
+    *,
+    ties: Column | None = None,
+    experts: Column | None = None,
+    weights: Column | None = None,
+) -> Dataset:
+    """A Dataset of one query from comparisons: ``better[n]`` beat ``worse[n]``, or drew where ``ties[n]``.
+
+    ``experts`` says who judged, ``weights`` how many such comparisons there were.
+
+    >>> from_pairs(["a", "a", "b"], ["b", "c", "c"], ties=[False, False, True])
+    Dataset(1 queries, 3 slots, 1 experts, 3 lists, 6 entries)
+    """
+    sides = pl.concat([_names(better, "better"), _names(worse, "worse")])
+    n = len(sides) // 2
+    if len(better) != len(worse):
+        raise DataError(f"comparisons have two sides, got {len(better)} better and {len(worse)} worse items")
+    items, item = _codes(sides)
+    if (same := np.flatnonzero(item[:n] == item[n:])).size:
+        raise DataError(f"comparison {same[0] + 1} is of {items[item[same[0]]]!r} with itself")
+    slot, rank = np.empty(2 * n, np.int32), np.ones(2 * n)
+    slot[::2], slot[1::2] = item[:n], item[n:]
+    if ties is not None:
+        _same_length(len(ties), n, "ties")
+    rank[1::2] = 2.0 if ties is None else np.where(np.asarray(ties, bool), 1.0, 2.0)
+    who, expert = (("all",), np.zeros(n, np.int32)) if experts is None else _experts(experts, n)
+    return Dataset(
+        rankings=Rankings(
+            queries=(ONE_QUERY,),
+            experts=who,
+            items=items,
+            slot_ptr=np.array([0, len(items)]),
+            slot_item=np.arange(len(items), dtype=np.int32),
+            list_ptr=np.array([0, n]),
+            list_expert=expert,
+            list_weight=np.ones(n) if weights is None else _weights(weights, n),
+            entry_ptr=np.arange(0, 2 * n + 1, 2),
+            entry_slot=slot,
+            entry_rank=rank,
+        )
+    )
+
+
+def _names(column: Column, side: str) -> pl.Series:
+    try:
+        texts = column if isinstance(column, pl.Series) else pl.Series(column, dtype=pl.String)
+    except TypeError:
+        texts = pl.Series([str(name) for name in column], dtype=pl.String)
+    if texts.null_count():
+        raise DataError(f"comparison {int(texts.is_null().arg_max() or 0) + 1} has no {side} item")
+    return texts.cast(pl.String)
+
+
+def _codes(texts: pl.Series) -> tuple[Names, Codes]:
+    """Distinct names in order, and the number of each text among them."""
+    first, found = _distinct(texts.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
+    names = texts.gather(first).to_numpy().astype(object)
+    order = np.argsort(names)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order))
+    return names[order], place[found]
+
+
+def _experts(column: Column, n: int) -> tuple[tuple[str, ...], Codes]:
+    texts = _names(column, "expert of an")
+    _same_length(len(texts), n, "experts")
+    names = natural(texts)
+    return tuple(names.to_list()), codes(texts, names).astype(np.int32)
+
+
+def _weights(column: Column, n: int) -> Floats:
+    weights = np.array(column, np.float64)
+    _same_length(len(weights), n, "weights")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise DataError(f"weights must be finite and >= 0, got {weights[~(weights >= 0)][:1].tolist()}")
+    return weights
+
+
+def _same_length(given: int, n: int, what: str) -> None:
+    if given != n:
+        raise DataError(f"{given} {what} for {n} comparisons")
