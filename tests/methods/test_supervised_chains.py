@@ -97,7 +97,7 @@ def test_the_chance_to_stay_is_that_of_the_dense_matrix(dataset):
         for m, expert in enumerate(place[r.list_ptr[q] : r.list_ptr[q + 1]]):
             assert_allclose(query.stay[expert], np.diag(transition("mc2", ranks[m : m + 1], [1.0], "last")))
         absent = np.setdiff1d(np.arange(len(taught.experts)), place[r.list_ptr[q] : r.list_ptr[q + 1]])
-        assert (query.stay[absent] == 1).all()
+        assert (query.stay[absent] == 1 / ranks.shape[1]).all()
 
 
 @seeds

@@ -6,7 +6,7 @@ min γᵀH₀γ under the linear constraints and γᵀγ <= c. Here its dual in 
 whose solution holds γ itself: min tr(H₀ Γ), tr Γ <= c, Γ - γγᵀ positive semidefinite. H₀ couples α with the x of each
 query and nothing else, so one matrix over (α, x, 1) per query, all with the same block of α, is the whole of it; the
 pairs stand outside as plain squares. Where c leaves room, the value is that of the convex program
-min γᵀ(H₀ + σI)γ - σc, σ the largest singular value of A: a strong pull to equal weights. That is why α hardly moves.
+min γᵀ(H₀ + σI)γ - σc, σ the largest singular value of A: a strong pull to equal weights.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_ITERATIONS = 20_000
 class Query:
     """One query of the program."""
 
-    stay: Floats  # [n_experts, n_items] the chance P_k(j, j) to stay; 1 where an expert has no list
+    stay: Floats  # [n_experts, n_items] the chance P_k(j, j) to stay; without a list all items are tied
     better: Ints  # [n_pairs] items of the query
     worse: Ints  # [n_pairs]
     n_pairs: int  # before some were drawn
@@ -124,7 +124,7 @@ def _query(taught: Labelled, experts: list[str], most: int, rng: np.random.Gener
         level[r.entry_slot[entries]] = np.searchsorted(r.entry_rank[entries], r.entry_rank[entries], side="right")
         stay[expert] += r.list_weight[m] / level
         weight[expert] += r.list_weight[m]
-    stay = np.divide(stay, weight, out=np.ones_like(stay), where=weight > 0)
+    stay = np.divide(stay, weight, out=np.full_like(stay, 1 / n_items), where=weight > 0)
     return Query(stay, better[drawn], worse[drawn], len(better))
 
 

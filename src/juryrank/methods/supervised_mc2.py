@@ -26,8 +26,8 @@ class SupervisedMC2(SupervisedListChain):
     not there in training weighs as the mean expert.
 
     ``solver="sdp"`` is the semidefinite program of the paper, for comparison: it replaces the stationary distribution
-    by a bound and relaxes what is left, and both are loose, so that weights stay near equal. It takes at most
-    ``queries`` labelled queries and ``pairs`` of each, drawn with ``seed``, and says so.
+    by a bound and relaxes what is left, and both are loose, so that weights differ little. It takes at most ``queries``
+    labelled queries and ``pairs`` of each, drawn with ``seed``, and says so.
 
     >>> from juryrank.data.build import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
