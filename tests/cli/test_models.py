@@ -69,9 +69,7 @@ def test_a_method_that_learns_needs_labels_or_a_model(run: Run, runs: list[Path]
     for command in (["rank", *runs, "--method", "jury"], ["fuse", *runs, "--method", "jury"]):
         failed = run(*command)
         assert (failed.code, failed.out) == (1, "")
-        assert failed.err == (
-            "error: jury learns from labels, and the data has none; give labels, or a fitted model\n"
-        )
+        assert failed.err == ("error: jury learns from labels, and the data has none; give labels, or a fitted model\n")
     assert run("fit", *runs, "-o", tmp_path / "m.json").code == 1
     assert not (tmp_path / "m.json").exists()
 

@@ -9,18 +9,16 @@ from typing import Protocol
 
 import numpy as np
 
-from juryrank.data import Consensus, Dataset, Rankings
+from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError
 from juryrank.features.rows import Rows
-from juryrank.kernels.ragged import children, parents, sizes_to_ptr
-from juryrank.learners.gains import truth_of
+from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.learners.lessons import Lessons, lessons_of
-from juryrank.learners.target import Target, listwise
-from juryrank.metrics import Truth
+from juryrank.learners.referee import SPLIT_FROM, Referee, split_off
+from juryrank.learners.target import Target
 
 KEPT = 5  # passes whose weights are averaged: one alone is the luckiest on the validation queries
-SPLIT_FROM = 5  # labelled queries; with fewer the passes are chosen on the training queries
 ToRows = Callable[[Rankings], Rows]
 
 
@@ -71,9 +69,7 @@ class Training:
             return self._descend(lessons, chosen_on)
         if len(lessons) < SPLIT_FROM:
             return self._descend(lessons, lessons)
-        order = np.random.default_rng([self.seed, 1]).permutation(len(lessons))
-        held = np.sort(order[: len(order) // 5])
-        best = self._descend(part(lessons, np.setdiff1d(order, held)), part(lessons, held))
+        best = self._descend(*split_off(lessons, self.seed))
         return self._descend(lessons, passes=best.passes)
 
     def _descend(self, lessons: Lessons, chosen_on: Lessons | None = None, passes: tuple[int, ...] = ()) -> Trained:
@@ -105,27 +101,16 @@ class Training:
 
 
 class Watch:
-    """The mean of the target metric on the validation queries."""
+    """The value of weights on the validation queries."""
 
     def __init__(self, training: Training, lessons: Lessons, scale: Floats) -> None:
-        self.learner, self.rankings = training.learner, lessons.data.rankings
-        self.rows = training.to_rows(self.rankings).divided(scale)
-        self.metric = listwise(training.target)
-        self.truth = Truth(truth_of(lessons.data, lessons.gains))
-        self.gains = lessons.gains
+        self.learner, self.slot_ptr = training.learner, lessons.data.rankings.slot_ptr
+        self.rows = training.to_rows(lessons.data.rankings).divided(scale)
+        self.referee = Referee(lessons, training.target)
 
     def value(self, weights: Floats) -> float:
-        """The mean over queries, for these weights; of items with equal scores the worst comes first."""
-        scores = self.learner.scores(self.rows, self.rankings.slot_ptr, weights)
-        place = np.empty(len(scores))
-        place[np.lexsort((self.gains, -scores))] = np.arange(len(scores))
-        return float(np.nanmean(self.metric.per_query(self.truth.judge(Consensus(self.rankings, -place)))))
-
-
-def part(lessons: Lessons, queries: Ints) -> Lessons:
-    """The lessons of some queries."""
-    slots = children(lessons.data.rankings.slot_ptr, queries)
-    return Lessons(lessons.data.take(queries), lessons.gains[slots], lessons.weights[slots])
+        """The mean of the target metric."""
+        return self.referee.value(self.learner.scores(self.rows, self.slot_ptr, weights))
 
 
 def of_raw_rows(weights: Floats, rows: Rows, scale: Floats, fan: int) -> Floats:

@@ -1,194 +1,108 @@
-"""The catalogue of methods: one file each, one line here."""
+"""The catalogue of methods: one file each, one line here.
 
+A method is imported when it is first asked for, so that serving one does not load them all.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from juryrank.errors import ParameterError, UnknownNameError
-from juryrank.methods.auto import Auto
 from juryrank.methods.base import Aggregator
-from juryrank.methods.blend import Blend
-from juryrank.methods.borda import Borda
-from juryrank.methods.borda_fuse import BordaFuse
-from juryrank.methods.bradley_terry import BradleyTerry
-from juryrank.methods.combanz import CombANZ
-from juryrank.methods.combgmnz import CombGMNZ
-from juryrank.methods.combmax import CombMAX
-from juryrank.methods.combmed import CombMED
-from juryrank.methods.combmin import CombMIN
-from juryrank.methods.combmnz import CombMNZ
-from juryrank.methods.combsum import CombSUM
-from juryrank.methods.condorcet import Condorcet
-from juryrank.methods.copeland import Copeland
-from juryrank.methods.cps import CPS
-from juryrank.methods.crf import CRF
-from juryrank.methods.crowd_bt import CrowdBT
-from juryrank.methods.dowdall import Dowdall
-from juryrank.methods.elo import Elo
-from juryrank.methods.generalised_mallows import GeneralisedMallows
-from juryrank.methods.hodge_rank import HodgeRank
-from juryrank.methods.isr import ISR
-from juryrank.methods.jury import Jury
-from juryrank.methods.kemeny import Kemeny
-from juryrank.methods.lambdarank import LambdaRank
-from juryrank.methods.log_isr import LogISR
-from juryrank.methods.majority_vote import MajorityVote
-from juryrank.methods.mallows import Mallows
-from juryrank.methods.mc1 import MC1
-from juryrank.methods.mc2 import MC2
-from juryrank.methods.mc3 import MC3
-from juryrank.methods.mc4 import MC4
-from juryrank.methods.mean_rank import MeanRank
-from juryrank.methods.median_rank import MedianRank
-from juryrank.methods.monotone_retargeting import MonotoneRetargeting
-from juryrank.methods.mpm import MPM
-from juryrank.methods.outranking import Outranking
-from juryrank.methods.plackett_luce import PlackettLuce
-from juryrank.methods.plackett_luce_gamma import PlackettLuceGamma
-from juryrank.methods.rank_centrality import RankCentrality
-from juryrank.methods.rbc import RBC
-from juryrank.methods.retargeting import Retargeting
-from juryrank.methods.ridge import Ridge
-from juryrank.methods.rra import RRA
-from juryrank.methods.rrf import RRF
-from juryrank.methods.supervised_borda import SupervisedBorda
-from juryrank.methods.supervised_mc1 import SupervisedMC1
-from juryrank.methods.supervised_mc2 import SupervisedMC2
-from juryrank.methods.supervised_mc3 import SupervisedMC3
-from juryrank.methods.supervised_mc4 import SupervisedMC4
-from juryrank.methods.svd_lambdarank import SVDLambdaRank
-from juryrank.methods.svp import SVP
-from juryrank.methods.theta_cps import ThetaCPS
-from juryrank.methods.theta_mpm import ThetaMPM
-from juryrank.methods.thurstone import Thurstone
-from juryrank.methods.trueskill import TrueSkill
-from juryrank.methods.weng_lin import WengLin
 from juryrank.params import parameters
 
-__all__ = [
-    "CPS",
-    "CRF",
-    "ISR",
-    "MC1",
-    "MC2",
-    "MC3",
-    "MC4",
-    "METHODS",
-    "MPM",
-    "RBC",
-    "RRA",
-    "RRF",
-    "SVP",
-    "Aggregator",
-    "Auto",
-    "Blend",
-    "Borda",
-    "BordaFuse",
-    "BradleyTerry",
-    "CombANZ",
-    "CombGMNZ",
-    "CombMAX",
-    "CombMED",
-    "CombMIN",
-    "CombMNZ",
-    "CombSUM",
-    "Condorcet",
-    "Copeland",
-    "CrowdBT",
-    "Dowdall",
-    "Elo",
-    "GeneralisedMallows",
-    "HodgeRank",
-    "Jury",
-    "Kemeny",
-    "LambdaRank",
-    "LogISR",
-    "MajorityVote",
-    "Mallows",
-    "MeanRank",
-    "MedianRank",
-    "MonotoneRetargeting",
-    "Outranking",
-    "PlackettLuce",
-    "PlackettLuceGamma",
-    "RankCentrality",
-    "Retargeting",
-    "Ridge",
-    "SVDLambdaRank",
-    "SupervisedBorda",
-    "SupervisedMC1",
-    "SupervisedMC2",
-    "SupervisedMC3",
-    "SupervisedMC4",
-    "ThetaCPS",
-    "ThetaMPM",
-    "Thurstone",
-    "TrueSkill",
-    "WengLin",
-    "consensus_methods",
-    "method",
-]
-
-METHODS: dict[str, type[Aggregator]] = {
-    cls.name: cls
-    for cls in (
-        Auto,
-        Blend,
-        Borda,
-        BordaFuse,
-        BradleyTerry,
-        CombANZ,
-        CombGMNZ,
-        CombMAX,
-        CombMED,
-        CombMIN,
-        CombMNZ,
-        CombSUM,
-        Condorcet,
-        Copeland,
-        CPS,
-        CRF,
-        CrowdBT,
-        Dowdall,
-        Elo,
-        GeneralisedMallows,
-        HodgeRank,
-        ISR,
-        Jury,
-        Kemeny,
-        LambdaRank,
-        LogISR,
-        MajorityVote,
-        Mallows,
-        MC1,
-        MC2,
-        MC3,
-        MC4,
-        MeanRank,
-        MedianRank,
-        MonotoneRetargeting,
-        MPM,
-        Outranking,
-        PlackettLuce,
-        PlackettLuceGamma,
-        RankCentrality,
-        RBC,
-        Retargeting,
-        Ridge,
-        RRA,
-        RRF,
-        SupervisedBorda,
-        SupervisedMC1,
-        SupervisedMC2,
-        SupervisedMC3,
-        SupervisedMC4,
-        SVDLambdaRank,
-        SVP,
-        ThetaCPS,
-        ThetaMPM,
-        Thurstone,
-        TrueSkill,
-        WengLin,
-    )
+# The method "mean-rank" is the class MeanRank in the file mean_rank.py.
+CLASSES = {
+    "auto": "Auto",
+    "blend": "Blend",
+    "borda": "Borda",
+    "borda-fuse": "BordaFuse",
+    "bradley-terry": "BradleyTerry",
+    "combanz": "CombANZ",
+    "combgmnz": "CombGMNZ",
+    "combmax": "CombMAX",
+    "combmed": "CombMED",
+    "combmin": "CombMIN",
+    "combmnz": "CombMNZ",
+    "combsum": "CombSUM",
+    "condorcet": "Condorcet",
+    "copeland": "Copeland",
+    "cps": "CPS",
+    "crf": "CRF",
+    "crowd-bt": "CrowdBT",
+    "dowdall": "Dowdall",
+    "elo": "Elo",
+    "generalised-mallows": "GeneralisedMallows",
+    "hodge-rank": "HodgeRank",
+    "isr": "ISR",
+    "jury": "Jury",
+    "kemeny": "Kemeny",
+    "kernel": "Kernel",
+    "lambdarank": "LambdaRank",
+    "log-isr": "LogISR",
+    "majority-vote": "MajorityVote",
+    "mallows": "Mallows",
+    "mc1": "MC1",
+    "mc2": "MC2",
+    "mc3": "MC3",
+    "mc4": "MC4",
+    "mean-rank": "MeanRank",
+    "median-rank": "MedianRank",
+    "monotone-retargeting": "MonotoneRetargeting",
+    "mpm": "MPM",
+    "outranking": "Outranking",
+    "plackett-luce": "PlackettLuce",
+    "plackett-luce-gamma": "PlackettLuceGamma",
+    "rank-centrality": "RankCentrality",
+    "rbc": "RBC",
+    "retargeting": "Retargeting",
+    "ridge": "Ridge",
+    "rra": "RRA",
+    "rrf": "RRF",
+    "supervised-borda": "SupervisedBorda",
+    "supervised-mc1": "SupervisedMC1",
+    "supervised-mc2": "SupervisedMC2",
+    "supervised-mc3": "SupervisedMC3",
+    "supervised-mc4": "SupervisedMC4",
+    "svd-lambdarank": "SVDLambdaRank",
+    "svp": "SVP",
+    "theta-cps": "ThetaCPS",
+    "theta-mpm": "ThetaMPM",
+    "thurstone": "Thurstone",
+    "trueskill": "TrueSkill",
+    "weng-lin": "WengLin",
 }
+
+__all__ = ["METHODS", "Aggregator", "consensus_methods", "method", *CLASSES.values()]
+
+
+class Catalogue(Mapping[str, type[Aggregator]]):
+    """Classes of methods by name, each imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> type[Aggregator]:
+        class_name = CLASSES[name]
+        cls: type[Aggregator] = getattr(import_module(f"{__name__}.{name.replace('-', '_')}"), class_name)
+        return cls
+
+    def __contains__(self, name: object) -> bool:
+        return name in CLASSES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CLASSES)
+
+    def __len__(self) -> int:
+        return len(CLASSES)
+
+
+METHODS = Catalogue()
+
+
+def __getattr__(name: str) -> Any:
+    for method_name, class_name in CLASSES.items():
+        if class_name == name:
+            return METHODS[method_name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 # Names that other libraries use (ranx first), and the parameters that give the same result.
 ALIASES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -16,9 +16,7 @@ class Skill(Online):
     spread: float = param(25 / 3, "spread of the belief before the first game", above=0)
     beta: float = param(25 / 6, "spread of one performance around the skill", above=0)
     drift: float = param(25 / 300, "spread that a skill gains before each game", at_least=0)
-    caution: float = param(
-        0.0, "spreads taken from the mean; 3 gives ratings that are almost certain", at_least=0
-    )
+    caution: float = param(0.0, "spreads taken from the mean; 3 gives ratings that are almost certain", at_least=0)
 
     def _start(self) -> Start:
         return Start(self._kind(), float(self.mean), float(self.spread), 0.0, float(self.beta), float(self.drift))

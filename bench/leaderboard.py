@@ -1,0 +1,206 @@
+"""Strengths and leaderboards: Bradley–Terry from raw pairs, Plackett–Luce, bootstrap, ratings game by game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from clock import Timing, alternating, once, timed
+from inputs import Inputs
+from juryrank.data.build import from_orders
+from juryrank.data.comparisons import from_pairs
+from juryrank.leaderboard import leaderboard
+from juryrank.methods import BradleyTerry, PlackettLuce, WengLin
+from peers import load, silent
+from table import Found, Row, Target, times
+
+N = 100_000
+WEAK = 1e-9  # the prior: peers have none
+EVEN = 1e-6  # largest difference between wins and expected wins, as a share of an item's games, that counts as solved
+AGAINST_EVALICA = 5.0
+
+
+@dataclass(frozen=True)
+class Battles:
+    """Random comparisons that follow Bradley–Terry, as peers take them: two lists of names, the winner first."""
+
+    n_items: int
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        rng = np.random.default_rng(self.n_items)
+        strength = rng.normal(size=self.n_items)
+        one = rng.integers(0, self.n_items, N)
+        two = (one + rng.integers(1, self.n_items, N)) % self.n_items
+        won = rng.random(N) < 1 / (1 + np.exp(strength[two] - strength[one]))
+        return np.where(won, [one, two], [two, one])
+
+    @cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        names = np.array([f"model-{n:04d}" for n in range(self.n_items)], object)
+        better, worse = names[self.codes].tolist()
+        return better, worse
+
+    def unevenness(self, log_worth: np.ndarray) -> float:
+        """The largest difference between what an item won and was expected to win, as a share of its games."""
+        better, worse = self.codes
+        lost = 1 / (1 + np.exp(log_worth[better] - log_worth[worse]))
+        slope = np.bincount(better, lost, self.n_items) - np.bincount(worse, lost, self.n_items)
+        return float(np.abs(slope / np.bincount(self.codes.ravel(), minlength=self.n_items)).max())
+
+
+def measure(inputs: Inputs, slow: bool) -> Found:
+    """One row per task and peer; solutions are compared by their slopes, not by trust in tolerances."""
+    rows: list[Row] = []
+    targets: list[Target] = []
+    for n_items in (100, 1000):
+        battles = Battles(n_items)
+        found = bradley_terry(battles)
+        rows += found
+        targets += [
+            Target(f"Bradley–Terry from raw pairs, {n_items} items, ≥ 5× evalica", times(row.ratio), _met(row))
+            for row in found
+            if row.peer == "evalica" and row.ratio is not None
+        ]
+    rows += plackett_luce()
+    rows += bootstrap(Battles(100))
+    rows += ratings()
+    return rows, targets
+
+
+def _met(row: Row) -> bool:
+    return row.ratio is not None and row.ratio >= AGAINST_EVALICA and bool(row.agrees)
+
+
+def bradley_terry(battles: Battles) -> list[Row]:
+    """From names to strengths, everything included."""
+    task = f"Bradley–Terry, {N:,} pairs, {battles.n_items} items"
+    order = sorted({*battles.names[0], *battles.names[1]})
+
+    def ours() -> np.ndarray:
+        return BradleyTerry(prior=WEAK).fit_predict(from_pairs(*battles.names)).scores
+
+    peers: dict[str, Callable[[], np.ndarray]] = {}
+    if (evalica := load("evalica")) is not None:
+        wins = [evalica.Winner.X] * N
+
+        def by_evalica() -> np.ndarray:
+            found = evalica.bradley_terry(*battles.names, wins, tolerance=1e-8, limit=1000)
+            return np.log(found.scores[order].to_numpy())
+
+        peers["evalica"] = by_evalica
+    if (choix := load("choix")) is not None and battles.n_items <= 100:  # 8 s with 1,000 items
+        peers["choix"] = lambda: _by_choix(choix, battles)
+    rows = []
+    for peer in ("evalica", "choix"):
+        if peer not in peers:
+            if battles.n_items <= 100:
+                rows.append(Row(task, peer, timed(ours)[0], None, f"skipped: {peer} is not installed"))
+            continue
+        with silent():
+            mine, theirs = alternating([ours, peers[peer]], rounds=9)
+            uneven = [battles.unevenness(call()) for call in (ours, peers[peer])]
+        text = f"wins off by {uneven[0]:.0e} and {uneven[1]:.0e} of the games"
+        rows.append(Row(task, peer, mine, theirs, text, uneven[0] <= max(EVEN, uneven[1])))
+    return rows
+
+
+def _by_choix(choix: Any, battles: Battles) -> np.ndarray:
+    """choix counts nothing and knows no names: both are done for it, and counted."""
+    number = {name: n for n, name in enumerate(sorted(set(battles.names[0]) | set(battles.names[1])))}
+    matrix = np.zeros((battles.n_items, battles.n_items))
+    better = [number[name] for name in battles.names[0]]
+    worse = [number[name] for name in battles.names[1]]
+    np.add.at(matrix, (better, worse), 1)
+    return choix.ilsr_pairwise_dense(matrix, tol=1e-10)
+
+
+def plackett_luce(n_lists: int = 2000, n_items: int = 50, length: int = 10) -> list[Row]:
+    """Partial rankings as lists of numbers."""
+    rng = np.random.default_rng(0)
+    strength = rng.normal(size=n_items)
+    noisy = strength + rng.gumbel(size=(n_lists, n_items))
+    asked = rng.random((n_lists, n_items)).argsort(1)[:, :length]
+    orders = np.take_along_axis(asked, np.take_along_axis(-noisy, asked, 1).argsort(1), 1).tolist()
+    task = f"Plackett–Luce, {n_lists:,} lists of {length}, {n_items} items"
+    data = from_orders([[f"{i:02d}" for i in order] for order in orders])
+    timing, consensus = timed(lambda: PlackettLuce(prior=WEAK).fit_predict(data), most=25)
+    if (choix := load("choix")) is None:
+        return [Row(task, "choix", timing, None, "skipped: choix is not installed")]
+    spent, theirs = timed(lambda: choix.ilsr_rankings(n_items, orders, tol=1e-10), most=3)
+    apart = float(np.abs(consensus.scores - (theirs - theirs.mean())).max())
+    return [Row(task, "choix ilsr", timing, spent, f"strengths apart by {apart:.0e}", apart < 1e-5)]
+
+
+def bootstrap(battles: Battles, resamples: int = 1000, theirs: int = 20) -> list[Row]:
+    """Percentile intervals; evalica does so few resamples because a thousand take it a minute."""
+    task = f"{resamples:,} bootstrap resamples, {N:,} pairs, {battles.n_items} items"
+    data = from_pairs(*battles.names)
+    timing, board = timed(lambda: leaderboard(data, bootstrap=resamples, judges=False), most=3)
+    if (evalica := load("evalica")) is None:
+        return [Row(task, "evalica", timing, None, "skipped: evalica is not installed")]
+    wins = [evalica.Winner.X] * N
+    with silent():
+        seconds, found = once(
+            lambda: evalica.bootstrap(
+                evalica.bradley_terry,
+                *battles.names,
+                wins,
+                n_resamples=theirs,
+                bootstrap_method="percentile",
+                random_state=0,
+            )
+        )
+    spent = Timing(None, seconds * resamples / theirs, 1)
+    low, high = (np.log(getattr(found, side)[board.items.tolist()].to_numpy()) for side in ("low", "high"))
+    text = f"mean width {np.mean(board.high - board.low):.3f} and {np.mean(high - low):.3f}; peer's time from {theirs}"
+    return [Row(task, "evalica", timing, spent, text, None)]
+
+
+def ratings(n_games: int = 5000) -> list[Row]:
+    """One game of two: as data, and as a stream of single games."""
+    rng = np.random.default_rng(0)
+    games = [(f"p{i}", f"p{j}") for i, j in rng.integers(0, 200, (n_games, 2)) if i != j]
+    data = from_pairs([a for a, _ in games], [b for _, b in games])
+    model = WengLin()
+
+    def streamed() -> dict[str, float]:
+        stream = model.stream()
+        for game in games:
+            stream.update(game)
+        return stream.ratings()
+
+    batch, whole = timed(lambda: model.fit_predict(data), most=15)
+    single, rated = timed(streamed, most=5)
+    if (openskill := load("openskill")) is None:
+        return [
+            Row("one game, Weng–Lin", "openskill", _each(single, games), None, "skipped: openskill is not installed")
+        ]
+    spent, theirs = timed(lambda: _by_openskill(openskill, games), most=3)
+    apart = max(abs(rated[name] - theirs[name]) for name in rated)
+    in_data = max(abs(score - theirs[name]) for name, score in whole.to_dict()["all"].items())
+    return [
+        Row("one game, Weng–Lin, from a stream", "openskill", _each(single, games), _each(spent, games),
+            f"ratings apart by {apart:.0e}", apart < 1e-9),
+        Row("one game, Weng–Lin, from a data set", "openskill", _each(batch, games), _each(spent, games),
+            f"ratings apart by {in_data:.0e}", in_data < 1e-9),
+    ]  # fmt: skip
+
+
+def _each(timing: Timing, games: list[tuple[str, str]]) -> Timing:
+    return Timing(timing.first, timing.seconds / len(games), timing.runs)
+
+
+def _by_openskill(openskill: Any, games: list[tuple[str, str]]) -> dict[str, float]:
+    from openskill.models import PlackettLuce as Peer
+
+    peer = Peer()
+    rated = {name: peer.rating() for game in games for name in game}
+    for better, worse in games:
+        moved = peer.rate([[rated[better]], [rated[worse]]])
+        rated[better], rated[worse] = moved[0][0], moved[1][0]
+    return {name: rating.mu for name, rating in rated.items()}

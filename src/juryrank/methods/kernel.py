@@ -1,0 +1,89 @@
+"""Kernel ridge regression on the ranks of each expert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats
+from juryrank.features.log_rank import log_rank
+from juryrank.features.missing import missing
+from juryrank.kernels.ragged import parents
+from juryrank.learners.nystroem import Expansion, Nystroem
+from juryrank.learners.target import check_truth, target_param
+from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.curves import unjudged_param
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class Kernel(Aggregator):
+    r"""Ridge regression of labels inside queries, with a Gaussian kernel on what all experts say of an item.
+
+    :math:`s_i = b^\top x_i + \sum_z c_z \exp(-\gamma |x_i - z|^2)`, where :math:`x_i` holds for every expert whether
+    it left the item out, and minus the logarithm of the rank; each over its spread. The z are distinct items of the
+    training data (Nyström's approximation). Width and penalty are chosen on validation queries. Experts that were not
+    in the training data are not heard.
+
+    It learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference
+    pairs, as gains.
+
+    Williams, Seeger, NIPS 2000.
+    """
+
+    name = "kernel"
+    supervised = True
+    target: str = target_param()  # type: ignore[misc]
+    landmarks: int = param(500, "items that carry the kernel", at_least=1)
+    unjudged: str = unjudged_param()
+    seed: int = param(0, "of the landmarks and of the queries split off", at_least=0)
+
+    experts_: list[str] = learned()
+    spread_: Floats = learned()  # [2] of missing and of log ranks inside queries
+    landmarks_: Floats = learned()  # [n_landmarks, 2 × n_experts]
+    coefficient_: Floats = learned()  # [n_landmarks]
+    linear_: Floats = learned()  # [2 × n_experts]
+    sharpness_: float = learned()
+    width_: float = learned()
+    ridge_: float = learned()
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        check_truth(self.name, self.target, data)
+        here = np.bincount(data.rankings.list_expert, minlength=len(data.experts)) > 0
+        self.experts_ = [name for name, found in zip(data.experts, here, strict=True) if found]
+        self.spread_ = spreads(data, self.experts_)
+        method = Nystroem(
+            target=self.target,
+            landmarks=self.landmarks,
+            seed=self.seed,
+            unjudged=self.unjudged,
+            to_columns=self._columns,
+        )
+        found, self.width_, self.ridge_ = method.run(data, valid)
+        self.landmarks_, self.coefficient_ = found.landmarks, found.coefficient
+        self.linear_, self.sharpness_ = found.linear, found.sharpness
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        model = Expansion(self.landmarks_, self.coefficient_, self.linear_, self.sharpness_)
+        out += model.scores(self._columns(Dataset(rankings=rankings)), rankings.slot_ptr)
+
+    def _columns(self, data: Dataset) -> Floats:
+        absent, ranks = missing(data, self.experts_), log_rank(data, self.experts_)
+        return np.hstack([absent / self.spread_[0], ranks / self.spread_[1]])
+
+
+def spreads(data: Dataset, experts: list[str]) -> Floats:
+    """The standard deviations inside queries of the missing flags and of the log ranks, to six digits.
+
+    The digits after depend on the order of the items, and a kernel would see it.
+    """
+    query, size = parents(data.rankings.slot_ptr), np.maximum(data.rankings.query_size, 1)
+    out = []
+    for columns in (missing(data, experts), log_rank(data, experts)):
+        means = (np.bincount(query, c, minlength=len(size)) / size for c in columns.T)
+        squares = [((c - mean[query]) ** 2).mean() for c, mean in zip(columns.T, means, strict=True)]
+        spread = np.sqrt(np.mean(squares)) if squares else 0.0
+        out.append(float(f"{spread:.6g}") or 1.0)
+    return np.array(out)
