@@ -10,7 +10,7 @@ demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 test: lint types
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q $(UNCOMPILED)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q tests/kernels
 	$(PY) -m pytest -q
 
 lint: $(VENV)/.dev
