@@ -2,13 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-# What calls the kernels, run a second time without compilation: real tracebacks, and bounds are checked.
-UNCOMPILED := tests/methods tests/metrics $(wildcard tests/kernels)
 
 .PHONY: demo test lint types bench quality docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
+# Kernels run a second time without compilation: real tracebacks, and bounds are checked.
 test: lint types
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q tests/kernels
 	$(PY) -m pytest -q
