@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from juryrank.errors import DataWarning, JuryrankError
     from juryrank.evaluate import evaluate
     from juryrank.fuse import fuse
+    from juryrank.leaderboard import leaderboard
     from juryrank.methods import METHODS, method
     from juryrank.metrics import METRICS, parse_metric
     from juryrank.models import load, save
@@ -33,6 +34,7 @@ __all__ = [
     "compare",
     "evaluate",
     "fuse",
+    "leaderboard",
     "load",
     "method",
     "parse_metric",
@@ -53,6 +55,7 @@ _HOME = {
     "compare": "compare",
     "evaluate": "evaluate",
     "fuse": "fuse",
+    "leaderboard": "leaderboard",
     "load": "models",
     "method": "methods",
     "parse_metric": "metrics",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ from juryrank.data.build import ONE_QUERY, _distinct, codes, natural
 from juryrank.data.dataset import Dataset
 from juryrank.data.rankings import Codes, Floats, Names, Rankings
 from juryrank.errors import DataError
+from juryrank.kernels.distinct import number_keys
 
+SHARED = 1 << 13  # distinct texts up to which they are looked for by address
 Column = Sequence[Any] | NDArray[Any] | pl.Series
 
 
@@ -32,18 +36,17 @@ def from_pairs(
     >>> from_pairs(["a", "a", "b"], ["b", "c", "c"], ties=[False, False, True])
     Dataset(1 queries, 3 slots, 1 experts, 3 lists, 6 entries)
     """
-    sides = pl.concat([_names(better, "better"), _names(worse, "worse")])
-    n = len(sides) // 2
-    if len(better) != len(worse):
-        raise DataError(f"comparisons have two sides, got {len(better)} better and {len(worse)} worse items")
-    items, item = _codes(sides)
-    if (same := np.flatnonzero(item[:n] == item[n:])).size:
-        raise DataError(f"comparison {same[0] + 1} is of {items[item[same[0]]]!r} with itself")
-    slot, rank = np.empty(2 * n, np.int32), np.ones(2 * n)
-    slot[::2], slot[1::2] = item[:n], item[n:]
+    n = len(better)
+    if len(worse) != n:
+        raise DataError(f"comparisons have two sides, got {n} better and {len(worse)} worse items")
+    items, item = _shared(better, worse) or _codes(pl.concat([_names(better, "better"), _names(worse, "worse")]))
+    sides = item.reshape(2, n)
+    if (same := sides[0] == sides[1]).any():
+        raise DataError(f"comparison {same.argmax() + 1} is of {items[sides[0, same.argmax()]]!r} with itself")
+    rank = np.tile((1.0, 2.0), n)
     if ties is not None:
         _same_length(len(ties), n, "ties")
-    rank[1::2] = 2.0 if ties is None else np.where(np.asarray(ties, bool), 1.0, 2.0)
+        rank[1::2][np.asarray(ties, bool)] = 1.0
     who, expert = (("all",), np.zeros(n, np.int32)) if experts is None else _experts(experts, n)
     return Dataset(
         rankings=Rankings(
@@ -56,10 +59,27 @@ def from_pairs(
             list_expert=expert,
             list_weight=np.ones(n) if weights is None else _weights(weights, n),
             entry_ptr=np.arange(0, 2 * n + 1, 2),
-            entry_slot=slot,
+            entry_slot=sides.T.ravel(),
             entry_rank=rank,
         )
     )
+
+
+def _shared(better: Column, worse: Column) -> tuple[Names, Codes] | None:
+    """As ``_codes``, for lists that hold few texts many times over, as programs make them: each is looked at once."""
+    if not (isinstance(better, list) and isinstance(worse, list)):
+        return None
+    texts = np.fromiter(chain(better, worse), object, len(better) + len(worse))
+    # An array of objects is an array of addresses; asking each object for its id takes four times as long.
+    address = np.ctypeslib.as_array((ctypes.c_ssize_t * len(texts)).from_address(texts.ctypes.data))
+    first, number = np.empty(SHARED, np.int64), np.empty(len(texts), np.int32)
+    found = number_keys(address, np.full(2 * SHARED, -1, np.int32), first, number)
+    distinct = texts[first[:found]].tolist() if found >= 0 else [None]
+    if not all(isinstance(text, str) for text in distinct):
+        return None
+    names = sorted(set(distinct))
+    place = {name: code for code, name in enumerate(names)}
+    return np.array(names, object), np.array([place[text] for text in distinct], np.int32)[number]
 
 
 def _names(column: Column, side: str) -> pl.Series:

@@ -66,29 +66,35 @@ def probit(d, won, lost):
 
 
 @kernel
+def logistic_pass(first, second, won, lost, x, slope, diagonal, curve):
+    """As ``pass_over_pairs`` where the odds to win are exp(d); pairs of one first item stand together."""
+    worth = np.exp(x)
+    i, in_slope, in_diagonal = 0, 0.0, 0.0  # sums of a row stay in registers
+    for p in range(len(first)):
+        if first[p] != i:
+            slope[i] += in_slope
+            diagonal[i] += in_diagonal
+            i, in_slope, in_diagonal = first[p], 0.0, 0.0
+        j = second[p]
+        games = won[p] + lost[p]
+        up = worth[i] / (worth[i] + worth[j])
+        g, c = won[p] - games * up, games * up * (1.0 - up)
+        curve[p] = c
+        in_slope += g
+        in_diagonal += c
+        slope[j] -= g
+        diagonal[j] += c
+    slope[i] += in_slope
+    diagonal[i] += in_diagonal
+
+
+@kernel
 def pass_over_pairs(link, first, second, won, lost, tied, x, slope, diagonal, curve, cross):
     """Add slope and diagonal of the curvature at x (the tie parameter is last); keep the curvature of each pair."""
     n = len(x) - 1
     t = x[n]
     if link == LOGISTIC or (link != PROBIT and t == NEVER):
-        worth = np.exp(x[:n])
-        i, in_slope, in_diagonal = 0, 0.0, 0.0  # sums of a row stay in registers
-        for p in range(len(first)):
-            if first[p] != i:
-                slope[i] += in_slope
-                diagonal[i] += in_diagonal
-                i, in_slope, in_diagonal = first[p], 0.0, 0.0
-            j = second[p]
-            games = won[p] + lost[p]
-            up = worth[i] / (worth[i] + worth[j])
-            g, c = won[p] - games * up, games * up * (1.0 - up)
-            curve[p] = c
-            in_slope += g
-            in_diagonal += c
-            slope[j] -= g
-            diagonal[j] += c
-        slope[i] += in_slope
-        diagonal[i] += in_diagonal
+        logistic_pass(first, second, won, lost, x[:n], slope, diagonal, curve)
         return
     for p in range(len(first)):
         i, j = first[p], second[p]
