@@ -81,6 +81,7 @@ def chain_slopes(
         here = slice(lo, lo + n)
         a, b = list_ptr[q], list_ptr[q + 1]
         l, walked = np.zeros(n), np.zeros(n)
+        enough = tol * max(1.0, np.abs(slope[here]).max())
         for _ in range(max_iter):
             new = (1.0 - teleport) * walked + slope[here]
             new -= new.mean()
@@ -90,7 +91,7 @@ def chain_slopes(
             descend(a, b, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, l, walked)
             for i in range(n):
                 walked[i] = walked[i] * slot_share[lo + i] + stay[lo + i] * l[i]
-            if moved < tol:
+            if moved < enough:
                 break
         mass = x[here] * slot_share[here]
         for m in range(a, b):
@@ -185,12 +186,13 @@ def soft_majority_slopes(
         soft_moves(margin, total, temperature, move)
         leave = move.sum(axis=1)
         l = np.zeros(n)
+        enough = tol * max(1.0, np.abs(slope[lo : lo + n]).max())
         for _ in range(max_iter):
             new = (1.0 - teleport) * (l + (np.dot(move, l) - leave * l) / n) + slope[lo : lo + n]
             new -= new.mean()
             moved = np.abs(new - l).max()
             l = new
-            if moved < tol:
+            if moved < enough:
                 break
         pull = np.zeros((n, n))  # derivative by the margin of i over j
         for i in range(n):
