@@ -101,15 +101,11 @@ def _means(name: str, found: Comparison) -> Table:
     shown = ("nDCG@1", "nDCG@5", "nDCG@10", "nDCG@20")
     rows = []
     for method in sorted(found.names, key=lambda n: -found.mean(n, "nDCG@10")):
-        versus = found.versus.get((method, "nDCG@10"))
-        tested = (
-            ["", "", ""]
-            if versus is None
-            else [f"{-versus.difference:+.4f}", chance(versus.p_t), chance(versus.p_random)]
-        )
-        rows.append(
-            [method + (" *" if method in PAPER else ""), *(f"{found.mean(method, m):.4f}" for m in shown), *tested]
-        )
+        tested = ["", "", ""]
+        if (versus := found.versus.get((method, "nDCG@10"))) is not None:
+            tested = [f"{-versus.difference:+.4f}", chance(versus.p_t), chance(versus.p_random)]
+        label = f"{method} *" if method in PAPER else method
+        rows.append([label, *(f"{found.mean(method, m):.4f}" for m in shown), *tested])
     columns = ["method", *shown, "ours better by", "p (t)", "p (rand.)"]
     return Table(name, columns, rows, note="* a baseline of the paper; differences and p-values are of nDCG@10.")
 
@@ -146,9 +142,8 @@ def large() -> Iterator[Table]:
     features = rng.normal(size=(10_000, 100))
     truth = features @ rng.normal(size=100)
     noise = [rng.normal(size=len(truth)) * truth.std() for _ in range(50)]
-    lists = [
-        truth * (k < 40) + share * n for k, (share, n) in enumerate(zip(np.linspace(0.2, 3, 50), noise, strict=True))
-    ]
+    shares = np.linspace(0.2, 3, 50)
+    lists = [truth * (k < 40) + shares[k] * noise[k] for k in range(50)]
     data = replace(from_matrix(np.column_stack(lists), truth), features=features)
     rows = []
     for params in ({}, {"list_l1": 0.01}, {"moves": "ties"}, {"loss": "poisson"}, {"loss": "kl"}):

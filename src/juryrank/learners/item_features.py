@@ -12,23 +12,26 @@ from juryrank.learners.glm import by_query, standardised
 
 def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> Floats:
     """[n_slots, n_features]; an item whose feature is not known stands at the mean of its query, and is counted."""
-    if data.features is None:
-        raise DataError(f"{name} needs item features, and the data has none; read them with features=…")
-    x, ptr = data.features, data.rankings.slot_ptr
+    x, ptr = given_features(name, data), data.rankings.slot_ptr
     if n_features is not None and x.shape[1] != n_features:
         raise DataError(f"{name} was fitted on {n_features} item features, and the data has {x.shape[1]}")
     unknown = ~np.isfinite(x)
     if unknown.any():
-        warnings.warn(
-            f"{name}: {int(unknown.sum())} unknown item features are taken as mean", DataWarning, stacklevel=4
-        )
+        told = f"{name}: {int(unknown.sum())} unknown values of item features stand at the mean of their query"
+        warnings.warn(told, DataWarning, stacklevel=4)
         known = by_query(ptr, (~unknown).astype(np.float64))
         mean = by_query(ptr, np.where(unknown, 0.0, x)) / np.maximum(known, 1.0)
         x = np.where(unknown, np.repeat(mean, data.rankings.query_size, axis=0), x)
     return standardised(ptr, x)
 
 
-def names_of(data: Dataset) -> list[str]:
+def given_features(name: str, data: Dataset) -> Floats:
+    """The features as they are; a DataError where there are none."""
+    if data.features is None:
+        raise DataError(f"{name} needs item features, and the data has none; read them with features=…")
+    return data.features
+
+
+def feature_names(name: str, data: Dataset) -> list[str]:
     """The names of the features; their numbers where they have none."""
-    assert data.features is not None
-    return list(data.feature_names) or [str(n + 1) for n in range(data.features.shape[1])]
+    return list(data.feature_names) or [str(n + 1) for n in range(given_features(name, data).shape[1])]

@@ -15,7 +15,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import ConvergenceWarning, ParameterError
 from juryrank.learners.agreement import Agreement, Alternation, Watch
 from juryrank.learners.glm import LOSSES, Linear, Penalty, standardised
-from juryrank.learners.item_features import feature_columns, names_of
+from juryrank.learners.item_features import feature_columns, feature_names
 from juryrank.learners.list_columns import VALUES, list_columns
 from juryrank.learners.margins import Pairs
 from juryrank.learners.retargeting import Scale
@@ -23,10 +23,10 @@ from juryrank.methods.base import Aggregator, learned, missing_param
 from juryrank.params import param
 
 OUTPUT = {
-    "all": "the mean of the start, the lists and the features, each standardised",
-    "both": "the mean of the lists and the features",
+    "start+features": "the start and the features with their coefficients, each standardised",
+    "lists+features": "both sides, each standardised",
     "lists": "the lists with their coefficients",
-    "features": "the features with theirs",
+    "features": "the features with their coefficients",
 }
 MOVES = {
     "free": "the order may change anywhere, when that makes the objective smaller",
@@ -71,7 +71,7 @@ class MonotoneRetargeting(Aggregator):
     needs_features = True
 
     start: str = param("rbc", "the consensus method to start from")
-    output: str = _choice("all", OUTPUT)
+    output: str = _choice("start+features", OUTPUT)
     coefficients: str = _choice("shared", COEFFICIENTS)
     moves: str = _choice("free", MOVES)
     loss: str = loss_param()
@@ -117,8 +117,7 @@ class MonotoneRetargeting(Aggregator):
             raise ParameterError(f"pairs of {self.name} hold with a margin; give margin=…")
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        feature_columns(self.name, data)
-        self.experts_, self.features_, self.history_ = list(data.experts), names_of(data), {}
+        self.experts_, self.features_, self.history_ = list(data.experts), feature_names(self.name, data), {}
         self.weights_, self.feature_weights_ = np.zeros(len(self.experts_)), np.zeros(len(self.features_))
         if self.coefficients == "query" or not data.rankings.n_slots:
             return
@@ -153,9 +152,9 @@ class MonotoneRetargeting(Aggregator):
         return {"steps": steps, "objective": objective}
 
     def _put(self, data: Dataset, start: Floats, lists: Floats, features: Floats, out: Floats) -> None:
-        parts = {"all": (start, lists, features), "both": (lists, features), "lists": (lists,), "features": (features,)}
-        for part in parts[self.output]:
-            out += standardised(data.rankings.slot_ptr, part)
+        parts = {"start": start, "lists": lists, "features": features}
+        for part in self.output.split("+"):
+            out += standardised(data.rankings.slot_ptr, parts[part])
 
     def _start(self, data: Dataset) -> Floats:
         from juryrank.methods import method

@@ -15,7 +15,7 @@ from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.learners.gains import slot_gains
 from juryrank.learners.glm import LOSSES, Linear, Penalty
-from juryrank.learners.item_features import feature_columns, names_of
+from juryrank.learners.item_features import feature_columns, feature_names
 from juryrank.learners.retargeting import Scale, levels, retargeted, stepped
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.monotone_retargeting import loss_param
@@ -63,7 +63,7 @@ class Retargeting(Aggregator):
         judged = np.flatnonzero(~np.isnan(gains))
         counts = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data))
         model = Linear(sizes_to_ptr(counts), x[judged], LOSSES[self.loss], Penalty(self.l1, self.l2))
-        self.features_ = names_of(data)
+        self.features_ = feature_names(self.name, data)
         self.feature_weights_, objective, settled = self._fitted_to(model, gains[judged])
         self.history_ = {"objective": objective}
         if not settled:
