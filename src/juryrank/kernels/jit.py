@@ -82,12 +82,13 @@ def _compile_all() -> None:
     import numba
 
     before = numba.config.CACHE_DIR
+    made: dict[Kernel, Any] = {}
     try:
         for k in KERNELS:
             if k.compiled is None:
                 folder = cache_folder(Path(k.function.__code__.co_filename))
                 numba.config.CACHE_DIR = before if folder is None else str(folder)
-                k.compiled = numba.njit(k.function, nogil=True, cache=folder is not None)
+                made[k] = numba.njit(k.function, nogil=True, cache=folder is not None)
     finally:
         numba.config.CACHE_DIR = before
     # Kernels call each other through the names of their modules, where Numba must find what it compiled.
@@ -95,7 +96,10 @@ def _compile_all() -> None:
         space = k.function.__globals__
         for name, value in list(space.items()):
             if isinstance(value, Kernel) and not isinstance(value, Driver):
-                space[name] = value.compiled
+                space[name] = made.get(value, value.compiled)
+    # Last, because another thread calls a kernel as soon as it sees it compiled.
+    for k, compiled in made.items():
+        k.compiled = compiled
 
 
 @functools.cache
