@@ -3,27 +3,29 @@
 from pathlib import Path
 
 import juryrank
-from juryrank.methods import consensus_methods
+from juryrank.cli.demo import CONSENSUS, LEARNED, leave_one_out
 
 ROOT = Path(__file__).parents[1]
 METRIC = "nDCG@10"
 WIDTH, ROW, LEFT, BAR = 720, 20, 130, 480
-STYLE = "text{font:13px system-ui,sans-serif;fill:#555}.e{fill:#b8b8b8}.c{fill:#3b7dd8}.t{font-weight:600}"
+STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#555}.e{fill:#b8b8b8}.c{fill:#3b7dd8}.l{fill:#2a9d5c}.t{font-weight:600}"
+)
 
 
 def measured() -> list[tuple[float, str, str]]:
-    """Value, kind (e: expert, c: consensus) and name, best first."""
+    """Value, kind (e: expert, c: consensus, l: learned) and name, best first."""
     data = juryrank.read(ROOT / "src" / "juryrank" / "demo" / "cooking.csv")
-    consensus = {name: juryrank.method(name).fit_predict(data) for name in consensus_methods()}
     experts = juryrank.evaluate(data, data, METRIC)[METRIC]
-    methods = juryrank.evaluate(consensus, data, METRIC)[METRIC]
-    rows = [(v, "e", name) for name, v in experts.items()] + [(v, "c", name) for name, v in methods.items()]
+    found = juryrank.compare([*CONSENSUS, LEARNED], data, METRIC, folds=leave_one_out(data))
+    rows = [(v, "e", name) for name, v in experts.items()]
+    rows += [(v, "l" if name == LEARNED else "c", name) for name, (v,) in zip(found.names, found.means, strict=True)]
     return sorted(rows, key=lambda row: (-row[0], row[2]))
 
 
 def drawn(rows: list[tuple[float, str, str]]) -> str:
     """Horizontal bars as SVG."""
-    title = f"{METRIC} on the cooking demo: six experts (grey) and the consensus of all six by each method (blue)"
+    title = f"{METRIC} on the cooking demo: six experts (grey), their consensus (blue), learned from labels (green)"
     parts = [f'<text class="t" x="0" y="14">{title}</text>']
     for n, (value, kind, name) in enumerate(rows):
         y = 28 + n * ROW

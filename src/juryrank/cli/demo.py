@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.compare import consensus_methods
 from juryrank.cli.screen import bars, console, note
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from juryrank.data import Consensus, Dataset
+    from juryrank.data import Consensus, Dataset, Fold
 
 Scores = dict[str, dict[str, float]]  # name -> metric -> mean
 
@@ -24,17 +23,21 @@ METRICS = list(options.DEFAULT_METRICS)
 FOLDER = files("juryrank") / "demo"
 INTRODUCTION = "24 questions about cooking, 105 short texts; six experts rank texts for each question."
 CHOSEN = "q23"  # the consensus does well on it; the table over all questions says how far that goes
+CONSENSUS = ["rrf", "isr", "borda", "median-rank", "combsum", "combmnz", "condorcet", "copeland", "mc4", "kemeny"]
+LEARNED = "jury"
 NEXT = """Next:
   juryrank methods                          every method, and juryrank methods rrf for one
   juryrank fuse a.run b.run -o fused.run    your own runs (TREC format or tables)
-  juryrank compare DATA --labels QRELS      methods side by side on your own data"""
+  juryrank compare DATA --labels QRELS      methods side by side on your own data
+  juryrank fit DATA --labels QRELS -o model.json    learn whom to trust"""
 
 
 def run(
     query: Annotated[str, typer.Option("--query", help="The question to show, q01 … q24.")] = CHOSEN,
     quiet: options.Quiet = False,
 ) -> None:
-    """Combine the rankings of six experts on embedded data, and say how good that is."""
+    """Combine the rankings of six experts on embedded data, with and without labels, and say how good that is."""
+    from juryrank.compare import compare
     from juryrank.evaluate import evaluate
     from juryrank.kernels import positional
     from juryrank.kernels.jit import cache_folder
@@ -52,10 +55,28 @@ def run(
     tops, fused = one_question(data[query], method("rrf").fit_predict(data)[query])
     out.print(f"{query}: “{text[query]}”", tops, fused, "Label 2 answers it, 1 in part, 0 does not.\n", sep="\n")
     with bars(quiet=quiet) as show:
-        consensus = {name: method(name).fit_predict(data) for name in show(consensus_methods(), "comparing")}
-    experts, methods = (evaluate(given, data, METRICS).means() for given in (data, consensus))
+        found = compare(
+            [*CONSENSUS, LEARNED],
+            data,
+            METRICS,
+            folds=leave_one_out(data),
+            progress=lambda work: show(work, "comparing"),
+        )
+    methods = {
+        name: dict(zip(METRICS, means, strict=True))
+        for name, means in zip(found.names, found.means.tolist(), strict=True)
+    }
+    experts = evaluate(data, data, METRICS).means()
     out.print(standings(experts, methods))
     out.print(verdict(experts, methods) + "\n\n" + NEXT)
+
+
+def leave_one_out(data: Dataset) -> list[Fold]:
+    """One fold per question: learn from the others, test on it."""
+    from juryrank.data import Fold
+
+    every = range(len(data))
+    return [Fold(data.queries[q], tuple(i for i in every if i != q), (), (q,)) for q in every]
 
 
 def one_question(data: Dataset, consensus: Consensus) -> tuple[Table, Table]:
@@ -84,7 +105,8 @@ def standings(experts: Scores, methods: Scores) -> Table:
     table = Table("", "", title="All 24 questions", title_justify="left")
     for metric in METRICS:
         table.add_column(metric, justify="right")
-    rows = [("expert", *row) for row in experts.items()] + [("consensus", *row) for row in methods.items()]
+    rows = [("expert", *row) for row in experts.items()]
+    rows += [("learned" if name == LEARNED else "consensus", name, scores) for name, scores in methods.items()]
     for kind, name, scores in sorted(rows, key=lambda row: -row[2][first]):
         style = "dim" if kind == "expert" else ""
         table.add_row(kind, name, *(f"{scores[metric]:.4f}" for metric in METRICS), style=style)
@@ -94,11 +116,13 @@ def standings(experts: Scores, methods: Scores) -> Table:
 def verdict(experts: Scores, methods: Scores) -> str:
     """What the numbers show, and what they do not."""
     metric = METRICS[0]
-    second, best = sorted(experts, key=lambda name: experts[name][metric])[-2:]
-    beaten = {e: sum(scores[metric] > experts[e][metric] for scores in methods.values()) for e in (second, best)}
+    learned, fixed = methods[LEARNED][metric], {name: methods[name][metric] for name in CONSENSUS}
+    best = max(experts, key=lambda name: experts[name][metric])
+    below = sum(value < learned for value in fixed.values())
     return (
-        f"{beaten[second]} of {len(methods)} methods beat every expert but the best one; {beaten[best] or 'none'} of "
-        f"them beat {best} ({experts[best][metric]:.4f}; rrf has {methods['rrf'][metric]:.4f}).\n"
-        "Which expert is best is known only with labels, and these were made for this demo by one judge.\n"
+        f"{LEARNED} ({learned:.4f}) learns whom to trust from the labels of the other questions, and is above {below} "
+        f"of the {len(fixed)} methods that use no labels (rrf: {fixed['rrf']:.4f}).\n"
+        f"The best single expert is {best} ({experts[best][metric]:.4f}); which one that is, is known only with "
+        "labels, and these were made for this demo by one judge.\n"
         "24 questions are too few to tell methods apart: this is a demonstration, not a benchmark."
     )
