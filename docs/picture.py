@@ -25,7 +25,7 @@ def measured() -> list[tuple[float, str, str]]:
 
 def drawn(rows: list[tuple[float, str, str]]) -> str:
     """Horizontal bars as SVG."""
-    title = f"{METRIC} on the cooking demo: six experts (grey), their consensus (blue), learned from labels (green)"
+    title = f"{METRIC} on the demo: experts (grey), consensus (blue), learned (green)"
     parts = [f'<text class="t" x="0" y="14">{title}</text>']
     for n, (value, kind, name) in enumerate(rows):
         y = 28 + n * ROW
