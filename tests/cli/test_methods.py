@@ -21,3 +21,7 @@ def test_methods_explains_every_parameter_of_a_method(run: Run, name: str) -> No
     for f in parameters(METHODS[name]):
         assert f.name in shown.out
     assert ":math:" not in shown.out
+
+
+def test_what_an_extra_is_called_is_not_taken_for_markup(run: Run) -> None:
+    assert "juryrank[sdp]" in "".join(run("methods", "supervised-mc2").out.split())

@@ -52,7 +52,8 @@ def _explain(name: str) -> None:
         out.print(Text(f"\nAlso called: {', '.join(also)}"))
     table = Table("parameter", "default", "bounds", "meaning", box=None, pad_edge=False)
     for f in parameters(cls):
-        table.add_row(f.name, default_text(f), bounds_text(f), f.metadata["doc"])
+        # As plain text: "juryrank[sdp]" is no markup.
+        table.add_row(*map(Text, (f.name, default_text(f), bounds_text(f), f.metadata["doc"])))
     if table.row_count:
         out.print()
         out.print(table)
