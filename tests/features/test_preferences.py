@@ -75,6 +75,22 @@ def test_the_closed_form_of_untied_binary_preferences_has_the_known_singular_val
 
 
 @every_form
+@pytest.mark.parametrize(("n", "largest"), [(2, 2), (150, 40), (150, 100_000)])
+def test_vectors_of_long_lists_with_and_without_ties_are_those_of_the_dense_matrix(form, n, largest):
+    rank = np.random.default_rng(n).integers(1, largest, n, endpoint=True).astype(float)
+    left, _, right = np.linalg.svd(preferences(rank, form))
+    found = svd(from_array(rank[None, :]), ["1"], form)
+    assert_allclose(found, np.abs(np.stack([left[:, 0], right[0]], 1)), atol=2e-7)
+
+
+@every_form
+def test_items_that_tie_share_what_one_of_them_would_have(form):
+    rank = np.array([1.0, 4.0, 5.0, 11.0])
+    alone = svd(from_array(rank[None, :]), ["1"], form)
+    assert_allclose(svd(from_array(np.tile(rank, 9)[None, :]), ["1"], form), np.tile(alone, (9, 1)) / 3, atol=1e-7)
+
+
+@every_form
 def test_experts_that_share_a_column_are_one_summed_matrix(form):
     data = random_dataset(2)
     r = data.rankings

@@ -16,7 +16,7 @@ from juryrank.features.wins import FORMS
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.svd import singular_vectors
 
-TOL, MAX_ITER = 1e-9, 1000
+TOL, MAX_ITER = 1e-8, 1000
 
 
 def svd(data: Dataset, experts: Sequence[str], form: str = "log-rank", rank: int = 1) -> Floats:

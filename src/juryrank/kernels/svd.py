@@ -3,6 +3,7 @@
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.svd_of_list import first_vectors
 from juryrank.kernels.wins import BINARY, scale_of, times, transposed_times
 
 EXHAUSTED = 1e-10  # a singular value this small beside the first is 0: what is left is rounding
@@ -127,10 +128,18 @@ def singular_vectors(
     ``pool_ptr`` are the pools of each query, ``member_ptr`` the lists of each pool; ``steps`` as in ``iterate``.
     """
     rank = out.shape[1] // 2
+    longest = 0
+    for p in range(pool_ptr[first], pool_ptr[last]):
+        longest = max(longest, entry_ptr[member[member_ptr[p]] + 1] - entry_ptr[member[member_ptr[p]]])
+    work = np.empty((6, longest))
     for q in range(first, last):
         number = np.full(slot_ptr[q + 1] - slot_ptr[q], -1)
         for p in range(pool_ptr[q], pool_ptr[q + 1]):
             lists = member[member_ptr[p] : member_ptr[p + 1]]
+            if rank == 1 and len(lists) == 1 and list_weight[lists[0]] > 0:
+                lo, hi = entry_ptr[lists[0]], entry_ptr[lists[0] + 1]
+                steps[p] = first_vectors(entry_rank[lo:hi], form, tol, max_iter, work, out[lo:hi])
+                continue
             ptr = np.zeros(len(lists) + 1, np.int64)
             for m in range(len(lists)):
                 ptr[m + 1] = ptr[m] + entry_ptr[lists[m] + 1] - entry_ptr[lists[m]]
