@@ -21,7 +21,7 @@ types: $(VENV)/.dev
 	$(VENV)/bin/mypy
 
 bench: $(VENV)/.bench
-	$(PY) bench/speed.py
+	$(VENV)/bin/juryrank bench --out build/bench
 
 quality: $(VENV)/.demo
 	$(PY) bench/quality.py

@@ -22,10 +22,10 @@ from scipy.stats import spearmanr
 
 import juryrank
 from completion import completed, factorised, held_out_error, ndcg, observed
+from juryrank.bench.table import Target
 from juryrank.data import Consensus, Rankings
 from juryrank.methods.markov import at_or_above, entries_above, summed
 from juryrank.report import Report, Table
-from table import Target
 
 MOVIELENS = Path(__file__).parents[2] / "shared" / "data" / "ml-100k"
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import juryrank
-from inputs import MQ2008
+from juryrank.bench.inputs import MQ2008
+from juryrank.bench.table import Target
 from juryrank.compare import Comparison
 from juryrank.methods import Aggregator, method
 from juryrank.report import Report, Table
 from published import METRICS, PUBLISHED
-from table import Target
 
 MODELS: dict[str, Aggregator] = {
     "bradley-terry": method("bradley-terry"),

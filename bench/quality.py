@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 import juryrank
-from inputs import MQ2008
+from juryrank.bench.inputs import MQ2008
 from juryrank.methods import consensus_methods
 from juryrank.report import Report, Table
 from published import MEASURED, METRICS, PUBLISHED, TO_REACH, TO_REPRODUCE, Known

@@ -11,17 +11,17 @@ import juryrank
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from agreement import of_scores, of_values
-from clock import Timing, timed
-from evaluation import pytrec_values, without_ties
-from fusion import cases, fusion
-from inputs import Inputs, orders_of, random_dataset
-from kemeny import every_order, ours, plain_milp
-from peers import load, silent
+from juryrank.bench.agreement import of_scores, of_values
+from juryrank.bench.clock import Timing, timed
+from juryrank.bench.evaluation import pytrec_values, without_ties
+from juryrank.bench.fusion import cases, fusion
+from juryrank.bench.inputs import Inputs, orders_of, random_dataset
+from juryrank.bench.kemeny import every_order, ours, plain_milp
+from juryrank.bench.peers import load, silent
+from juryrank.bench.single_query import careless_loop, plain_loop, plain_loop_of_scores, two_lists
+from juryrank.bench.table import Benchmark, Row, at_least, side_by_side
 from published import MEASURED, METRICS, PUBLISHED
 from quality import Quality, verdict
-from single_query import careless_loop, plain_loop, plain_loop_of_scores, two_lists
-from table import Benchmark, Row, at_least, side_by_side
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_the_first_call_is_timed_apart_and_a_slow_call_is_not_repeated() -> None
 
 
 def test_a_peer_that_is_not_installed_is_skipped_by_name(inputs: Inputs) -> None:
-    from peers import Peer
+    from juryrank.bench.peers import Peer
 
     absent = Peer("no_such_package", lambda package: lambda: None)
     rows = side_by_side("a task", lambda: 1, [absent], lambda a, b: ("equal", True))

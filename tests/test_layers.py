@@ -22,6 +22,8 @@ LEVELS = [
     ["compare"],
     ["explain"],
     [""],
+    ["bench"],
+    ["reproduce"],
     ["cli"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from juryrank import __version__
-from juryrank.cli import compare, convert, demo, evaluate, explain, export, fit, fuse, leaderboard, methods, rank
+from juryrank.cli import bench, compare, convert, demo, evaluate, explain, export, fit, fuse, leaderboard, methods, rank
 from juryrank.cli.screen import complain, show_warnings_as_lines
 from juryrank.errors import JuryrankError, UnknownNameError
 
@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo):
+for command in (methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, bench, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 
 

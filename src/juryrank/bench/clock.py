@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+SELF = Path("/proc/self")  # where Linux tells and resets the peak of this process
 
 
 @dataclass(frozen=True)
@@ -22,18 +27,23 @@ class Timing:
     seconds: float
     runs: int
     cpu: float | None = None  # seconds of all threads; below ``seconds`` where the machine was busy with other things
+    memory: int | None = None  # bytes at the peak of the later calls, above what the process held before them
+
+    def over(self, n: int) -> Timing:
+        """The same per piece, for a call that did ``n`` of them."""
+        return replace(self, seconds=self.seconds / n, cpu=None if self.cpu is None else self.cpu / n)
 
 
 def timed(call: Callable[[], T], *, most: int = 7, budget: float = 4.0) -> tuple[Timing, T]:
     """The first call, then up to ``most`` more within ``budget`` seconds, at least one; and what the last returned."""
     first, result = once(call)
     later: list[float] = []
-    start = time.process_time()
+    start, held = time.process_time(), memory_before()
     while not later or (len(later) < most and sum(later) + later[-1] <= budget):
         seconds, result = once(call)
         later.append(seconds)
     cpu = (time.process_time() - start) / len(later)
-    return Timing(first, statistics.median(later), len(later), cpu), result
+    return Timing(first, statistics.median(later), len(later), cpu, memory_since(held)), result
 
 
 def once(call: Callable[[], T]) -> tuple[float, T]:
@@ -41,6 +51,27 @@ def once(call: Callable[[], T]) -> tuple[float, T]:
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
+
+
+def memory_before() -> int | None:
+    """Bytes that this process holds now, from where its peak counts anew; None where the system does not tell."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # what earlier calls freed would hide what this one takes
+        (SELF / "clear_refs").write_text("5")
+        return _bytes("VmRSS")
+    return None
+
+
+def memory_since(held: int | None) -> int | None:
+    """Bytes by which the peak since ``memory_before`` exceeds what was held then."""
+    return None if held is None else max(0, _bytes("VmHWM") - held)
+
+
+def _bytes(field: str) -> int:
+    for line in (SELF / "status").read_text().splitlines():
+        if line.startswith(field):
+            return 1024 * int(line.split()[1])
+    return 0
 
 
 def alternating(calls: Sequence[Callable[[], Any]], *, rounds: int) -> list[Timing]:
@@ -53,20 +84,23 @@ def alternating(calls: Sequence[Callable[[], Any]], *, rounds: int) -> list[Timi
     return [Timing(first, statistics.median(s), rounds) for first, s in zip(firsts, later, strict=True)]
 
 
-def fresh_process(code: str, *, runs: int, warm_up: bool = True) -> Timing:
-    """Seconds that ``code`` takes in a new Python process, less those of one that does nothing."""
-
-    def process(text: str) -> None:
-        subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
-
+def fresh_process(code: str, *, runs: int, warm_up: bool = True, above: str = "pass") -> Timing:
+    """Seconds that ``code`` takes in a new Python process, less those of one that runs ``above``."""
     if warm_up:
         process(code)  # fills the caches of bytecode and of the disk
     start = _cpu_of_children()
     full = [once(lambda: process(code))[0] for _ in range(runs)]
     middle = _cpu_of_children()
-    bare = [once(lambda: process("pass"))[0] for _ in range(runs)]
-    cpu = (2 * middle - start - _cpu_of_children()) / runs
+    bare = [once(lambda: process(above))[0] for _ in range(runs)] if above else [0.0]
+    cpu = (2 * middle - start - _cpu_of_children()) / runs if above else (middle - start) / runs
     return Timing(None, statistics.median(full) - statistics.median(bare), runs, cpu)
+
+
+def process(code: str, **environment: str) -> str:
+    """What a new Python process prints that runs ``code``."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
+    return done.stdout
 
 
 def _cpu_of_children() -> float:
@@ -82,6 +116,11 @@ def seconds_text(seconds: float | None) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} µs"
+
+
+def bytes_text(size: int | None) -> str:
+    """Bytes as a person reads them."""
+    return "–" if size is None else f"{size / 2**20:,.1f} MiB" if size < 2**30 else f"{size / 2**30:.3g} GiB"
 
 
 def with_cpu(seconds: float, cpu: float | None) -> str:

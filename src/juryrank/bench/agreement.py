@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 import juryrank
+from juryrank.bench.peers import Scores
 from juryrank.data import Dataset
-from peers import Scores
 
 PRINTED = 1e-5  # of the spread of a query's scores: pyflagr prints six digits
 

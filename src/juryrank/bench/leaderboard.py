@@ -8,15 +8,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clock import Timing, alternating, once, timed
-from inputs import Inputs
+from juryrank.bench import online_ratings
+from juryrank.bench.clock import Timing, alternating, once, timed
+from juryrank.bench.inputs import Inputs
+from juryrank.bench.peers import load, silent
+from juryrank.bench.table import Found, Row, Target, times
 from juryrank.data.build import from_orders
 from juryrank.data.comparisons import from_pairs
 from juryrank.leaderboard import leaderboard
-from juryrank.methods import BradleyTerry, PlackettLuce, WengLin
-from peers import load, silent
-from table import Found, Row, Target, times
+from juryrank.methods import BradleyTerry, PlackettLuce
 
 N = 100_000
 WEAK = 1e-9  # the prior: peers have none
@@ -31,7 +33,7 @@ class Battles:
     n_items: int
 
     @cached_property
-    def codes(self) -> np.ndarray:
+    def codes(self) -> NDArray[Any]:
         rng = np.random.default_rng(self.n_items)
         strength = rng.normal(size=self.n_items)
         one = rng.integers(0, self.n_items, N)
@@ -45,7 +47,7 @@ class Battles:
         better, worse = names[self.codes].tolist()
         return better, worse
 
-    def unevenness(self, log_worth: np.ndarray) -> float:
+    def unevenness(self, log_worth: NDArray[Any]) -> float:
         """The largest difference between what an item won and was expected to win, as a share of its games."""
         better, worse = self.codes
         lost = 1 / (1 + np.exp(log_worth[better] - log_worth[worse]))
@@ -68,7 +70,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
         ]
     rows += plackett_luce()
     rows += bootstrap(Battles(100))
-    rows += ratings()
+    rows += online_ratings.rows()
     return rows, targets
 
 
@@ -81,16 +83,18 @@ def bradley_terry(battles: Battles) -> list[Row]:
     task = f"Bradley–Terry, {N:,} pairs, {battles.n_items} items"
     order = sorted({*battles.names[0], *battles.names[1]})
 
-    def ours() -> np.ndarray:
-        return BradleyTerry(prior=WEAK).fit_predict(from_pairs(*battles.names)).scores
+    def ours() -> NDArray[Any]:
+        scores: NDArray[Any] = BradleyTerry(prior=WEAK).fit_predict(from_pairs(*battles.names)).scores
+        return scores
 
-    peers: dict[str, Callable[[], np.ndarray]] = {}
+    peers: dict[str, Callable[[], NDArray[Any]]] = {}
     if (evalica := load("evalica")) is not None:
         wins = [evalica.Winner.X] * N
 
-        def by_evalica() -> np.ndarray:
+        def by_evalica() -> NDArray[Any]:
             found = evalica.bradley_terry(*battles.names, wins, tolerance=1e-8, limit=1000)
-            return np.log(found.scores[order].to_numpy())
+            strengths: NDArray[Any] = np.log(found.scores[order].to_numpy())
+            return strengths
 
         peers["evalica"] = by_evalica
     if (choix := load("choix")) is not None and battles.n_items <= 100:  # 8 s with 1,000 items
@@ -109,14 +113,15 @@ def bradley_terry(battles: Battles) -> list[Row]:
     return rows
 
 
-def _by_choix(choix: Any, battles: Battles) -> np.ndarray:
+def _by_choix(choix: Any, battles: Battles) -> NDArray[Any]:
     """choix counts nothing and knows no names: both are done for it, and counted."""
     number = {name: n for n, name in enumerate(sorted(set(battles.names[0]) | set(battles.names[1])))}
     matrix = np.zeros((battles.n_items, battles.n_items))
     better = [number[name] for name in battles.names[0]]
     worse = [number[name] for name in battles.names[1]]
     np.add.at(matrix, (better, worse), 1)
-    return choix.ilsr_pairwise_dense(matrix, tol=1e-10)
+    strengths: NDArray[Any] = choix.ilsr_pairwise_dense(matrix, tol=1e-10)
+    return strengths
 
 
 def plackett_luce(n_lists: int = 2000, n_items: int = 50, length: int = 10) -> list[Row]:
@@ -159,48 +164,3 @@ def bootstrap(battles: Battles, resamples: int = 1000, theirs: int = 20) -> list
     low, high = (np.log(getattr(found, side)[board.items.tolist()].to_numpy()) for side in ("low", "high"))
     text = f"mean width {np.mean(board.high - board.low):.3f} and {np.mean(high - low):.3f}; peer's time from {theirs}"
     return [Row(task, "evalica", timing, spent, text, None)]
-
-
-def ratings(n_games: int = 5000) -> list[Row]:
-    """One game of two: as data, and as a stream of single games."""
-    rng = np.random.default_rng(0)
-    games = [(f"p{i}", f"p{j}") for i, j in rng.integers(0, 200, (n_games, 2)) if i != j]
-    data = from_pairs([a for a, _ in games], [b for _, b in games])
-    model = WengLin()
-
-    def streamed() -> dict[str, float]:
-        stream = model.stream()
-        for game in games:
-            stream.update(game)
-        return stream.ratings()
-
-    batch, whole = timed(lambda: model.fit_predict(data), most=15)
-    single, rated = timed(streamed, most=5)
-    if (openskill := load("openskill")) is None:
-        return [
-            Row("one game, Weng–Lin", "openskill", _each(single, games), None, "skipped: openskill is not installed")
-        ]
-    spent, theirs = timed(lambda: _by_openskill(openskill, games), most=3)
-    apart = max(abs(rated[name] - theirs[name]) for name in rated)
-    in_data = max(abs(score - theirs[name]) for name, score in whole.to_dict()["all"].items())
-    return [
-        Row("one game, Weng–Lin, from a stream", "openskill", _each(single, games), _each(spent, games),
-            f"ratings apart by {apart:.0e}", apart < 1e-9),
-        Row("one game, Weng–Lin, from a data set", "openskill", _each(batch, games), _each(spent, games),
-            f"ratings apart by {in_data:.0e}", in_data < 1e-9),
-    ]  # fmt: skip
-
-
-def _each(timing: Timing, games: list[tuple[str, str]]) -> Timing:
-    return Timing(timing.first, timing.seconds / len(games), timing.runs)
-
-
-def _by_openskill(openskill: Any, games: list[tuple[str, str]]) -> dict[str, float]:
-    from openskill.models import PlackettLuce as Peer
-
-    peer = Peer()
-    rated = {name: peer.rating() for game in games for name in game}
-    for better, worse in games:
-        moved = peer.rate([[rated[better]], [rated[worse]]])
-        rated[better], rated[worse] = moved[0][0], moved[1][0]
-    return {name: rating.mu for name, rating in rated.items()}

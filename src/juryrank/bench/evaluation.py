@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import juryrank
-from agreement import of_values
-from inputs import Inputs
+from juryrank.bench.agreement import of_values
+from juryrank.bench.inputs import Inputs
+from juryrank.bench.peers import Peer, Scores
+from juryrank.bench.table import Found, side_by_side
 from juryrank.data import Consensus
-from peers import Peer, Scores
-from table import Found, side_by_side
 
 
 def measure(inputs: Inputs, slow: bool) -> Found:

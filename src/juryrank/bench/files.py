@@ -8,10 +8,10 @@ from types import ModuleType
 from typing import Any
 
 import juryrank
-from agreement import of_scores
-from inputs import Inputs
-from peers import Peer, Scores, ranx_file_to_file
-from table import Found, at_least, side_by_side
+from juryrank.bench.agreement import of_scores
+from juryrank.bench.inputs import Inputs
+from juryrank.bench.peers import Peer, Scores, ranx_file_to_file
+from juryrank.bench.table import Found, at_least, side_by_side
 
 TASK = "RRF, 25 files to a file"
 

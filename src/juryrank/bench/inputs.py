@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 import juryrank
+from juryrank.bench.peers import Scores, load
 from juryrank.data import Dataset
 from juryrank.data.build import from_long
 from juryrank.kernels.ragged import parents
-from peers import Scores, load
 
-MQ2008 = Path(__file__).parents[2] / "shared" / "data" / "MQ2008-agg"
+MQ2008 = Path(__file__).parents[4] / "shared" / "data" / "MQ2008-agg"
 
 
 @dataclass(frozen=True)

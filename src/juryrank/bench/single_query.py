@@ -1,4 +1,4 @@
-"""One query of 2 × 100 items: in a running process against plain loops, and in a process that has just started."""
+"""One query of 2 × 100 items: in a running process, against plain loops and other libraries."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ from typing import Any
 import numpy as np
 
 import juryrank
-from clock import Timing, alternating, fresh_process, timed, with_cpu
-from inputs import Inputs
-from peers import load, silent
-from table import Found, Row, Target, skipped, times
+from juryrank.bench.clock import Timing, alternating, timed
+from juryrank.bench.inputs import Inputs
+from juryrank.bench.peers import load, silent
+from juryrank.bench.table import Found, Row, Target, skipped, times
 
 ROUNDS = 3000
 ORDERED, SCORED = "one query, 2×100 items in order", "one query, 2×100 items with scores"
-FUSE = (
-    "import juryrank; "
-    "juryrank.fuse({'a': [f'd{i}' for i in range(100, 200)], 'b': [f'd{i}' for i in range(249, 149, -1)]})"
-)
-# Names as long as those of two_lists: ranx compiles anew for every length of the longest name.
-RANX = (
-    "import ranx; r = [ranx.Run({'q': {f'd{i}': 999.0 - i for i in range(100, 200)}}), "
-    "ranx.Run({'q': {f'd{i}': float(i) for i in range(150, 250)}})]; ranx.fuse(r, norm=None, method='rrf')"
-)
-
 Lists = dict[str, list[str]]
 Scored = dict[str, dict[str, float]]
 
@@ -60,7 +50,7 @@ def plain_loop_of_scores(scored: Scored) -> dict[str, float]:
 
 
 def measure(inputs: Inputs, slow: bool) -> Found:
-    """In memory, then fresh processes."""
+    """Lists in order and lists with scores."""
     lists = two_lists()
     scored = {expert: {item: 1.0 / n for n, item in enumerate(items, 1)} for expert, items in lists.items()}
     rows = against_loops(ORDERED, lists, {"plain loop": plain_loop, "loop, ties left": careless_loop})
@@ -71,10 +61,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
         if row.peer == "plain loop"
     ]
     rows.append(_against_ranx(rows[-1].ours, scored))
-    rows += _fresh_processes()
-    whole = rows[-1].ours
-    told = with_cpu(whole.seconds, whole.cpu)
-    return rows, [*targets, Target("import and fuse in a fresh process < 0.3 s", told, whole.seconds < 0.3)]
+    return rows, targets
 
 
 def against_loops(task: str, lists: Any, loops: dict[str, Callable[[Any], dict[str, float]]]) -> list[Row]:
@@ -100,19 +87,3 @@ def _against_ranx(ours: Timing, scored: Scored) -> Row:
         timing, run = timed(lambda: ranx.fuse(runs, norm=None, method="rrf"), most=200)
     same = dict(run.run["q"]) == juryrank.fuse(scored)
     return Row(SCORED, "ranx", ours, timing, f"{'equal' if same else 'other'} scores; its runs were built before", same)
-
-
-def _fresh_processes() -> list[Row]:
-    """Import alone, and import with the first query; above what a bare Python takes."""
-    rows = []
-    for task, ours, theirs in (
-        ("import, fresh process", "import juryrank", "import ranx"),
-        ("import and fuse 2×100, fresh process", FUSE, RANX),
-    ):
-        spent = fresh_process(ours, runs=9)
-        if load("ranx") is None:
-            rows.append(skipped(task, "ranx", spent))
-        else:
-            timing = fresh_process(theirs, runs=1, warm_up=False)
-            rows.append(Row(task, "ranx", spent, timing, "caches of compiled code are filled"))
-    return rows

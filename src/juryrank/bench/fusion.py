@@ -7,12 +7,12 @@ from types import ModuleType
 from typing import Any
 
 import juryrank
-from agreement import of_scores
-from inputs import Inputs, ranx_runs
+from juryrank.bench.agreement import of_scores
+from juryrank.bench.inputs import Inputs, ranx_runs
+from juryrank.bench.peers import Peer, Scores, pyflagr, ranx_fuse, ranx_scores
+from juryrank.bench.table import Found, Row, at_least, side_by_side
 from juryrank.data import Consensus
 from juryrank.data.build import from_dicts
-from peers import Peer, Scores, pyflagr, ranx_fuse, ranx_scores
-from table import Found, Row, at_least, side_by_side
 
 FROM_FILE = "reads and writes files"
 

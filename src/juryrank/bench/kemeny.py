@@ -14,11 +14,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 import juryrank
-from clock import Timing, once, with_cpu
-from inputs import Inputs, orders_of
+from juryrank.bench.clock import Timing, once, with_cpu
+from juryrank.bench.inputs import Inputs, orders_of
+from juryrank.bench.peers import load, silent
+from juryrank.bench.table import Found, Row, Target, skipped
 from juryrank.data.build import from_orders
-from peers import load, silent
-from table import Found, Row, Target, skipped
 
 SEEDS = range(5)
 KINDS = {"mallows": "Mallows 0.9", "uniform": "uniform"}

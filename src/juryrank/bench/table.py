@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from clock import Timing, seconds_text, timed
+from juryrank.bench.clock import Timing, bytes_text, seconds_text, timed
+from juryrank.bench.peers import Peer, silent
 from juryrank.report import Report, Table
-from peers import Peer, silent
 
 PACKAGES = (
-    "juryrank", "numpy", "scipy", "numba", "polars", "ranx", "pyflagr", "pref_voting", "pytrec-eval-terrier",
+    "juryrank", "numpy", "scipy", "numba", "polars", "duckdb", "ranx", "pyflagr", "trectools", "pytrec-eval-terrier",
+    "ir-measures", "langchain-classic", "pref_voting", "evalica", "choix", "openskill", "trueskill", "arena-rank",
+    "lightgbm",
 )  # fmt: skip
 
 
@@ -28,6 +30,7 @@ class Row:
     theirs: Timing | None  # None: the peer did not run, and ``agreement`` says why
     agreement: str
     agrees: bool | None = None
+    limit: float | None = None  # seconds of the traffic or parsing that nobody can avoid
 
     @property
     def ratio(self) -> float | None:
@@ -57,25 +60,37 @@ Found = tuple[list[Row], list[Target]]
 Compare = Callable[[Any, Any], tuple[str, bool | None]]
 
 
-def side_by_side(task: str, ours: Callable[[], Any], peers: list[Peer], compare: Compare) -> list[Row]:
-    """A row for every peer; ``compare`` gets both results and says what they share, and whether that is everything."""
-    timing, result = timed(ours, most=25)
+def side_by_side(
+    task: str,
+    ours: Callable[[], Any],
+    peers: list[Peer],
+    compare: Compare,
+    *,
+    bare: Callable[[], Any] | None = None,
+    budget: float = 4.0,
+) -> list[Row]:
+    """A row for every peer; ``compare`` gets both results and says what they share, and whether that is everything.
+
+    ``bare`` is what the task cannot avoid: one pass over its arrays, or the parsing of its bytes.
+    """
+    timing, result = timed(ours, most=25, budget=budget)
+    limit = None if bare is None else timed(bare, most=25, budget=budget)[0].seconds
     rows = []
     for peer in peers:
         call = peer.call()
         if call is None:
-            rows.append(skipped(task, peer.name, timing))
+            rows.append(skipped(task, peer.package, timing, limit))
             continue
         with silent():
-            spent, theirs = timed(call)
+            spent, theirs = timed(call, budget=budget)
         text, agrees = compare(result, peer.plain(theirs))
-        rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees))
+        rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees, limit))
     return rows
 
 
-def skipped(task: str, package: str, ours: Timing) -> Row:
+def skipped(task: str, package: str, ours: Timing, limit: float | None = None) -> Row:
     """The row of a peer that is not there."""
-    return Row(task, package, ours, None, f"skipped: {package} is not installed")
+    return Row(task, package, ours, None, f"skipped: {package} is not installed", limit=limit)
 
 
 def at_least(target: str, rows: list[Row], tasks: tuple[str, ...], peer: str, factor: float) -> list[Target]:
@@ -111,11 +126,16 @@ class Benchmark(Report):
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         speed = [self._cells(row) for row in self.found]
-        columns = ["task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "by CPU", "agreement"]
+        columns = [
+            "task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "by CPU", "agree?",
+            "memory, ours", "memory, peer", "limit", "ours / limit", "remarks",
+        ]  # fmt: skip
         note = (
             f"{self.described} First: the first call in the process, with empty caches of compiled code; then the "
-            f"median of later calls. {os.cpu_count()} cores, load {self.load:.1f} at the start, "
-            f"Python {platform.python_version()}, {', '.join(f'{name} {v}' for name, v in versions().items())}. "
+            "median of later calls. Memory: the peak above what the process held before. Limit: the bare pass over the "
+            f"arrays, or the bare parsing of the bytes, that the task needs. {os.cpu_count()} cores, load "
+            f"{self.load:.1f} at the start, Python {platform.python_version()}, "
+            f"{', '.join(f'{name} {v}' for name, v in versions().items())}. "
             f"{self.seconds:.0f} s in all."
         )
         reached = [[t.target, t.measured, "met" if t.met else "NOT met"] for t in self.targets]
@@ -127,7 +147,11 @@ class Benchmark(Report):
     def _cells(self, row: Row) -> list[str]:
         theirs = [seconds_text(t) for t in ((row.theirs.first, row.theirs.seconds) if row.theirs else (None, None))]
         ours = [seconds_text(t) for t in (row.ours.first, row.ours.seconds)]
-        return [row.task, row.peer, *ours, *theirs, times(row.ratio), times(row.cpu_ratio), row.agreement]
+        memory = [bytes_text(row.ours.memory), bytes_text(row.theirs.memory if row.theirs else None)]
+        agrees = {True: "yes", False: "NO", None: "–"}[row.agrees]
+        limit = [seconds_text(row.limit), times(row.ours.seconds / row.limit if row.limit else None)]
+        ratios = [times(row.ratio), times(row.cpu_ratio)]
+        return [row.task, row.peer, *ours, *theirs, *ratios, agrees, *memory, *limit, row.agreement]
 
     def rows(self) -> list[dict[str, Any]]:
         return [{**asdict(row), "ratio": row.ratio, "cpu_ratio": row.cpu_ratio} for row in self.found]

@@ -22,14 +22,20 @@ Scores = dict[str, dict[str, float]]
 class Peer:
     """One way to do a task; ``prepare`` gets the package and gives the call to time."""
 
-    name: str  # of the package
+    package: str
     prepare: Callable[[ModuleType], Callable[[], Any]]
     plain: Callable[[Any], Any] = lambda result: result  # what the call returned, as it is compared with ours
     note: str = ""
+    title: str = ""  # where one package has several ways
+
+    @property
+    def name(self) -> str:
+        """How the table calls it."""
+        return self.title or self.package
 
     def call(self) -> Callable[[], Any] | None:
         """The call to time, or None where the package is not installed."""
-        package = load(self.name)
+        package = load(self.package)
         if package is None:
             return None
         with silent():
