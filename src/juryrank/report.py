@@ -104,10 +104,11 @@ def _widest(table: Table, column: int) -> int:
 
 
 def _markdown(report: Report, percent: bool | None) -> str:
-    return "\n".join(_markdown_table(table) for table in report.tables(percent))
+    return "\n".join(markdown_table(table) for table in report.tables(percent))
 
 
-def _markdown_table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """A table with its title and note."""
     rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (table.columns, *table.rows)]
     width = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
@@ -159,17 +160,22 @@ def _html(report: Report, percent: bool | None) -> str:
     return html_page("juryrank", "\n".join(html_table(table) for table in report.tables(percent)))
 
 
-def html_page(title: str, body: str) -> str:
-    """A page that needs no other file."""
-    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>'
+def html_page(title: str, body: str, style: str = "") -> str:
+    """A page that needs no other file; ``style`` is added to the usual one."""
+    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}{style}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
-def html_table(table: Table) -> str:
-    """A table with its title and note."""
+def html_table(table: Table, kind_of: Callable[[str], str] = lambda cell: "") -> str:
+    """A table with its title and note; ``kind_of`` names the class of a cell by its text."""
 
     def line(row: Cells, tag: str) -> str:
-        kinds = ["" if n < table.n_names else ' class="n"' for n in range(len(row))]
+        numbers = ["" if n < table.n_names else "n" for n in range(len(row))]
+        named = [
+            f"{number} {kind_of(cell) if tag == 'td' else ''}".strip()
+            for number, cell in zip(numbers, row, strict=True)
+        ]
+        kinds = [f' class="{name}"' if name else "" for name in named]
         cells = "".join(f"<{tag}{kind}>{html.escape(cell)}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
         return f"<tr>{cells}</tr>"
 
@@ -198,15 +204,15 @@ def _csv(report: Report, percent: bool | None) -> str:
 
 
 def _json(report: Report, percent: bool | None) -> str:
-    return json.dumps(_plain(report.to_dict()), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(plain(report.to_dict()), indent=2, ensure_ascii=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The same value without NaN, which JSON does not have."""
     if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
+        return {key: plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

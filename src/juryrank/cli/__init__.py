@@ -6,7 +6,21 @@ from typing import Annotated
 import typer
 
 from juryrank import __version__
-from juryrank.cli import bench, compare, convert, demo, evaluate, explain, export, fit, fuse, leaderboard, methods, rank
+from juryrank.cli import (
+    bench,
+    compare,
+    convert,
+    demo,
+    evaluate,
+    explain,
+    export,
+    fit,
+    fuse,
+    leaderboard,
+    methods,
+    rank,
+    reproduce,
+)
 from juryrank.cli.screen import complain, show_warnings_as_lines
 from juryrank.errors import JuryrankError, UnknownNameError
 
@@ -15,7 +29,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, bench, demo):
+for command in (
+    methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, bench, reproduce, demo,
+):  # fmt: skip
     app.command(command.__name__.rpartition(".")[2])(command.run)
 
 

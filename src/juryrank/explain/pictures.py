@@ -53,7 +53,7 @@ def _parts(found: Explanation, width: float) -> list[tuple[float, Callable[[Any]
     kinds = len(next(iter(found.weights.values()), {}))
     wide = min(0.6, (width - 0.5) / max(len(found.weights), 1))  # squares that fill the width
     parts: list[tuple[float, Callable[[Any], None]]] = [
-        (1.7 + wide * max(kinds, 1), lambda axes: _hinton(axes, found.method, found.weights))
+        (1.7 + wide * max(kinds, 1), lambda axes: hinton(axes, found.method, found.weights))
     ]
     if (a := found.alone) is not None and a.beside(found.weights):
         parts.append((3.2, lambda axes: _alone(axes, a, found.weights)))
@@ -62,11 +62,11 @@ def _parts(found: Explanation, width: float) -> list[tuple[float, Callable[[Any]
     if (r := found.redundancy) is not None:
         parts.append((1.8 + CELL * len(r.experts), lambda axes: _agreement(axes, r)))
     if (q := found.matrix) is not None:
-        parts.append((2.0 + 0.24 * len(q.items), lambda axes: _matrix(axes, found.method, q)))
+        parts.append((2.0 + 0.24 * len(q.items), lambda axes: matrix(axes, found.method, q)))
     return parts
 
 
-def _hinton(axes: Any, method: str, weights: dict[str, dict[str, float]]) -> None:
+def hinton(axes: Any, method: str, weights: dict[str, dict[str, float]]) -> None:
     """Squares whose area is the size of a weight, by kind of weight: blue is positive, red negative."""
     axes.set_title(f"{method}: weights of experts" if weights else f"{method}: no weights of experts", loc="left")
     if not weights:
@@ -74,7 +74,7 @@ def _hinton(axes: Any, method: str, weights: dict[str, dict[str, float]]) -> Non
         return
     kinds = list(next(iter(weights.values())))
     values = np.array([[row[kind] for row in weights.values()] for kind in kinds])
-    _squares(axes, values / np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300), kinds, list(weights))
+    squares(axes, values / np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300), kinds, list(weights))
 
 
 def _alone(axes: Any, found: Alone, weights: dict[str, dict[str, float]]) -> None:
@@ -92,10 +92,10 @@ def _agreement(axes: Any, found: Redundancy) -> None:
     axes.set_title("agreement of experts: above chance blue, below red", loc="left")
     share = 2 * np.nan_to_num(found.share, nan=0.5) - 1
     np.fill_diagonal(share, 0.0)
-    _squares(axes, share, list(found.experts), list(found.experts))
+    squares(axes, share, list(found.experts), list(found.experts))
 
 
-def _squares(axes: Any, share: np.ndarray, rows: list[str], columns: list[str]) -> None:
+def squares(axes: Any, share: np.ndarray, rows: list[str], columns: list[str]) -> None:
     from matplotlib.patches import Rectangle
 
     for (y, x), value in np.ndenumerate(share):
@@ -131,7 +131,7 @@ def _without(axes: Any, found: Without) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def _matrix(axes: Any, method: str, found: QueryMatrix) -> None:
+def matrix(axes: Any, method: str, found: QueryMatrix) -> None:
     """Items down, experts across: the colour is the contribution, the number the rank; RRF's place at the right."""
     from matplotlib.colors import LinearSegmentedColormap
 

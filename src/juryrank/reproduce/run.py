@@ -1,0 +1,95 @@
+"""Runs experiments one after the other; what is finished is kept, and not run again while nothing has changed."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from juryrank import __version__
+from juryrank.errors import DataError, JuryrankWarning, UnknownNameError
+from juryrank.progress import track
+from juryrank.readers.atomic import save
+from juryrank.report import plain
+from juryrank.reproduce.experiment import Context, Experiment, code_digest
+from juryrank.reproduce.findings import Findings
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An experiment with what it found, or with what it lacked."""
+
+    experiment: Experiment
+    findings: Findings | None
+    seconds: float = 0.0
+    lacking: str = ""
+
+
+def chosen(names: Sequence[str], experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Experiments by name or by paper; all without names."""
+    known = {e.name for e in experiments} | {e.paper for e in experiments}
+    for name in names:
+        if name not in known:
+            raise UnknownNameError.of("paper or experiment", name, known)
+    return [e for e in experiments if not names or e.name in names or e.paper in names]
+
+
+def run(
+    wanted: Sequence[Experiment], context: Context, say: Callable[[str], None] = lambda line: None
+) -> list[Outcome]:
+    """Every wanted experiment: kept from before, run now, or skipped for want of data; ``say`` gets a line of each."""
+    if not context.data.is_dir():
+        raise DataError(f"{context.data}: no such folder; --data names the folder with MQ2008-agg, OHSUMED and others")
+    _make(context.out / "results")
+    outcomes = []
+    for experiment in track(wanted, "experiments"):
+        outcome, told = _one(experiment, context)
+        say(f"{experiment.name}: {told}")
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
+    if lacking := context.missing(experiment.needs):
+        text = f"needs {', '.join(lacking)} in {context.data}"
+        return Outcome(experiment, None, lacking=text), f"skipped: {text}; see `juryrank data`"
+    path, key = context.out / "results" / f"{experiment.name}.json", _key(experiment, context)
+    if (kept := _kept(path, key)) is not None:
+        return Outcome(experiment, Findings.from_dict(kept["findings"]), kept["seconds"]), "kept from before"
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JuryrankWarning)  # studies stop early on purpose, and take what is not judged
+        findings = experiment.run(context)
+    seconds = round(time.perf_counter() - start, 1)
+    found = {"key": key, "seconds": seconds, "findings": plain(findings.to_dict())}
+    save(path, (json.dumps(found, ensure_ascii=False) + "\n").encode())
+    return Outcome(experiment, Findings.from_dict(found["findings"]), seconds), f"done in {seconds:.0f} s"
+
+
+def _key(experiment: Experiment, context: Context) -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "code": context.once("code", lambda: code_digest("reproduce", "compare", "explain")),
+        "seeds": list(context.seeds),
+        "quick": context.quick,
+        "data": context.fingerprint(experiment.needs),
+    }
+
+
+def _kept(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("key") == key else None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made: {error.strerror or error}") from None

@@ -1,0 +1,215 @@
+"""Methods on a data set with folds, query by query; each is fitted once for all experiments that show it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import juryrank
+from juryrank.compare.folds import splits_of
+from juryrank.compare.significance import randomisations
+from juryrank.data import Dataset, Fold
+from juryrank.evaluate import mean_over_queries
+from juryrank.metrics import Truth, parse_metric
+from juryrank.progress import track
+from juryrank.readers.atomic import save
+from juryrank.report import chance
+from juryrank.reproduce.experiment import Context, code_digest
+from juryrank.reproduce.findings import Beside, Line, Values
+from juryrank.reproduce.published import LETOR_METRICS, TABLES
+
+Floats = NDArray[np.float64]
+
+OURS = ("jury", "ridge", "kernel", "blend", "auto")
+METRICS = (*LETOR_METRICS, "nDCG@10", "P@10")
+YARDSTICK = ("svd-lambdarank", "crf")  # two learners of like quality: how far apart queries alone put them
+TESTED = ("nDCG@5", "AP")
+HURRY: dict[str, dict[str, Any]] = {"crf": {"epochs": 60}}  # what --quick changes
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A method with parameters other than its defaults, under the label it has in tables."""
+
+    label: str
+    name: str
+    params: Mapping[str, Any]
+    beside: str = ""  # the published row that it stands beside
+
+    @classmethod
+    def of(cls, name: str, **params: Any) -> Trial:
+        return cls(name, name, params, name)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The difference of two means × 100, its standard error, and p of a paired randomisation test."""
+
+    lead: float
+    error: float
+    p: float
+
+    def __str__(self) -> str:
+        return f"{self.lead:+.2f} ± {self.error:.2f}, p = {chance(self.p)}"
+
+    @property
+    def clear(self) -> bool:
+        """Ahead by more than chance."""
+        return self.lead > 0 and self.p < 0.05
+
+
+class Trials:
+    """All methods on one data set under one convention."""
+
+    def __init__(
+        self, context: Context, name: str, data: Dataset, *, folds: int | None = None, variant: str = ""
+    ) -> None:
+        self.name, self.data = name, data
+        self.splits: tuple[Fold, ...] = splits_of(folds, data, 0)
+        self.store = context.out / "values"
+        code = context.once("code of methods", code_digest)
+        self.key = f"{name} {variant} {context.fingerprint((name,))} {folds} {code}"
+        self.seeds, self.hurry = context.seeds, context.quick
+        self.known: dict[str, Floats] = {}
+        self._parts: list[tuple[Dataset, Dataset | None, Dataset, Truth]] = []
+
+    def values(self, trial: Trial) -> Floats:
+        """[n_metrics, n_queries], fold after fold; the mean over seeds where the method has any."""
+        mean: Floats = np.mean([self._of_seed(trial, seed) for seed in self._seeds_of(trial)], axis=0)
+        return mean
+
+    def by_seed(self, trial: Trial, metric: str) -> Floats:
+        """The mean of a metric for each seed, × 100."""
+        at = METRICS.index(metric)
+        return np.array([self._means(self._of_seed(trial, seed))[at] for seed in self._seeds_of(trial)])
+
+    def means(self, trial: Trial) -> Floats:
+        """Over the queries of a fold, then over folds, × 100."""
+        return self._means(self.values(trial))
+
+    def lead(self, trial: Trial, other: Trial, metric: str) -> Lead:
+        """One trial against another by one metric."""
+        return self.leads([trial], other, [metric])[0][0]
+
+    def leads(self, rows: Sequence[Trial], base: Trial, metrics: Sequence[str]) -> list[list[Lead]]:
+        """Every row against the base by every metric."""
+        at = [METRICS.index(metric) for metric in metrics]
+        gain = 100 * np.array([self.values(trial)[at] - self.values(base)[at] for trial in rows])
+        lead = np.array([self.means(trial)[at] - self.means(base)[at] for trial in rows])
+        error = gain.std(axis=2, ddof=1) / np.sqrt(gain.shape[2])
+        p = randomisations(gain.reshape(-1, gain.shape[2]).T).reshape(lead.shape)
+        return [
+            [Lead(*map(float, found)) for found in zip(*row, strict=True)] for row in zip(lead, error, p, strict=True)
+        ]
+
+    def told(self) -> str:
+        """How the numbers came about, in a sentence."""
+        folds, queries = len(self.splits), sum(len(fold.test) for fold in self.splits)
+        seeds = ", ".join(map(str, self.seeds))
+        return (
+            f"{queries} queries, {folds} folds, letor convention, × 100; means over seeds {seeds} where a method draws."
+        )
+
+    def noise(self, metrics: Sequence[str]) -> Values:
+        """By metric, the standard error of the difference of two learners of like quality, × 100."""
+        one, other = (Trial.of(name) for name in YARDSTICK)
+        gain = (self.values(one) - self.values(other))[[METRICS.index(m) for m in metrics]]
+        return tuple((100 * gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1])).tolist())
+
+    def _seeds_of(self, trial: Trial) -> tuple[int, ...]:
+        return self.seeds if "seed" in juryrank.method(trial.name).params() else (0,)
+
+    def _means(self, values: Floats) -> Floats:
+        ends = np.cumsum([len(fold.test) for fold in self.splits])[:-1]
+        by_fold = [mean_over_queries(part) for part in np.split(values, ends, axis=1)]
+        means: Floats = 100 * np.mean(by_fold, axis=0)
+        return means
+
+    def _of_seed(self, trial: Trial, seed: int) -> Floats:
+        model = juryrank.method(trial.name, **trial.params)
+        given = {"seed": seed} if "seed" in model.params() else {}
+        given |= HURRY.get(trial.name, {}) if self.hurry else {}
+        model = juryrank.method(trial.name, **{**trial.params, **given})
+        text = json.dumps([self.key, trial.name, model.params(), METRICS], sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:20]
+        if digest not in self.known:
+            path = self.store / f"{trial.name}-{digest}.npy"
+            if not path.exists():
+                _write(path, self._measured(model, f"{self.name}: {trial.label}"))
+            self.known[digest] = np.load(path)
+        return self.known[digest]
+
+    def _measured(self, given: juryrank.Aggregator, text: str) -> Floats:
+        found = []
+        for train, valid, test, truth in track(self.parts(), text):
+            model = type(given)(**given.params()).fit(train, valid=valid)
+            judged = truth.judge(model.predict(test), convention="letor")
+            found.append(np.array([parse_metric(metric).per_query(judged) for metric in METRICS]))
+        return np.concatenate(found, axis=1)
+
+    def parts(self) -> list[tuple[Dataset, Dataset | None, Dataset, Truth]]:
+        """To learn from, to choose on and to test on, and the truth of the tested."""
+        if not self._parts:
+            for fold in self.splits:
+                train, valid, test = (self._take(part) for part in (fold.train, fold.valid, fold.test))
+                self._parts.append((train, valid if fold.valid else None, test, Truth(test)))
+        return self._parts
+
+    def _take(self, queries: tuple[int, ...]) -> Dataset:
+        return self.data.take(np.array(queries, np.int64))
+
+
+def letor(context: Context, name: str) -> Trials:
+    """The trials on a set of LETOR 4.0 with its own folds, the same for all experiments."""
+    return context.once(f"trials on {name}", lambda: Trials(context, name, juryrank.read(context.data / name)))  # type: ignore[no-any-return]
+
+
+def beside(
+    trials: Trials, title: str, rows: Sequence[Trial], *, baseline: str, metrics: Sequence[str] = LETOR_METRICS
+) -> Beside:
+    """Rows beside the published ones of the data set, each tested against the baseline."""
+    known = TABLES.get(trials.name, {}) if tuple(metrics) == LETOR_METRICS else {}
+    base = next(trial for trial in rows if trial.label == baseline)
+    at = [METRICS.index(metric) for metric in metrics]
+    for trial in track(rows, title):
+        trials.values(trial)
+    others = [trial for trial in rows if trial is not base]
+    leads = dict(zip((t.label for t in others), trials.leads(others, base, TESTED), strict=True))
+    lines = []
+    for trial in rows:
+        told, found = known.get(trial.beside), leads.get(trial.label, [])
+        lines.append(
+            Line(
+                trial.label,
+                tuple(trials.means(trial)[at].tolist()),
+                published=told.values if told else (),
+                source=told.source if told else "",
+                lead=tuple(each.lead for each in found),
+                error=tuple(each.error for each in found),
+                p=tuple(each.p for each in found),
+            )
+        )
+    return Beside(
+        title,
+        tuple(metrics),
+        tuple(lines),
+        noise=trials.noise(metrics) if known else (),
+        tested=TESTED,
+        baseline=baseline,
+        note=trials.told(),
+    )
+
+
+def _write(path: Path, values: Floats) -> None:
+    out = io.BytesIO()
+    np.save(out, values)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save(path, out.getvalue())
