@@ -5,14 +5,13 @@ from numpy.testing import assert_allclose
 
 from conftest import random_dataset
 from juryrank.methods import method
-from juryrank.methods.blend import PENALTY, RECIPE, WIDTH
-from juryrank.methods.members import restored
+from juryrank.methods.blend import RECIPE
 
 
 def test_scores_are_the_mean_of_the_members_standardised_by_hand():
     train, test = random_dataset(1, n_queries=9), random_dataset(2)
     blend = method("blend").fit(train).predict(test)
-    members = [restored(state).predict(test) for state in method("blend").fit(train).members_]
+    members = [method(name).fit(train).predict(test) for name in RECIPE]
     for q in range(len(test)):
         each = [m[q].scores for m in members]
         standard = [(s - s.mean()) / s.std() if s.std() > 1e-12 else 0 * s for s in each]
@@ -24,12 +23,3 @@ def test_the_members_get_the_parameters_that_they_have():
     model = method("blend", experts="shared", unjudged="ignore").fit(random_dataset(3))
     assert [m["name"] for m in model.members_] == list(RECIPE)
     assert {m["params"]["experts"] for m in model.members_ if "experts" in m["params"]} == {"shared"}
-
-
-def test_the_kernel_member_is_the_kernel_method_when_that_may_choose_only_the_recipe(monkeypatch):
-    monkeypatch.setattr("juryrank.learners.nystroem.WIDTHS", (WIDTH,))
-    monkeypatch.setattr("juryrank.learners.nystroem.RIDGES", (PENALTY,))
-    train, test = random_dataset(4, n_queries=9), random_dataset(5)
-    member = restored(method("blend").fit(train).members_[0])
-    chosen = method("kernel").fit(train, valid=random_dataset(6))
-    assert_allclose(member.predict(test).scores, chosen.predict(test).scores)

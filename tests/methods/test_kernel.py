@@ -10,30 +10,50 @@ from juryrank.data.build import from_dicts
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
 from juryrank.learners.lessons import lessons_of
-from juryrank.learners.nystroem import Problem
+from juryrank.learners.nystroem import Nystroem, sampled
 from juryrank.methods import method
 
 
 def test_with_all_items_as_landmarks_it_is_exact_kernel_ridge_regression():
-    data = random_dataset(1, n_queries=5)
-    lessons = lessons_of(data, "ignore")
+    lessons = lessons_of(random_dataset(1, n_queries=5), "ignore")
     x = np.random.default_rng(0).normal(size=(lessons.data.rankings.n_slots, 4))
-    ridge = 0.01
-    (model,) = Problem(lessons, x, 1000, 0).solve(1.0, (ridge,))
+    model = Nystroem(width=1.0, penalty=0.01, landmarks=1000, seed=0).fit(lessons, lambda _: x)
+    expected, centre, used = dense_scores(lessons, x, model.sharpness, 0.01)
+    found = model.scores(lessons.data, lambda _: x)[used]
+    assert_allclose(centre @ (found - expected), 0.0, atol=1e-6)  # a constant in a query orders nothing
+
+
+def dense_scores(lessons, x, sharpness, penalty):
+    """The dual solution with full matrices; also what centres in queries, and the slots that teach."""
     used = lessons.weights > 0
-    query, y = parents(lessons.data.rankings.slot_ptr)[used], lessons.gains[used]
+    query, y = parents(lessons.data.rankings.slot_ptr)[used], np.sqrt(lessons.gains[used])
     same = query[:, None] == query[None, :]
     centre = np.eye(len(y)) - same / same.sum(1)[:, None]
     y = centre @ y
     w = np.sqrt(1.0 / np.sqrt(np.bincount(query, y**2)))[query]
     points = x[used]
-    matrix = np.exp(-model.sharpness * cdist(points, points, "sqeuclidean")) + points @ points.T / 4
+    matrix = np.exp(-sharpness * cdist(points, points, "sqeuclidean")) + points @ points.T / points.shape[1]
     weighted = w[:, None] * (centre @ matrix @ centre.T) * w
-    dual = np.linalg.solve(weighted + ridge * len(lessons) * np.eye(len(y)), w * y)
-    expected = matrix @ centre.T @ (w * dual)
-    found = model.scores(x, lessons.data.rankings.slot_ptr)[used]
-    difference = found - expected
-    assert_allclose(centre @ difference, 0.0, atol=1e-6)  # a constant in a query orders nothing
+    dual = np.linalg.solve(weighted + penalty * len(lessons) * np.eye(len(y)), w * y)
+    return matrix @ centre.T @ (w * dual), centre, used
+
+
+def test_parts_of_the_slots_at_a_time_give_the_same_model(monkeypatch):
+    train, test = random_dataset(1, n_queries=12), random_dataset(2, n_queries=12)
+    whole = method("kernel").fit(train).predict(test).scores
+    monkeypatch.setattr("juryrank.learners.nystroem.AT_ONCE", 7)
+    monkeypatch.setattr("juryrank.learners.nystroem.CELLS_AT_ONCE", 200)
+    assert_allclose(method("kernel").fit(train).predict(test).scores, whole, atol=1e-9)
+
+
+def test_of_many_slots_a_sample_teaches_and_stands_for_all_of_its_kind(monkeypatch):
+    lessons = lessons_of(random_dataset(1, n_queries=30), "irrelevant")
+    monkeypatch.setattr("juryrank.learners.nystroem.MOST", 60)
+    slots, share = sampled(lessons, np.random.default_rng(0))
+    assert len(slots) == 60 == len(set(slots.tolist()))
+    assert (np.diff(slots) > 0).all()
+    for kind in (lessons.gains > 0, lessons.gains == 0):
+        assert (1 / share[kind[slots]]).sum() == pytest.approx((kind & (lessons.weights > 0)).sum())
 
 
 def agreement(seed: int, n_queries: int = 60):
@@ -56,12 +76,9 @@ def test_it_learns_what_no_sum_over_experts_can_say():
     assert method("kernel").fit(train).score(test) > method("lambdarank").fit(train).score(test) + 0.1
 
 
-def test_width_and_penalty_are_chosen_and_landmarks_are_as_many_as_asked_for():
-    data = random_dataset(2, n_queries=20)
-    model = method("kernel", landmarks=7).fit(data, valid=random_dataset(3))
+def test_landmarks_are_as_many_as_asked_for():
+    model = method("kernel", landmarks=7).fit(random_dataset(2, n_queries=20))
     assert model.landmarks_.shape == (7, 2 * len(model.experts_))
-    assert model.width_ > 0
-    assert model.ridge_ > 0
 
 
 def test_labels_that_never_differ_teach_nothing():

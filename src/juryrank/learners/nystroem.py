@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,12 +13,12 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.rbf import rbf_scores
-from juryrank.learners.lessons import Lessons, lessons_of
-from juryrank.learners.referee import SPLIT_FROM, Referee, split_off
+from juryrank.learners.lessons import Lessons, rrf_scores
 
-WIDTHS = (1.0, 2.0)  # of the kernel, in root median distances between landmarks
-RIDGES = (1e-3, 3e-3, 1e-2, 3e-2)  # penalties per query
 NOISE = 1e-8  # eigenvalues of the kernel below this share of the largest are rounding
+MOST = 40_000  # slots that teach; of more, those without a gain are sampled, and count for those left out
+AT_ONCE = 5_000  # slots expanded at once: 20 MB
+CELLS_AT_ONCE = 1 << 24  # numbers of columns held at once: 128 MB
 ToColumns = Callable[[Dataset], Floats]
 
 
@@ -30,91 +31,115 @@ class Expansion:
     linear: Floats  # [n_columns]
     sharpness: float
 
-    def scores(self, x: Floats, slot_ptr: Ints) -> Floats:
+    def scores(self, data: Dataset, to_columns: ToColumns) -> Floats:
         """One score per slot."""
-        out = np.zeros(len(x))
-        rbf_scores(slot_ptr, x, self.landmarks, self.coefficient, self.linear, float(self.sharpness), out)
+        ptr, out = data.rankings.slot_ptr, np.zeros(data.rankings.n_slots)
+        across = np.ascontiguousarray(self.landmarks.T)
+        for a, b, x in blocks(data, to_columns):
+            here = ptr[np.searchsorted(ptr, a, side="right") - 1 : np.searchsorted(ptr, b) + 1] - a
+            rbf_scores(here, x, across, self.coefficient, self.linear, float(self.sharpness), out[a:b])
         return out
 
 
 @dataclass(frozen=True)
 class Nystroem:
-    """How an expansion is fitted: width and penalty are chosen on validation queries."""
+    """How an expansion is fitted."""
 
-    target: str
+    width: float  # of the kernel, in root median distances between landmarks
+    penalty: float  # per query
     landmarks: int
     seed: int
-    unjudged: str
-    to_columns: ToColumns
 
-    def run(self, data: Dataset, valid: Dataset | None) -> tuple[Expansion, float, float]:
-        """The fitted expansion, its width and its penalty."""
-        lessons = lessons_of(data, self.unjudged)
+    def fit(self, lessons: Lessons, to_columns: ToColumns) -> Expansion:
+        """The expansion whose scores are closest to the roots of the gains, inside queries."""
         if not len(lessons):
             raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
-        chosen_on = None if valid is None else lessons_of(valid, self.unjudged)
-        if chosen_on is not None and len(chosen_on):
-            return self._best(lessons, chosen_on, WIDTHS, RIDGES)
-        found = self._best(*split_off(lessons, self.seed), WIDTHS, RIDGES)
-        if len(lessons) < SPLIT_FROM:
-            return found
-        return self._best(lessons, lessons, found[1:2], found[2:])
-
-    def _best(
-        self, lessons: Lessons, chosen_on: Lessons, widths: tuple[float, ...], ridges: tuple[float, ...]
-    ) -> tuple[Expansion, float, float]:
-        problem = Problem(lessons, self.to_columns(lessons.data), self.landmarks, self.seed)
-        x, slot_ptr = self.to_columns(chosen_on.data), chosen_on.data.rankings.slot_ptr
-        referee = Referee(chosen_on, self.target)
-        tried = [(e, w, r) for w in widths for e, r in zip(problem.solve(w, ridges), ridges, strict=True)]
-        if len(tried) == 1:
-            return tried[0]
-        return max(tried, key=lambda one: referee.value(one[0].scores(x, slot_ptr)))
-
-
-class Problem:
-    """The slots that teach, in an order that no name can change, and the landmarks among them."""
-
-    def __init__(self, lessons: Lessons, x: Floats, n_landmarks: int, seed: int) -> None:
-        query = parents(lessons.data.rankings.slot_ptr)
-        order = np.lexsort((*x.T, lessons.gains, query))
-        order = order[lessons.weights[order] > 0]
-        self.n, self.query, self.weight = len(lessons), query[order], lessons.weights[order]
-        self.x, gains = x[order], lessons.gains[order]
-        distinct = np.unique(self.x, axis=0)
-        chosen = np.random.default_rng(seed).permutation(len(distinct))[:n_landmarks]
-        self.landmarks = distinct[np.sort(chosen)]
-        self.gains = self._centred(gains[:, None])[:, 0]
-        spread = np.sqrt(np.bincount(self.query, self.weight * self.gains**2, minlength=self.n))
-        self.row_weight = np.sqrt(self.weight / spread[self.query])
-
-    def solve(self, width: float, ridges: tuple[float, ...]) -> list[Expansion]:
-        """One expansion per penalty."""
-        between = squared_distances(self.landmarks, self.landmarks)
+        rng = np.random.default_rng(self.seed)
+        problem = Problem(lessons, to_columns, rng)
+        distinct = np.unique(problem.x, axis=0)
+        landmarks = distinct[np.sort(rng.permutation(len(distinct))[: self.landmarks])]
+        between = squared_distances(landmarks, landmarks)
         apart = np.median(between[np.triu_indices(len(between), 1)]) if len(between) > 1 else 1.0
-        sharpness = float(1.0 / (2.0 * width**2 * max(apart, NOISE)))
+        sharpness = float(1.0 / (2.0 * self.width**2 * max(apart, NOISE)))
         value, vector = np.linalg.eigh(np.exp(-sharpness * between))
         kept = value > NOISE * value[-1]
         basis = vector[:, kept] / np.sqrt(value[kept])
-        shrunk = 1.0 / np.sqrt(self.x.shape[1])
-        kernel = np.exp(-sharpness * squared_distances(self.x, self.landmarks)) @ basis
-        z = self._centred(np.hstack([kernel, shrunk * self.x])) * self.row_weight[:, None]
-        value, vector = np.linalg.eigh(z.T @ z / self.n)
-        turned = vector.T @ (z.T @ (self.gains * self.row_weight)) / self.n
-        found = []
-        for ridge in ridges:
-            weights = vector @ (turned / (np.maximum(value, 0.0) + ridge))
-            n = basis.shape[1]
-            found.append(Expansion(self.landmarks, basis @ weights[:n], shrunk * weights[n:], sharpness))
-        return found
+        n, n_columns = basis.shape[1], landmarks.shape[1]
+        shrunk = 1.0 / np.sqrt(n_columns)
+        gram, right = np.zeros((n + n_columns, n + n_columns)), np.zeros(n + n_columns)
+        for rows in problem.parts():
+            part = problem.x[rows]
+            kernel = np.exp(-sharpness * squared_distances(part, landmarks)) @ basis
+            z = problem.centred(rows, np.hstack([kernel, shrunk * part]))
+            gram += z.T @ z
+            right += z.T @ problem.centred(rows, problem.gains[rows, None])[:, 0]
+        weights = np.linalg.solve(gram + problem.n * self.penalty * np.eye(len(gram)), right)
+        return Expansion(landmarks, basis @ weights[:n], shrunk * weights[n:], sharpness)
 
-    def _centred(self, z: Floats) -> Floats:
-        """Columns less their weighted mean in each query; every query of a lesson has rows."""
-        starts = np.flatnonzero(np.diff(self.query, prepend=-1))
-        total = np.add.reduceat(self.weight, starts)
-        means = np.add.reduceat(z * self.weight[:, None], starts) / total[:, None]
-        centred: Floats = z - means[self.query]
+
+class Problem:
+    """The slots that teach, in an order that no name can change: what is known of them, and their gains."""
+
+    def __init__(self, lessons: Lessons, to_columns: ToColumns, rng: np.random.Generator) -> None:
+        slots, share = sampled(lessons, rng)
+        x = np.concatenate([x[slots[(slots >= a) & (slots < b)] - a] for a, b, x in blocks(lessons.data, to_columns)])
+        query, gains = parents(lessons.data.rankings.slot_ptr)[slots], lessons.gains[slots]
+        order = np.lexsort((*x.T, gains, query))
+        # Between a grade and relevant or not: both matter, and metrics ask for either.
+        self.x, self.gains = x[order], np.sqrt(gains[order])
+        self.weight = (lessons.weights[slots] / share)[order]
+        new = np.diff(query[order], prepend=-1) > 0
+        self.start, self.place = np.flatnonzero(new), np.cumsum(new) - 1  # of each query; the query of each slot
+        self.scale = np.ones(len(order))
+        everything = slice(0, len(order))
+        squares = self.centred(everything, self.gains[:, None])[:, 0] ** 2
+        spread = np.sqrt(np.add.reduceat(squares, self.start))
+        self.n = int((spread > 0).sum())
+        self.scale = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)[self.place]
+
+    def parts(self) -> Iterator[slice]:
+        """The slots of some queries at a time."""
+        bounds = [0]
+        for end in (*self.start[1:], len(self.x)):
+            if end - bounds[-1] > AT_ONCE or end == len(self.x):
+                bounds.append(int(end))
+        return (slice(a, b) for a, b in pairwise(bounds))
+
+    def centred(self, rows: slice, z: Floats) -> Floats:
+        """Columns less their weighted mean in each query, times the roots of the slots' weights over the spread."""
+        weight, place = self.weight[rows], self.place[rows] - self.place[rows.start]
+        starts = np.flatnonzero(np.diff(place, prepend=-1))
+        means = np.add.reduceat(z * weight[:, None], starts) / np.add.reduceat(weight, starts)[:, None]
+        centred: Floats = (z - means[place]) * np.sqrt(weight * self.scale[rows])[:, None]
         return centred
+
+
+def sampled(lessons: Lessons, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """At most ``MOST`` slots that teach, up to half of them with a gain, and the share taken of each kind."""
+    r = lessons.data.rankings
+    slots = np.flatnonzero(lessons.weights > 0)
+    gains, share, taken = lessons.gains[slots], np.ones(len(slots)), np.ones(len(slots), bool)
+    if len(slots) > MOST:
+        slots = slots[np.lexsort((rrf_scores(r)[slots], gains, parents(r.slot_ptr)[slots]))]
+        gaining = lessons.gains[slots] > 0
+        room = min(int(gaining.sum()), max(MOST // 2, MOST - int((~gaining).sum())))
+        for kind, most in ((gaining, room), (~gaining, MOST - room)):
+            here = np.flatnonzero(kind)
+            taken[here] = False
+            taken[rng.choice(here, min(most, len(here)), replace=False)] = True
+            share[here] = min(most, len(here)) / max(len(here), 1)
+    order = np.argsort(slots[taken])
+    return slots[taken][order], share[taken][order]
+
+
+def blocks(data: Dataset, to_columns: ToColumns) -> Iterator[tuple[int, int, Floats]]:
+    """The columns of some queries at a time, as many as fit in memory: first slot, last slot, columns."""
+    ptr = data.rankings.slot_ptr
+    most = max(1, CELLS_AT_ONCE // (2 * max(len(data.experts), 1)))
+    bounds = np.unique([0, *np.searchsorted(ptr, np.arange(most, ptr[-1], most)), len(ptr) - 1])
+    for first, last in pairwise(bounds.tolist() if ptr[-1] else []):
+        part = data if last - first == len(data) else data.take(np.arange(first, last))
+        yield int(ptr[first]), int(ptr[last]), to_columns(part)
 
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
