@@ -20,6 +20,7 @@ def run(
         str | None, typer.Option("--methods", metavar="NAME,…", help="Default: every method that needs no labels.")
     ] = None,
     labels: options.Labels = None,
+    features: options.Features = None,
     folds: Annotated[
         str | None,
         typer.Option(
@@ -41,7 +42,9 @@ def run(
     """Compare methods: means, differences to a baseline, tests of significance."""
     from juryrank.compare import compare
 
-    given = options.read_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
+    given = options.read_data(
+        data, labels=labels, features=features, source_format=source_format, columns=columns, values=values
+    )
     with bars(quiet=quiet) as show:
         found = compare(
             options.names(methods) if methods else consensus_methods(),

@@ -14,6 +14,7 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", callback=options.a_file, help="The model goes here, as JSON.")],
     method: options.Method = "jury",
     labels: options.Labels = None,
+    features: options.Features = None,
     valid: Annotated[
         list[Path] | None,
         typer.Option("--valid", help="Queries to choose on, for methods that do: files or folders; repeatable."),
@@ -30,7 +31,9 @@ def run(
 
     chosen = options.chosen_method(method, param, weights)
     given, held = (
-        options.read_data(paths, labels=labels, source_format=source_format, columns=columns, values=values)
+        options.read_data(
+            paths, labels=labels, features=features, source_format=source_format, columns=columns, values=values
+        )
         if paths
         else None
         for paths in (data, valid)

@@ -25,6 +25,9 @@ Output = Annotated[
     Path | None, typer.Option("--out", "-o", callback=a_file, help="Write here; the ending names the format.")
 ]
 Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels of the items: TREC qrels or a table.")]
+Features = Annotated[
+    list[Path] | None, typer.Option("--features", help="Item features: LETOR feature files or tables; repeatable.")
+]
 Method = Annotated[str, typer.Option("--method", help="A name from `juryrank methods`.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model of `juryrank fit`.")]
 Fitted = Annotated[Path | None, typer.Option("--model", help="A model of `juryrank fit`, in place of --method.")]
@@ -87,6 +90,7 @@ def read_data(
     sources: list[Path],
     *,
     labels: Path | None = None,
+    features: list[Path] | None = None,
     source_format: str | None = None,
     columns: str | None = None,
     values: str | None = None,
@@ -95,7 +99,14 @@ def read_data(
     from juryrank.readers import read
 
     source = sources[0] if len(sources) == 1 else sources
-    return read(source, labels=labels, format=source_format, columns=column_names(columns), values=values)
+    return read(
+        source,
+        labels=labels,
+        features=features or None,
+        format=source_format,
+        columns=column_names(columns),
+        values=values,
+    )
 
 
 def optional_data(sources: list[Path] | None, **reading: Any) -> Dataset | None:

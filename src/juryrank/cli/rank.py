@@ -16,6 +16,7 @@ def run(
     param: options.Params = None,
     weights: options.Weights = None,
     labels: options.Labels = None,
+    features: options.Features = None,
     source_format: options.Format = None,
     columns: options.Columns = None,
     values: options.Values = None,
@@ -29,7 +30,9 @@ def run(
     from juryrank.models import load
 
     chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
-    given = options.read_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
+    given = options.read_data(
+        data, labels=labels, features=features, source_format=source_format, columns=columns, values=values
+    )
     with bars(quiet=quiet):
         consensus = (chosen if model is not None else chosen.fit(given)).predict(given)
     if out is None:
