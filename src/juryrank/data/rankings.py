@@ -250,11 +250,13 @@ class Consensus(ByQuery):
 
         r, order = self.rankings, self.order
         query = parents(r.slot_ptr)
-        queries = np.array(r.queries, dtype=object)
+        used, item = np.unique(r.slot_item[order], return_inverse=True)
+        # Names become text once each, then are copied inside polars.
+        queries, items = pl.Series(r.queries, dtype=pl.String), pl.Series(r.items[used], dtype=pl.String)
         return pl.DataFrame(
             {
-                "query": pl.Series(queries[query], dtype=pl.String),
-                "item": pl.Series(r.items[r.slot_item[order]], dtype=pl.String),
+                "query": queries.gather(query),
+                "item": items.gather(item),
                 "rank": np.arange(len(order)) - r.slot_ptr[query] + 1,
                 "score": self.scores[order],
             }

@@ -16,10 +16,13 @@ from juryrank.readers.formats import FORMATS, format_for, named
 from juryrank.readers.gather import (
     candidate_rows,
     demand_options,
+    files_of,
     labels_from_dict,
+    loaded,
     paths_of,
-    rows_of_files,
+    rows_of,
     rows_of_frame,
+    usual_runs_in,
 )
 from juryrank.readers.long import Long, features_of, slot_frame, together
 
@@ -76,7 +79,10 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
         rows, members = read_folds(folders, format_name)
         data = build(rows)
         return replace(data, folds=folds_among(data.queries, members))
-    return build(rows_of_files(paths, format_name, options))
+    sources = loaded(files_of(paths))
+    if extra is None and (usual := usual_runs_in(sources, format_name, options)) is not None:
+        return usual
+    return build(rows_of(sources, format_name, options))
 
 
 def _with_features(data: Dataset, features: Any) -> Dataset:

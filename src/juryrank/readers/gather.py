@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from juryrank.data import Labels
+from juryrank.data import Dataset, Labels
 from juryrank.data.build import ONE_QUERY, labels_from_long, natural
 from juryrank.errors import DataError
-from juryrank.readers import comparisons, table, tabular
+from juryrank.readers import comparisons, table, tabular, trec_run, usual_runs
 from juryrank.readers.columns import roles, typed
 from juryrank.readers.experts import named_apart
 from juryrank.readers.formats import format_of, named
@@ -37,15 +37,29 @@ def paths_of(source: Any) -> list[Path]:
     )
 
 
-def rows_of_files(paths: Sequence[Path], format_name: str | None, options: Options) -> Long:
-    """The rows of all files, and of all files in folders."""
-    files = [file for path in paths for file in (files_in(path) if path.is_dir() else [path])]
-    sources = _loaded(files)
+def files_of(paths: Sequence[Path]) -> list[Path]:
+    """The files, and all files in folders."""
+    return [file for path in paths for file in (files_in(path) if path.is_dir() else [path])]
+
+
+def usual_runs_in(sources: Sequence[Source], format_name: str | None, options: Options) -> Dataset | None:
+    """The Dataset of TREC runs that are as runs usually are and large enough to matter, else None."""
+    if options or sum(len(source.data) for source in sources) < usual_runs.WORTHWHILE:
+        return None
+    if any(format_of(source, format_name) is not trec_run for source in sources):
+        return None
+    return usual_runs.read(sources)
+
+
+def rows_of(sources: Sequence[Source], format_name: str | None, options: Options) -> Long:
+    """The rows of all sources."""
     parts = [_rows_of_file(source, format_name, options) for source in sources]
-    return together(named_apart(parts, sources), str(files[0]) if len(files) == 1 else f"{len(files)} files")
+    name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
+    return together(named_apart(parts, sources), name)
 
 
-def _loaded(files: Sequence[Path]) -> list[Source]:
+def loaded(files: Sequence[Path]) -> list[Source]:
+    """The content of the files."""
     if len(files) == 1:
         return [load(files[0])]
     with ThreadPoolExecutor() as pool:  # decompression does not hold the interpreter's lock

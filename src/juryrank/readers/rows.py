@@ -62,7 +62,7 @@ def text_of(number: pl.Expr) -> pl.Expr:
 def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str = BLANK) -> None:
     """A DataError for the first name that a blank-separated format cannot carry."""
     for column in columns:
-        names = frame[column].unique(maintain_order=True)
+        names = frame[column]
         if (bad := names.filter(names.str.contains(blank) | (names == ""))).len():
             raise DataError(f"{what} cannot carry blanks in a name: {column} {bad[0]!r}; write a table instead")
 

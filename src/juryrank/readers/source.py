@@ -20,7 +20,7 @@ from juryrank.errors import DataError
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
 QUOTED = 40  # characters of an offending line that a message repeats
-HEAD = 1000  # lines that sniffing looks at
+HEAD, HEAD_BYTES = 1000, 100_000  # lines that sniffing looks at, whichever is less; never less than one
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class Source:
         """The first lines that are not blank."""
         if self.parquet:
             return []
-        lines = (line for line in io.BytesIO(self.data) if not line.isspace())
-        return [line.decode().rstrip("\n") for line in islice(lines, HEAD)]
+        cut = self.data.find(b"\n", HEAD_BYTES)
+        start = self.data if cut < 0 else self.data[:cut]
+        lines = [line for line in start.split(b"\n", HEAD)[:HEAD] if line and not line.isspace()]
+        return b"\n".join(lines).decode().split("\n") if lines else []
 
     def lines(self) -> pl.DataFrame:
         """Columns line (counted from 1) and text, for lines that are not blank."""

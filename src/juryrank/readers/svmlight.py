@@ -23,7 +23,8 @@ NAMED = r"^#\s*(?:expert|feature)\s+(\d+)\s*=\s*(.*\S)\s*$"
 
 def looks_like(head: list[str]) -> bool:
     """Whether the first line that is no comment is such a line."""
-    return any(LINE.match(line) for line in [text for text in head if not text.startswith("#")][:1])
+    first = next((line for line in head if not line.startswith("#")), "")
+    return LINE.match(first) is not None
 
 
 def values_in(head: list[str]) -> Iterator[str]:

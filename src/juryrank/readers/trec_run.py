@@ -77,7 +77,8 @@ def _lines(thing: Dataset | Consensus) -> pl.DataFrame:
         if "score" not in frame.columns:
             frame = frame.with_columns(score=-pl.col("rank"))
     demand_words(frame, ["query", "item", "expert"], "a TREC run")
-    rank = text_of(pl.col("rank").cast(pl.Float64)).alias("rank")
+    whole = frame.schema["rank"].is_integer()
+    rank = pl.col("rank") if whole else text_of(pl.col("rank").cast(pl.Float64)).alias("rank")
     return frame.select("query", pl.lit("Q0").alias("iteration"), "item", rank, "score", "expert")
 
 

@@ -15,11 +15,16 @@ def first_words(source: Source) -> list[str]:
     return [word.decode() for word in source.head[0].encode().split()] if source.head else []
 
 
+def separator_of(data: bytes) -> bytes:
+    """The tab where one stands at the beginning, else the blank."""
+    return b"\t" if b"\t" in data[:10_000] else b" "
+
+
 def blank_separated(
     source: Source, names: tuple[str, ...], numeric: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> pl.DataFrame:
     """Columns between tabs or any blanks, or an error for the first line that does not have them."""
-    separator = b"\t" if b"\t" in source.data[:10_000] else b" "
+    separator = separator_of(source.data)
     demanded = [name for name in names if name not in optional]
     wrong = pl.any_horizontal(pl.col(demanded).is_null()) | pl.col("more").is_not_null()
     frame = separated(source.data, separator.decode(), names, numeric)

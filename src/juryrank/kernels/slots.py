@@ -1,0 +1,55 @@
+"""From items of entries to slots: the items of a query in order, and the entries of a list in theirs."""
+
+import numpy as np
+
+from juryrank.kernels.jit import kernel
+
+
+@kernel
+def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entry_slot, entry_rank):
+    """Slots, ranks (1 is best, equal scores share the smaller) and the order of ties, of lists that fall in score.
+
+    ``seen`` has room for every item and starts at -1. False where a list rises in score or has an item twice.
+    """
+    here = np.empty(len(seen), np.int32)
+    last_list = np.full(len(item), -1, np.int32)
+    n_slots = 0
+    for q in range(len(list_ptr) - 1):
+        slot_ptr[q] = n_slots
+        count = 0
+        for e in range(entry_ptr[list_ptr[q]], entry_ptr[list_ptr[q + 1]]):
+            if seen[item[e]] < slot_ptr[q]:
+                seen[item[e]] = n_slots
+                here[count] = item[e]
+                count += 1
+        # Numbers of items are in the order of their names.
+        here[:count].sort()
+        for n in range(count):
+            slot_item[n_slots + n] = here[n]
+            seen[here[n]] = n_slots + n
+        n_slots += count
+        for m in range(list_ptr[q], list_ptr[q + 1]):
+            if not rank_list(m, entry_ptr[m], entry_ptr[m + 1], item, score, seen, last_list, entry_slot, entry_rank):
+                return False
+    slot_ptr[-1] = n_slots
+    return True
+
+
+@kernel
+def rank_list(m, first, last, item, score, seen, last_list, entry_slot, entry_rank):
+    """Slots and ranks of one list, tied entries in the order of their slots; False where it is not as it should be."""
+    tied = first
+    for e in range(first, last):
+        slot = seen[item[e]]
+        if last_list[slot] == m or (e > first and not score[e] <= score[e - 1]):
+            return False
+        last_list[slot] = m
+        if e > first and score[e] < score[e - 1]:
+            tied = e
+        entry_rank[e] = tied - first + 1
+        at = e
+        while at > tied and entry_slot[at - 1] > slot:
+            entry_slot[at] = entry_slot[at - 1]
+            at -= 1
+        entry_slot[at] = slot
+    return True
