@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import random_dataset
-from juryrank.data.build import from_array, from_dicts, from_long, from_orders, natural, ranks_from_scores
+from juryrank.data.build import from_array, from_dicts, from_long, from_orders, natural
+from juryrank.data.entries import ranks_from_scores
 from juryrank.errors import DataError, DataWarning
 
 

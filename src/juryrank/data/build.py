@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from juryrank.data.dataset import Dataset
+from juryrank.data.entries import best_of_duplicates, codes, floats, lists_of, ranks_from_scores, slots_of, sorted_order
 from juryrank.data.labels import Labels
-from juryrank.data.rankings import Floats, Ints, Names, Rankings
+from juryrank.data.rankings import Floats, Names, Rankings
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
 
@@ -33,13 +33,6 @@ def natural(names: pl.Series) -> pl.Series:
     number = pl.col("name").str.contains(r"^(0|[1-9]\d{0,17})$")
     key = pl.when(number).then(pl.col("name")).cast(pl.Int64)
     return frame.sort([key, "name"], nulls_last=True)["name"]
-
-
-def codes(column: pl.Series, names: pl.Series) -> Ints:
-    """The position of each value among distinct ``names``; -1 where it is not there."""
-    table = pl.DataFrame({"name": names, "code": np.arange(len(names))})
-    found = column.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
-    return found.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def from_long(
@@ -61,12 +54,25 @@ def from_long(
     parts = [f for f in (entries, candidates, labels) if f is not None]
     queries = natural(pl.concat([f["query"] for f in parts]))
     items = pl.concat([f["item"] for f in parts]).unique().sort()
+    rankings = _rankings(entries, candidates, queries, items, keep_order, source)
+    judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
+    return Dataset(rankings=rankings, labels=judged)
+
+
+def _rankings(
+    entries: pl.DataFrame,
+    candidates: pl.DataFrame | None,
+    queries: pl.Series,
+    items: pl.Series,
+    keep_order: bool,
+    source: str,
+) -> Rankings:
     experts = natural(entries["expert"])
     query, item = codes(entries["query"], queries), codes(entries["item"], items)
-    slot_ptr, slot_item, entry_slot = _slots(query, item, candidates, queries, items, keep_order)
-    lists = _lists(query, codes(entries["expert"], experts), entries, source)
-    rank, score = (_floats(entries, name) for name in ("rank", "score"))
-    kept = _best_of_duplicates(lists.code, entry_slot, rank, score, source)
+    slot_ptr, slot_item, entry_slot = slots_of(query, item, candidates, queries, items, keep_order)
+    lists = lists_of(query, codes(entries["expert"], experts), entries, source)
+    rank, score = (floats(entries, name) for name in ("rank", "score"))
+    kept = best_of_duplicates(lists.code, entry_slot, rank, score, source)
     if kept is not None:
         entry_slot = entry_slot[kept]
         lists = lists.keep(kept)
@@ -74,12 +80,11 @@ def from_long(
     if rank is None:
         assert score is not None
         rank = ranks_from_scores(lists.code, score)
-    order = _sorted_order(lists.code, rank, entry_slot)
-    item_names = items.to_numpy().astype(object)
-    rankings = Rankings(
+    order = sorted_order(lists.code, rank, entry_slot)
+    return Rankings(
         queries=tuple(queries.to_list()),
         experts=tuple(experts.to_list()),
-        items=item_names,
+        items=items.to_numpy().astype(object),
         slot_ptr=slot_ptr,
         slot_item=slot_item.astype(np.int32),
         list_ptr=sizes_to_ptr(np.bincount(lists.query, minlength=len(queries))),
@@ -90,8 +95,6 @@ def from_long(
         entry_rank=rank[order],
         entry_score=None if score is None else score[order],
     )
-    judged = None if labels is None else labels_from_long(labels, rankings.queries, item_names, source)
-    return Dataset(rankings=rankings, labels=judged)
 
 
 def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
@@ -117,131 +120,6 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
         label_item=item.astype(np.int32),
         label_value=value,
     )
-
-
-def ranks_from_scores(list_code: Ints, score: Floats) -> Floats:
-    """Rank of each entry in its list by score, largest first; equal scores share the smaller rank (1, 2, 2, 4)."""
-    order = _sorted_order(list_code, -score)
-    sorted_list, sorted_score = list_code[order], score[order]
-    at = np.arange(len(order))
-    new_list = np.ones(len(order), bool)
-    new_list[1:] = sorted_list[1:] != sorted_list[:-1]
-    new_value = new_list.copy()
-    new_value[1:] |= sorted_score[1:] != sorted_score[:-1]
-    start = np.maximum.accumulate(np.where(new_list, at, 0))
-    tied_from = np.maximum.accumulate(np.where(new_value, at, 0))
-    out = np.empty(len(order))
-    out[order] = tied_from - start + 1
-    return out
-
-
-class _Lists:
-    """The lists of a Rankings and, for each entry, its list."""
-
-    def __init__(self, code: Ints, query: Ints, expert: Ints, weight: Floats) -> None:
-        self.code, self.query, self.expert, self.weight = code, query, expert, weight
-
-    def keep(self, kept: Ints) -> _Lists:
-        return _Lists(self.code[kept], self.query, self.expert, self.weight)
-
-
-def _lists(query: Ints, expert: Ints, entries: pl.DataFrame, source: str) -> _Lists:
-    key = query * (int(expert.max(initial=0)) + 1) + expert
-    if "list" in entries.columns:
-        several = codes(entries["list"], entries["list"].unique(maintain_order=True))
-        key = key * (int(several.max(initial=0)) + 1) + several
-    first, code = _distinct(key)
-    weight = _floats(entries, "weight")
-    if weight is None:
-        weight = np.ones(len(query))
-    list_weight = weight[first]
-    if (differs := np.flatnonzero(list_weight[code] != weight)).size:
-        row = entries.row(int(differs[0]), named=True)
-        raise DataError(
-            f"{source}: a list has one weight, but the entries of expert {row['expert']!r} "
-            f"in query {row['query']!r} have several"
-        )
-    if not (np.isfinite(list_weight).all() and (list_weight >= 0).all()):
-        raise DataError(
-            f"{source}: weights must be finite and >= 0, got {list_weight[~(list_weight >= 0)][:1].tolist()}"
-        )
-    return _Lists(code, query[first], expert[first], list_weight)
-
-
-def _distinct(key: Ints) -> tuple[Ints, Ints]:
-    """For the distinct keys in their order: where each stands first, and for every key its number among them."""
-    size = int(key.max(initial=-1)) + 1
-    if size > 4 * len(key) + 1000:
-        _, first, code = np.unique(key, return_index=True, return_inverse=True)
-        return first, code
-    first = np.full(size, -1)
-    first[key[::-1]] = np.arange(len(key))[::-1]  # of equal keys, the one written last stays
-    present = first >= 0
-    return first[present], (np.cumsum(present) - 1)[key]
-
-
-def _slots(
-    query: Ints, item: Ints, candidates: pl.DataFrame | None, queries: pl.Series, items: pl.Series, keep_order: bool
-) -> tuple[Ints, Ints, Ints]:
-    """Slot offsets by query, the item of each slot, and the slot of each entry."""
-    width = max(len(items), 1)
-    key = query * width + item
-    if candidates is not None:
-        extra = codes(candidates["query"], queries) * width + codes(candidates["item"], items)
-        key = np.concatenate([extra, key])
-    slots, first, slot = np.unique(key, return_index=True, return_inverse=True)
-    if keep_order:
-        order = np.lexsort((first, slots // width))
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        slots, slot = slots[order], place[slot]
-    slot_ptr = sizes_to_ptr(np.bincount(slots // width, minlength=len(queries)))
-    return slot_ptr, slots % width, slot[len(key) - len(query) :]
-
-
-def _best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str) -> Ints | None:
-    """Positions to keep when an item stands twice in a list: its best entry; None when there are no duplicates."""
-    key = lists * (int(slot.max(initial=0)) + 1) + slot
-    worth = -rank if rank is not None else score
-    assert worth is not None
-    order = np.argsort(key, kind="stable") if len(key) > 1 and not (key[1:] > key[:-1]).all() else np.arange(len(key))
-    again = np.zeros(len(key), bool)
-    again[1:] = key[order][1:] == key[order][:-1]
-    if not again.any():
-        return None
-    warnings.warn(
-        f"{source}: {int(again.sum())} entries repeat an item of their list; the best is kept",
-        DataWarning,
-        stacklevel=3,
-    )
-    order = np.lexsort((np.arange(len(key)), -worth, key))
-    first = np.ones(len(key), bool)
-    first[1:] = key[order][1:] != key[order][:-1]
-    return np.sort(order[first])
-
-
-def _sorted_order(lists: Ints, *keys: NDArray[Any]) -> Ints:
-    """Positions by list, then by each key; lists that stand in order already, as most files have them, cost little."""
-    few = len(lists) > 0 and int(lists.max()) < 1 << 16  # numpy sorts 16 bits by radix
-    order = np.argsort(lists.astype(np.uint16) if few else lists, kind="stable")
-    sorted_lists = lists[order]
-    equal = sorted_lists[1:] == sorted_lists[:-1]
-    falls = np.zeros(len(equal), bool)
-    for key in keys:
-        value = key[order]
-        falls |= equal & (value[1:] < value[:-1])
-        equal &= value[1:] == value[:-1]
-    if falls.any():
-        unsorted = np.zeros(int(lists.max()) + 1, bool)
-        unsorted[sorted_lists[1:][falls]] = True
-        places = np.flatnonzero(unsorted[sorted_lists])
-        part = order[places]
-        order[places] = part[np.lexsort((*(key[part] for key in reversed(keys)), lists[part]))]
-    return order
-
-
-def _floats(frame: pl.DataFrame, name: str) -> Floats | None:
-    return frame[name].cast(pl.Float64).to_numpy() if name in frame.columns else None
 
 
 def _without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from juryrank.data.build import ONE_QUERY, _distinct, codes, natural
+from juryrank.data.build import ONE_QUERY, natural
 from juryrank.data.dataset import Dataset
+from juryrank.data.entries import codes, distinct
 from juryrank.data.rankings import Codes, Floats, Names, Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.distinct import number_keys
@@ -94,7 +95,7 @@ def _names(column: Column, side: str) -> pl.Series:
 
 def _codes(texts: pl.Series) -> tuple[Names, Codes]:
     """Distinct names in order, and the number of each text among them."""
-    first, found = _distinct(texts.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
+    first, found = distinct(texts.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
     names = texts.gather(first).to_numpy().astype(object)
     order = np.argsort(names)
     place = np.empty(len(order), np.int32)

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.data.build import codes, natural
+from juryrank.data.build import natural
+from juryrank.data.entries import codes
 from juryrank.errors import DataError
 from juryrank.readers import letor, svmlight
 from juryrank.readers.atomic import save
