@@ -24,7 +24,8 @@ from juryrank.readers.gather import (
     rows_of_frame,
     usual_runs_in,
 )
-from juryrank.readers.long import Long, features_of, slot_frame, together
+from juryrank.readers.item_features import with_features
+from juryrank.readers.long import Long, together
 
 __all__ = ["FORMATS", "read", "write"]
 
@@ -41,10 +42,10 @@ def read(
 ) -> Dataset:
     """The Dataset in a file, several files, a folder of runs or of LETOR folds, or a dataframe.
 
-    ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files) are joined by the
-    names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get slots though nobody may rank them.
-    The format is found by looking into the files, or is ``format``. For tables, ``columns`` maps our words to other
-    headers, and ``values`` says whether a column ``value`` holds ranks or scores.
+    ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files, or tables with a
+    column per feature) are joined by the names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get
+    slots though nobody may rank them. The format is found by looking into the files, or is ``format``. For tables,
+    ``columns`` maps our words to other headers, and ``values`` says whether a column ``value`` holds ranks or scores.
     """
     options = {name: given for name, given in (("columns", columns), ("values", values)) if given is not None}
     extra = None if candidates is None else candidate_rows(candidates)
@@ -52,7 +53,7 @@ def read(
         named(format)
     data = _read(source, format, options, extra)
     if features is not None:
-        data = _with_features(data, features)
+        data = with_features(data, features)
     return data if labels is None else data.with_labels(_labels(labels))
 
 
@@ -83,14 +84,6 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
     if extra is None and (usual := usual_runs_in(sources, format_name, options)) is not None:
         return usual
     return build(rows_of(sources, format_name, options))
-
-
-def _with_features(data: Dataset, features: Any) -> Dataset:
-    other = features if isinstance(features, Dataset) else read(features, format="letor-features")
-    if other.features is None:
-        raise DataError("features: the data that was given has no features")
-    matrix = features_of(data.rankings, slot_frame(other.rankings), other.features, "features")
-    return replace(data, features=matrix, feature_names=other.feature_names)
 
 
 def _labels(labels: Any) -> Labels | Dataset:

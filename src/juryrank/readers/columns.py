@@ -65,7 +65,7 @@ def typed(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail) -> pl.DataF
     """The columns under our words; names as text, numbers as float64, and null where something is missing."""
     return pl.DataFrame(
         [
-            (_numbers if word in NUMBERS else _names)(frame[header], header, fail).alias(word)
+            (as_numbers if word in NUMBERS else _names)(frame[header], header, fail).alias(word)
             for word, header in found.items()
         ]
     )
@@ -82,7 +82,8 @@ def _names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
     return text.set(text == "", None) if len(text) else text
 
 
-def _numbers(column: pl.Series, header: str, fail: Fail) -> pl.Series:
+def as_numbers(column: pl.Series, header: str, fail: Fail) -> pl.Series:
+    """A column as float64, null where something is missing."""
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         return column.cast(pl.Float64).fill_nan(None)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):

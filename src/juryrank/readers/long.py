@@ -70,9 +70,16 @@ def together(parts: Sequence[Long], name: str) -> Long:
 
 
 def features_of(rankings: Rankings, slots: pl.DataFrame, values: Floats, source: str) -> Floats:
-    """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN where there is none, which warns."""
-    rows = slots.select(SLOT).with_row_index("row").unique(SLOT, keep="first")
-    row = slot_frame(rankings).join(rows, on=SLOT, how="left", maintain_order="left")["row"]
+    """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN where there is none, which warns.
+
+    Without a column query, the rows of ``slots`` are for all queries.
+    """
+    keys = [key for key in SLOT if key in slots.columns]
+    rows = slots.select(keys).with_row_index("row").unique(keys, keep="first")
+    if again := slots.height - rows.height:
+        message = f"{source}: {again} rows of features are of items that have some already; the first are kept"
+        warnings.warn(message, DataWarning, stacklevel=4)
+    row = slot_frame(rankings).join(rows, on=keys, how="left", maintain_order="left")["row"]
     if missing := row.null_count():
         message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
         warnings.warn(message, DataWarning, stacklevel=4)
