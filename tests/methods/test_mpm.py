@@ -13,8 +13,10 @@ import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_dicts, from_long, from_orders
 from juryrank.errors import ConvergenceWarning, DataWarning, ParameterError
+from juryrank.learners.labelled import labelled
 from juryrank.methods import MPM, ThetaMPM
 from juryrank.methods.mpm import Profile
+from juryrank.methods.theta_mpm import Objective
 from methods.slow import dense
 
 LOG_HALF = np.log(0.5)
@@ -85,7 +87,7 @@ def test_scores_and_variances_maximise_the_likelihood_over_all_pairs(counts, mis
 
 def test_the_gradient_is_zero_at_the_answer_also_with_adherences():
     data = random_dataset(3, n_queries=4)
-    model = ThetaMPM(variances=True, tol=1e-15).fit(data)
+    model = ThetaMPM(variances=True, missing="ignore", tol=1e-15).fit(data)
     consensus, gamma = model.predict(data), model.slot_variances(data)
     r = data.rankings
     for q in range(len(data)):
@@ -191,7 +193,7 @@ def test_adherences_from_labels_are_kendalls_tau_in_the_mean_over_queries():
             runs[name][f"q{q}"] = [f"i{i}" for i in listed]
             told[name].append((1 + kendalltau(-np.arange(len(listed)), truth[listed]).statistic) / 2)
     runs["silent"] = {"q0": ["i0"]}
-    model = ThetaMPM().fit(from_dicts(runs, labels=labels))
+    model = ThetaMPM(theta="agreement").fit(from_dicts(runs, labels=labels))
     theta = dict(zip(model.experts_, model.theta_, strict=True))
     for name, values in told.items():
         assert theta[name] == pytest.approx(np.mean(values))
@@ -200,9 +202,78 @@ def test_adherences_from_labels_are_kendalls_tau_in_the_mean_over_queries():
 
 def test_labels_that_order_nothing_are_warned_of():
     data = from_dicts({"x": {"q": ["a", "b"]}}, labels={"q": {"a": 1, "b": 1}})
+    for theta in ("fitted", "agreement"):
+        with pytest.warns(DataWarning, match="order no pair"):
+            model = ThetaMPM(theta=theta).fit(data)
+        assert model._theta_of(data.rankings).tolist() == [1.0]
+
+
+def test_experts_that_all_say_the_opposite_of_the_labels_are_warned_of():
+    data = from_dicts({"x": {"q": ["a", "b"]}}, labels={"q": {"a": 0, "b": 1}})
     with pytest.warns(DataWarning, match="order no pair"):
         model = ThetaMPM().fit(data)
     assert model.theta_.tolist() == [1.0]
+
+
+def objective(data, missing, penalty=0.1):
+    model = ThetaMPM(missing=missing, penalty=penalty).fit(data)
+    taught = labelled(data, "irrelevant")
+    r = taught.rankings
+    return model, Objective(taught, model.experts_, model._counts(r), model._list_weights(r), penalty)
+
+
+@pytest.mark.parametrize("missing", ["ignore", "last"])
+def test_the_gradient_by_fitted_adherences_agrees_with_differences(missing):
+    value = objective(random_dataset(7), missing)[1]
+    at = np.array([0.3, 0.5, 1.0, 0.1, 0.7])
+    assert_allclose(value(at)[1], approx_fprime(at, lambda x: value(x)[0], 1e-7), atol=1e-5)
+
+
+@pytest.mark.parametrize("missing", ["ignore", "last"])
+def test_fitted_adherences_are_the_minimum_but_for_their_unit(missing):
+    model, value = objective(random_dataset(8, n_queries=12), missing)
+    unit = minimize(lambda c: value(c[0] * model.theta_)[0], [0.5], method="Nelder-Mead", options={"xatol": 1e-9}).x[0]
+    slope = value(unit * model.theta_)[1]
+    assert_allclose(slope[model.theta_ > 0], 0, atol=1e-4)
+    assert (slope[model.theta_ == 0] > -1e-4).all()
+    assert model.theta_.max() == 1.0
+
+
+def test_with_equal_variances_the_order_is_that_of_the_net_counts_times_adherences():
+    data = random_dataset(9, n_queries=20)
+    model = ThetaMPM(missing="ignore").fit(data)
+    consensus, r = model.predict(data), data.rankings
+    for q in range(len(data)):
+        theta = model._theta_of(r)[r.list_expert[r.list_ptr[q] : r.list_ptr[q + 1]]]
+        c = (count_matrices(data, q) * theta[:, None, None]).sum(0)
+        net = (c.sum(1) - c.sum(0)).round(9)
+        assert_array_equal(np.argsort(consensus[q].scores.round(8), kind="stable"), np.argsort(net, kind="stable"))
+
+
+def test_an_expert_that_turns_the_labels_round_is_not_heard_and_one_that_repeats_another_counts_less():
+    rng = np.random.default_rng(10)
+    labels, runs = {}, {name: {} for name in ("a", "copy", "b", "turned")}
+    for q in range(30):
+        truth = rng.normal(size=8)
+        labels[f"q{q}"] = {f"i{i}": int(truth[i] > 0.5) for i in range(8)}
+        seen = {"a": truth + rng.normal(size=8), "b": truth + rng.normal(size=8), "turned": -truth}
+        seen["copy"] = seen["a"]
+        for name in runs:
+            runs[name][f"q{q}"] = [f"i{i}" for i in np.argsort(-seen[name])]
+    model = ThetaMPM().fit(from_dicts(runs, labels=labels))
+    theta = dict(zip(model.experts_, model.theta_, strict=True))
+    assert theta["turned"] == 0.0
+    assert theta["copy"] == pytest.approx(theta["a"], rel=1e-3)
+    assert theta["a"] < 0.8 * theta["b"]
+
+
+@pytest.mark.parametrize(("relevant", "policy"), [("abc", "last"), ("abz", "ignore")])
+def test_what_is_left_out_is_last_where_labelled_queries_prefer_it(relevant, policy):
+    runs = {"x": {"q": ["a", "b", "c", "d"]}, "y": {"q": ["z"]}}
+    data = from_dicts(runs, labels={"q": {i: int(i in relevant) for i in "abcdz"}})
+    assert ThetaMPM().fit(data).missing_ == policy
+    assert ThetaMPM(missing="last").fit(data).missing_ == "last"
+    assert ThetaMPM(counts="score").fit(data).missing_ == "ignore"
 
 
 @pytest.mark.parametrize("variances", [False, True])
@@ -264,8 +335,20 @@ def test_candidates_that_nobody_ranks_stand_in_the_middle():
 @real
 def test_mq2008_gives_the_row_measured_beforehand(shared_data):
     data = juryrank.read(shared_data / "MQ2008-agg")
-    found = juryrank.compare(["theta-mpm"], data, ["nDCG@1", "nDCG@5", "AP"], convention="letor")
+    published = ThetaMPM(theta="agreement", missing="ignore")
+    found = juryrank.compare([published], data, ["nDCG@1", "nDCG@5", "AP"], convention="letor")
     assert_allclose(100 * found.means[0], [38.18, 43.54, 44.75], atol=0.01)
+
+
+@real
+def test_on_mq2008_fitted_adherences_are_above_equal_ones_whatever_is_left_out(shared_data):
+    data = juryrank.read(shared_data / "MQ2008-agg")
+    models = {"fitted": ThetaMPM(), "one": MPM(), "last": MPM(missing="last")}
+    for baseline in ("one", "last"):
+        found = juryrank.compare(models, data, ["AP"], convention="letor", baseline=baseline)
+        assert found.mean("fitted", "AP") >= 0.447
+        assert found.versus["fitted", "AP"].difference > 0
+        assert found.versus["fitted", "AP"].p_random < 0.05
 
 
 @real

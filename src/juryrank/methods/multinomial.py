@@ -68,6 +68,11 @@ class Multinomial(Aggregator):
                 "is below the others by no known difference"
             )
 
+    @property
+    def left_out(self) -> str:
+        """What an expert says of an item that it did not rank: ``ignore`` or ``last``."""
+        return self.missing
+
     @abstractmethod
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         """Fill ``experts_`` and ``theta_``; leave them empty where every adherence is 1."""
@@ -104,7 +109,7 @@ class Multinomial(Aggregator):
 
             scores_and_variances(
                 r.slot_ptr, groups.ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.value, counts.beyond,
-                weight * theta, self.counts == "once", self.missing == "last", groups.theta, groups.total,
+                weight * theta, self.counts == "once", self.left_out == "last", groups.theta, groups.total,
                 self.prior, self.hold, self.tol, self.max_iter, steps, out, gamma,
             )  # fmt: skip
         return steps, gamma
@@ -117,7 +122,7 @@ class Multinomial(Aggregator):
 
     def _counts(self, r: Rankings) -> Counts:
         beyond, n_beyond = np.zeros(r.n_lists), np.zeros(r.n_lists, np.int64)
-        if self.missing == "last":
+        if self.left_out == "last":
             beyond, n_beyond = absent_rank(r, r.entry_rank, "last"), r.query_size[r.list_query] - r.list_size
         net, list_net, total = np.zeros(r.n_entries), np.zeros(r.n_lists), np.zeros(r.n_lists)
         value, order = r.entry_rank, None
@@ -134,15 +139,21 @@ class Multinomial(Aggregator):
 
     def _fit_scores(self, r: Rankings, counts: Counts, groups: Adherences, weight: Floats, out: Floats) -> Ints:
         """Write the scores under equal variances; ``weight`` has the adherence in it."""
-        pull = np.zeros(r.n_slots)
-        add_points(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.entry_net, counts.list_net, weight, pull
-        )  # fmt: skip
+        pull = net_sums(r, counts, weight)
         steps = np.zeros(len(r), np.int64)
         scores(
             r.slot_ptr, groups.ptr, groups.theta, groups.total, pull, self.prior, self.tol, self.max_iter, steps, out
         )  # fmt: skip
         return steps
+
+
+def net_sums(r: Rankings, counts: Counts, weight: Floats) -> Floats:
+    """Counts won less counts lost of every slot; under equal variances scores have the same order."""
+    out = np.zeros(r.n_slots)
+    add_points(
+        r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.entry_net, counts.list_net, weight, out
+    )  # fmt: skip
+    return out
 
 
 def adherences(r: Rankings, theta: Floats, total: Floats) -> Adherences:
