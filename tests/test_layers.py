@@ -18,7 +18,7 @@ LEVELS = [
     ["learners"],
     ["methods"],
     ["report", "models", "export"],
-    ["evaluate", "fuse", "leaderboard"],
+    ["evaluate", "fuse", "leaderboard", "streaming"],
     ["compare"],
     ["explain"],
     [""],

@@ -70,3 +70,18 @@ def test_rank_equals_the_library(run: Run) -> None:
     ranked = run("rank", DEMO, "--method", "rrf", "-p", "missing=last")
     expected = juryrank.method("rrf", missing="last").fit(data).predict(data).top(1000)
     assert items(ranked.out) == expected
+
+
+def test_fuse_in_little_memory_prints_the_same(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    whole = run("fuse", *runs, "-o", tmp_path / "whole.run")
+    part = run("fuse", *runs, "--memory", "50MB", "-o", tmp_path / "part.run")
+    assert (whole.code, part.code) == (0, 0)
+    assert (tmp_path / "whole.run").read_bytes() == (tmp_path / "part.run").read_bytes()
+    assert part.err.replace("part", "whole") == whole.err
+
+
+@pytest.mark.parametrize("size", ["much", "5XB", "MB"])
+def test_a_size_that_is_none_is_said(size: str, run: Run, runs: list[Path]) -> None:
+    told = run("fuse", *runs, "--memory", size)
+    assert told.code == 2
+    assert "a size is a number" in told.err

@@ -20,6 +20,7 @@ def run(
     source_format: options.Format = None,
     columns: options.Columns = None,
     values: options.Values = None,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fuse runs into one; without -o the fused run goes to stdout."""
@@ -33,5 +34,6 @@ def run(
         source_format=source_format,
         columns=columns,
         values=values,
+        memory=memory,
         quiet=quiet,
     )

@@ -45,9 +45,16 @@ Columns = Annotated[
     str | None, typer.Option("--columns", metavar="OURS=THEIRS,…", help="Columns of a table: query, item, expert, …")
 ]
 Values = Annotated[str | None, typer.Option("--values", help="What the values are: rank (small is best) or score.")]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", metavar="SIZE", help="Go query by query in about this much memory (500MB, 2GB): runs and Parquet."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes; warnings stay.")]
 
 DEFAULT_METRICS = ("nDCG@10", "AP")
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
 def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
@@ -62,6 +69,22 @@ def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
         except json.JSONDecodeError:
             out[name.strip()] = value
     return out
+
+
+def size(text: str) -> int:
+    """``"500MB"`` as bytes."""
+    number = text.rstrip("BKMGIbkmgi ")
+    unit = text[len(number) :].strip().upper()
+    try:
+        return int(float(number) * UNITS[unit])
+    except (KeyError, ValueError):
+        raise typer.BadParameter(f"a size is a number with KB, MB or GB, got {text!r}", param_hint="--memory") from None
+
+
+def table_options(columns: str | None, values: str | None) -> dict[str, Any]:
+    """What ``--columns`` and ``--values`` say, where they say something."""
+    given = {"columns": column_names(columns), "values": values}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def names(text: str) -> list[str]:

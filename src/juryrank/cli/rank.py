@@ -1,11 +1,18 @@
 """``juryrank rank``: the consensus of a data set."""
 
-from typing import Annotated
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from juryrank.cli import options
 from juryrank.cli.screen import bars, note
+
+if TYPE_CHECKING:
+    from juryrank.methods import Aggregator
 
 
 def run(
@@ -20,6 +27,7 @@ def run(
     source_format: options.Format = None,
     columns: options.Columns = None,
     values: options.Values = None,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Rank the items of a data set by one method or model; without -o a TREC run goes to stdout."""
@@ -30,6 +38,11 @@ def run(
     from juryrank.models import load
 
     chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
+    if memory is not None:
+        if labels is not None or features is not None:
+            raise typer.BadParameter("with a limit of memory only lists are read, no labels and no features")
+        _by_query(data, chosen, out, memory, source_format, options.table_options(columns, values), quiet)
+        return
     given = options.read_data(
         data, labels=labels, features=features, source_format=source_format, columns=columns, values=values
     )
@@ -42,3 +55,23 @@ def run(
 
     write(consensus, out)
     note(f"{out}: {len(consensus)} queries, {len(consensus.scores)} items ranked by {chosen.name}", quiet=quiet)
+
+
+def _by_query(
+    data: list[Path],
+    chosen: Aggregator,
+    out: Path | None,
+    memory: str,
+    source_format: str | None,
+    given: dict[str, Any],
+    quiet: bool,
+) -> None:
+    from juryrank.streaming import rank_files
+
+    with bars(quiet=quiet):
+        queries, items = rank_files(
+            data, chosen, sys.stdout.buffer if out is None else out, memory=options.size(memory), format=source_format,
+            options=given,
+        )  # fmt: skip
+    if out is not None:
+        note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=quiet)

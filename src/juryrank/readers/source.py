@@ -29,6 +29,7 @@ class Source:
 
     path: Path
     data: bytes
+    first_line: int = 1  # the line of the file with which ``data`` begins
 
     @property
     def stem(self) -> str:
@@ -71,7 +72,7 @@ class Source:
         """The error for a line (counted from 1): where, what was expected, how the line begins."""
         found = next(islice(io.BytesIO(self.data), line - 1, None), b"").decode(errors="replace").rstrip("\n")
         shown = found if len(found) <= QUOTED else found[:QUOTED] + "…"
-        return DataError(f"{self.path}:{line}: expected {expected}, got {shown!r}")
+        return DataError(f"{self.path}:{line + self.first_line - 1}: expected {expected}, got {shown!r}")
 
 
 def load(path: Path) -> Source:
@@ -85,7 +86,7 @@ def load(path: Path) -> Source:
         raise DataError(f"{path}: the file is empty")
     if data.startswith(PARQUET):
         return Source(path, data)
-    return Source(path, _plain_lines(path, data))
+    return Source(path, plain_lines(path, data))
 
 
 def unpacked_name(path: Path) -> str:
@@ -105,7 +106,7 @@ def _unpacked(path: Path, data: bytes) -> bytes:
     return data
 
 
-def _plain_lines(path: Path, data: bytes) -> bytes:
+def plain_lines(path: Path, data: bytes) -> bytes:
     """UTF-8 text with ``\\n`` at the end of lines, or the error that says why it is not."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")

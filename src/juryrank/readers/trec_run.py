@@ -45,9 +45,9 @@ def read(source: Source) -> Long:
 
 def write(thing: Dataset | Consensus, path: Path) -> None:
     """One file for a consensus or a single expert, otherwise a folder with one file per expert."""
-    lines = _lines(thing)
+    lines = lines_of(thing)
     if isinstance(thing, Consensus) or (len(thing.experts) == 1 and path.suffix):
-        save(path, _text(lines))
+        save(path, text_of_lines(lines))
         return
     if path.is_file() or path.suffix:
         raise DataError(f"{path}: {len(thing.experts)} experts need a folder; give a path without an ending")
@@ -56,7 +56,7 @@ def write(thing: Dataset | Consensus, path: Path) -> None:
     except OSError as error:
         raise DataError(f"{path}: cannot be made: {error.strerror or error}") from None
     for part in lines.partition_by("expert", maintain_order=True):
-        save(path / f"{_file_name(part['expert'][0])}.run", _text(part))
+        save(path / f"{_file_name(part['expert'][0])}.run", text_of_lines(part))
 
 
 def _file_name(expert: str) -> str:
@@ -64,7 +64,7 @@ def _file_name(expert: str) -> str:
     return quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith("."))
 
 
-def _lines(thing: Dataset | Consensus) -> pl.DataFrame:
+def lines_of(thing: Dataset | Consensus) -> pl.DataFrame:
     """The columns of a run; lists without scores get the negative rank as score."""
     if isinstance(thing, Consensus):
         frame = thing.to_frame().with_columns(expert=pl.lit(OUR_TAG))
@@ -82,7 +82,8 @@ def _lines(thing: Dataset | Consensus) -> pl.DataFrame:
     return frame.select("query", pl.lit("Q0").alias("iteration"), "item", rank, "score", "expert")
 
 
-def _text(lines: pl.DataFrame) -> bytes:
+def text_of_lines(lines: pl.DataFrame) -> bytes:
+    """The columns of ``lines_of`` as text."""
     return lines.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 

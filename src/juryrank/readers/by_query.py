@@ -1,0 +1,230 @@
+"""Files that are read query by query: TREC runs and Parquet tables, in any number, larger than memory.
+
+One pass notes where each query stands; then any queries can be read alone. Lines of a query should stand together.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from juryrank.data import Dataset
+from juryrank.data.names import natural_key
+from juryrank.errors import DataError
+from juryrank.kernels.run_lines import query_starts
+from juryrank.readers import table, tabular, trec_run, usual_runs
+from juryrank.readers.columns import roles
+from juryrank.readers.experts import named_apart
+from juryrank.readers.gather import Options, demand_options, files_of
+from juryrank.readers.long import Long, together
+from juryrank.readers.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, plain_lines
+
+CHUNK = 1 << 23  # bytes, or rows times 8, that are looked at in one piece
+SCATTERED = 4  # stretches per query up to which a file counts as sorted
+
+Extents = dict[str, list[tuple[int, int]]]  # query -> stretches, from and to
+
+
+@dataclass
+class QueryFile(ABC):
+    """One file and where each query stands in it."""
+
+    path: Path
+    options: Options
+    extents: Extents = field(default_factory=dict)
+    advice = ""
+    weight = 1  # bytes in memory for each unit of a stretch, about
+
+    def __post_init__(self) -> None:
+        stretches, last = 0, None
+        for query, start, stop in self._stretches():
+            known = self.extents.setdefault(query, [])
+            if query == last:
+                known[-1] = (known[-1][0], stop)
+                continue
+            known.append((start, stop))
+            stretches, last = stretches + 1, query
+            if stretches > SCATTERED * len(self.extents) + 1000:
+                raise DataError(
+                    f"{self.path}: the rows of a query must stand together to be read query by query, but "
+                    f"{len(self.extents)} queries stand in {stretches} places so far; {self.advice}"
+                )
+
+    @abstractmethod
+    def _stretches(self) -> Iterator[tuple[str, int, int]]:
+        """Query, from and to, in the order of the file; neighbours may be of one query."""
+
+    @abstractmethod
+    def rows(self, stretches: Sequence[tuple[int, int]]) -> Long:
+        """What stands in some stretches."""
+
+    def cost(self, query: str) -> int:
+        """Bytes that a query takes in memory, about."""
+        return self.weight * sum(stop - start for start, stop in self.extents.get(query, ()))
+
+
+class RunFile(QueryFile):
+    """A TREC run; stretches are bytes."""
+
+    advice = "sort it by its first column (sort -s -k1,1), or rank it without a limit of memory"
+    weight = 8
+
+    def _stretches(self) -> Iterator[tuple[str, int, int]]:
+        at, rest = 0, b""
+        with self.path.open("rb") as file:
+            while block := file.read(CHUNK):
+                data = rest + block
+                if len(block) < CHUNK and not data.endswith(b"\n"):
+                    data += b"\n"
+                starts, stops = np.empty(len(data) // 2 + 1, np.int64), np.empty(len(data) // 2 + 1, np.int64)
+                count, end = query_starts(np.frombuffer(data, np.uint8), starts, stops)
+                edges = [*starts[:count].tolist(), end]
+                for n, stop in enumerate(stops[:count].tolist()):
+                    yield self._word(data[edges[n] : stop]), at + edges[n], at + edges[n + 1]
+                at, rest = at + end, data[end:]
+
+    def _word(self, text: bytes) -> str:
+        return plain_lines(self.path, text.strip()).decode()
+
+    def source(self, stretches: Sequence[tuple[int, int]]) -> Source:
+        """The lines of some stretches."""
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            text = b"".join(os.pread(descriptor, stop - start, start) for start, stop in _merged(stretches))
+        finally:
+            os.close(descriptor)
+        return Source(self.path, plain_lines(self.path, text))
+
+    def rows(self, stretches: Sequence[tuple[int, int]]) -> Long:
+        try:
+            source = self.source(stretches)
+            with source.reading():
+                return trec_run.read(source)
+        except DataError:
+            self._fail_at_its_line(stretches)
+            raise
+
+    def _fail_at_its_line(self, stretches: Sequence[tuple[int, int]]) -> None:
+        """Raise the error again with the line it has in the whole file."""
+        for stretch in stretches:
+            with self.path.open("rb") as file:
+                before = file.read(stretch[0]).count(b"\n")
+            trec_run.read(replace(self.source([stretch]), first_line=before + 1))
+
+
+class TableFile(QueryFile):
+    """A Parquet table; stretches are rows."""
+
+    advice = "sort it by its column of queries, as polars' scan_parquet, sort and sink_parquet do beyond memory"
+    weight = 500
+
+    def _stretches(self) -> Iterator[tuple[str, int, int]]:
+        frame = pl.scan_parquet(self.path)
+        found = roles(list(frame.collect_schema()), self.options.get("columns"), str(self.path), table.WORDS)
+        if "query" not in found:
+            raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
+        start, step = 0, CHUNK // 8
+        while True:
+            runs = frame.select(pl.col(found["query"]).cast(pl.String)).slice(start, step).collect()
+            if not runs.height:
+                return
+            for row in runs.to_series().rle().struct.unnest().iter_rows():
+                yield row[1], start, (start := start + row[0])
+
+    def rows(self, stretches: Sequence[tuple[int, int]]) -> Long:
+        merged = _merged(stretches)
+        frame = pl.scan_parquet(self.path)
+        rows = pl.concat([frame.slice(start, stop - start) for start, stop in merged]).collect()
+
+        def fail(row: int, expected: str) -> DataError:
+            for start, stop in merged:
+                if row < stop - start:
+                    return tabular.failing_in(str(self.path))(start + row, expected)
+                row -= stop - start
+            return tabular.failing_in(str(self.path))(row, expected)
+
+        return table.read_frame(rows, **self.options, name=str(self.path), expert=self.path.stem, fail=fail)
+
+
+class QueryFiles:
+    """Several files, read together query by query."""
+
+    def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options) -> None:
+        self.files = [_opened(path, format_name, options) for path in files_of(paths)]
+        self._demand_different_experts()
+        self.queries = sorted({query for file in self.files for query in file.extents}, key=natural_key)
+
+    def batches(self, size: int) -> Iterator[list[str]]:
+        """The queries in natural order, as many at a time as take about ``size`` bytes, at least one."""
+        batch: list[str] = []
+        left = size
+        for query in self.queries:
+            cost = sum(file.cost(query) for file in self.files)
+            if batch and cost > left:
+                yield batch
+                batch, left = [], size
+            batch.append(query)
+            left -= cost
+        if batch:
+            yield batch
+
+    def read(self, queries: Sequence[str]) -> Dataset:
+        """The Dataset of these queries."""
+        chosen = [(f, [s for q in queries for s in f.extents.get(q, ())]) for f in self.files]
+        chosen = [(file, stretches) for file, stretches in chosen if stretches]
+        if all(isinstance(file, RunFile) for file, _ in chosen):
+            sources = [file.source(stretches) for file, stretches in chosen if isinstance(file, RunFile)]
+            if (usual := usual_runs.read(sources)) is not None:
+                return usual
+        parts = [file.rows(stretches) for file, stretches in chosen]
+        sources = [Source(file.path, b"") for file, _ in chosen]
+        return together(named_apart(parts, sources), f"{len(self.files)} files").build()
+
+    def _demand_different_experts(self) -> None:
+        """A DataError where two runs give one name to their lists for one query: they would be told apart by file."""
+        seen: dict[str, QueryFile] = {}
+        for file in self.files:
+            if not isinstance(file, RunFile):
+                continue
+            tag = file.source([next(iter(file.extents.values()))[0]]).data.partition(b"\n")[0].split()[-1].decode()
+            other = seen.setdefault(tag, file)
+            if other is not file and not other.extents.keys().isdisjoint(file.extents):
+                raise DataError(
+                    f"{other.path} and {file.path} both name their expert {tag!r}, and share queries; "
+                    "give each file a tag of its own (its last column), or rank without a limit of memory"
+                )
+
+
+def _opened(path: Path, format_name: str | None, options: Options) -> QueryFile:
+    try:
+        with path.open("rb") as file:
+            start = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if start.startswith(PARQUET):
+        return TableFile(path, options)
+    if start.startswith((GZIP, ZSTD)):
+        raise DataError(f"{path}: a compressed file cannot be read query by query; unpack it, or use Parquet")
+    cut = start.rfind(b"\n") if len(start) == HEAD_BYTES else -1
+    source = Source(path, plain_lines(path, start if cut < 0 else start[: cut + 1]))
+    if format_name not in (None, "trec-run") or (format_name is None and not trec_run.sniff(source)):
+        raise DataError(f"{path}: only TREC runs and Parquet tables are read query by query; convert the file first")
+    demand_options(trec_run, options, str(path))
+    return RunFile(path, options)
+
+
+def _merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches in order, neighbours joined."""
+    out: list[tuple[int, int]] = []
+    for start, stop in sorted(stretches):
+        if out and out[-1][1] == start:
+            out[-1] = (out[-1][0], stop)
+        else:
+            out.append((start, stop))
+    return out

@@ -1,0 +1,114 @@
+"""Rankings of files that are larger than memory: read, ranked and written query by query."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from copy import copy
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from juryrank.data import Consensus
+from juryrank.errors import DataError, DataWarning
+from juryrank.kernels.jit import threads
+from juryrank.methods import Aggregator
+from juryrank.progress import track
+from juryrank.readers.by_query import QueryFiles
+from juryrank.readers.trec_run import lines_of, text_of_lines
+
+LEAST = 1 << 24  # bytes of a batch, below which its overhead would be all there is
+MOST = 1 << 28  # bytes of a batch, above which nothing gets faster
+
+
+def rank_files(
+    paths: Sequence[str | os.PathLike[str]],
+    model: Aggregator,
+    out: str | os.PathLike[str] | BinaryIO,
+    *,
+    memory: int,
+    format: str | None = None,  # noqa: A002
+    options: Mapping[str, Any] | None = None,
+) -> tuple[int, int]:
+    """Rank the lists in TREC runs or Parquet tables into a TREC run, in about ``memory`` bytes; counts queries, items.
+
+    The output is that of ``predict`` on everything at once. Methods that learn must be fitted before; what they need
+    beyond the lists (item features, say) is not here. The program itself and the names of queries take their own room.
+    """
+    _demand_alone(model)
+    files = QueryFiles([Path(path) for path in paths], format, options or {})
+    at_once = threads()
+    size = min(max(memory // (at_once + 1), LEAST), MOST)
+
+    def ranked(queries: list[str]) -> tuple[bytes, Consensus]:
+        data = files.read(queries)
+        fitted = model if getattr(model, "_fitted", False) else copy(model).fit(data)
+        consensus = fitted.predict(data)
+        return text_of_lines(lines_of(consensus)), consensus
+
+    items, experts = 0, set[str]()
+    with _destination(out) as write, _without_warnings_of_strangers():
+        for text, consensus in _in_order(ranked, track(list(files.batches(size)), "queries"), at_once):
+            write(text)
+            items += len(consensus.scores)
+            experts.update(consensus.rankings.experts)
+    if strangers := sorted(set(getattr(model, "weights", None) or ()) - experts):
+        message = f"{model.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}"
+        warnings.warn(message, DataWarning, stacklevel=2)
+    return len(files.queries), items
+
+
+@contextmanager
+def _without_warnings_of_strangers() -> Iterator[None]:
+    """An expert may be silent in one batch and not in the next."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*weights for experts that are not", category=DataWarning)
+        yield
+
+
+def _demand_alone(model: Aggregator) -> None:
+    """A DataError for a method that looks at more than one query at a time."""
+    learns = type(model)._learn is not Aggregator._learn
+    if (learns and not getattr(model, "_fitted", False)) or model.needs_features:
+        raise DataError(
+            f"{model.name} learns from all queries at once or needs item features, so it cannot go query by query; "
+            "fit it on a part of the data and give the model, or rank without a limit of memory"
+        )
+
+
+def _in_order(
+    work: Callable[[list[str]], tuple[bytes, Consensus]], batches: Any, at_once: int
+) -> Iterator[tuple[bytes, Consensus]]:
+    """Results in the order of the batches, ``at_once`` of them under way."""
+    with ThreadPoolExecutor(at_once) as pool:
+        under_way: deque[Future[tuple[bytes, Consensus]]] = deque()
+        for batch in batches:
+            under_way.append(pool.submit(work, batch))
+            if len(under_way) > at_once:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+
+
+@contextmanager
+def _destination(out: str | os.PathLike[str] | BinaryIO) -> Iterator[Callable[[bytes], Any]]:
+    """Where text goes: an open file, or a path that gets its file when all is well."""
+    if not isinstance(out, str | os.PathLike):
+        yield out.write
+        return
+    path = Path(out)
+    if path.suffix.lower() not in ("", ".run", ".trec", ".txt"):
+        raise DataError(f"{path}: what is ranked query by query is written as a TREC run: .run, .trec or .txt")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as file:
+            yield file.write
+        beside.replace(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
