@@ -1,9 +1,10 @@
-"""Pages that MkDocs draws from the catalogues: one of methods, one of metrics; nothing is written to disk."""
+"""Pages that MkDocs draws from the code: one per method, one of metrics, one of the API; nothing is written to disk."""
 
 import inspect
 import re
 from typing import Any
 
+import juryrank
 from juryrank.cli.methods import bounds_text, default_text, other_names
 from juryrank.methods import METHODS
 from juryrank.metrics import METRICS
@@ -14,19 +15,65 @@ def on_files(files: Any, config: Any) -> Any:
     """What MkDocs calls once it knows the pages written by hand."""
     from mkdocs.structure.files import File
 
-    for name, text in (("catalogue/methods.md", methods_page()), ("catalogue/metrics.md", metrics_page())):
+    for name, text in pages().items():
         files.append(File.generated(config, name, content=text))
     return files
 
 
+def pages() -> dict[str, str]:
+    """Every drawn page by its path."""
+    methods = {f"catalogue/{name}.md": method_page(name) for name in METHODS}
+    return methods | {
+        "catalogue/methods.md": methods_page(),
+        "catalogue/metrics.md": metrics_page(),
+        "catalogue/api.md": api_page(),
+    }
+
+
 def methods_page() -> str:
-    """Every method with its text, parameters, defaults and bounds."""
-    parts = ["# Methods", "The same text as `juryrank methods NAME`; both come from the classes."]
-    for name, cls in METHODS.items():
-        parts += [f"## {name}", _body(cls), _parameter_table(cls)]
-        if also := other_names(name):
-            parts.append(f"Also called {', '.join(also)}.")
+    """What each method does, in a line that leads to its page."""
+    rows = [f"| [`{name}`]({name}.md) | {_first_line(cls)} |" for name, cls in METHODS.items() if not cls.supervised]
+    learned = [f"| [`{name}`]({name}.md) | {_first_line(cls)} |" for name, cls in METHODS.items() if cls.supervised]
+    head = ["| method | what it does |", "|---|---|"]
+    return "\n".join(
+        [
+            "# Methods",
+            "`juryrank methods NAME` prints the text of a page; both come from the classes.",
+            "\n## Without labels\n",
+            *head,
+            *rows,
+            "\n## Learned from labels\n",
+            *head,
+            *learned,
+        ]
+    )
+
+
+def method_page(name: str) -> str:
+    """A method with its text, parameters, defaults and bounds."""
+    cls = METHODS[name]
+    parts = [f"# {name}", _body(cls), _parameter_table(cls)]
+    if also := other_names(name):
+        parts.append(f"Also called {', '.join(also)}.")
     return "\n\n".join(part for part in parts if part)
+
+
+def api_page() -> str:
+    """Every public name with its signature and text."""
+    parts = ["# Python API", "Everything here is imported from `juryrank`; nothing is loaded before it is used."]
+    for name in juryrank.__all__:
+        thing = getattr(juryrank, name)
+        if inspect.isclass(thing):
+            parts += [f"## {name}", _body(thing)]
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                    signature = "" if isinstance(value, property) else _signature(value)
+                    parts.append(f"**`{member}{signature}`** {_first_line(value)}")
+        elif inspect.isfunction(thing):
+            parts += [f"## {name}", f"```python\n{name}{_signature(thing)}\n```", _body(thing)]
+        else:
+            parts += [f"## {name}", f"The catalogue, by name: see [all {name.lower()}]({name.lower()}.md)."]
+    return "\n\n".join(parts)
 
 
 def metrics_page() -> str:
@@ -37,8 +84,16 @@ def metrics_page() -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _body(cls: type) -> str:
-    text = inspect.getdoc(cls) or ""
+def _first_line(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def _signature(function: Any) -> str:
+    return str(inspect.signature(function)).replace("'", "")
+
+
+def _body(thing: Any) -> str:
+    text = inspect.getdoc(thing) or ""
     text = re.sub(r":math:`([^`]*)`", lambda found: _mathml(found[1]), text)
     text = text.replace("``", "`")
     return re.sub(r"((?:^>>> .*\n?)(?:^.+\n?)*)", r"```pycon\n\1\n```\n", text, flags=re.MULTILINE)
