@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from juryrank.data.build import from_long
 from juryrank.data.dataset import Dataset
+from juryrank.errors import MissingExtraError
 
 # The first example compiles kernels, so examples have no deadline; the same examples every time.
 settings.register_profile("juryrank", deadline=None, derandomize=True)
@@ -65,3 +66,12 @@ def with_features(data: Dataset) -> Dataset:
 @pytest.fixture
 def dataset() -> Dataset:
     return random_dataset(0)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test that meets an extra which is not installed skips, and says which."""
+    try:
+        return (yield)
+    except MissingExtraError as error:
+        pytest.skip(str(error))

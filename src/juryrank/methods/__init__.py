@@ -15,6 +15,7 @@ from juryrank.params import parameters
 CLASSES = {
     "auto": "Auto",
     "blend": "Blend",
+    "boosted": "Boosted",
     "borda": "Borda",
     "borda-fuse": "BordaFuse",
     "bradley-terry": "BradleyTerry",

@@ -1,0 +1,76 @@
+"""Boosted trees on features from lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.features.consensus import consensus
+from juryrank.features.log_rank import log_rank
+from juryrank.features.missing import missing
+from juryrank.learners.boosted import Boosting, Forest
+from juryrank.learners.boosted_libraries import LIBRARIES, Grower
+from juryrank.learners.target import check_truth, target_param
+from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.curves import unjudged_param
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class Boosted(Aggregator):
+    """Gradient boosted trees that learn to rank, by LightGBM, XGBoost or CatBoost.
+
+    They see, from every expert, the logarithm of the item's rank or that it has none, and from all lists together
+    RRF's share, Borda's and that of the lists with the item; strangers are heard in these alone. Each library has its
+    own loss (lambdarank, rank:ndcg, YetiRank); how many trees stay, validation queries decide by the target. Fitting
+    needs ``pip install 'juryrank[boost]'``; a fitted model is plain numbers, and scoring needs nothing.
+
+    Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
+
+    Friedman, Annals of Statistics 2001; Burges, Microsoft Research 2010.
+    """
+
+    name = "boosted"
+    supervised = True
+    library: str = param("lightgbm", "what grows the trees", choices=LIBRARIES)
+    target: str = target_param()  # type: ignore[misc]
+    trees: int = param(300, "grown at most", at_least=1)
+    rate: float = param(0.05, "how much each tree counts", above=0)
+    leaves: int = param(8, "of each tree, at most; with catboost, 2 to the nearest power", at_least=2, at_most=1024)
+    least: int = param(50, "items in a leaf, at least (lightgbm), or the like", at_least=1)
+    columns: float = param(0.3, "share of the features that a tree looks at", above=0, at_most=1)
+    shrink: float = param(1.0, "pull of the leaves' values towards 0", at_least=0)
+    unjudged: str = unjudged_param()
+    seed: int = param(0, "of the features drawn, and of the queries split off", at_least=0)
+
+    experts_: list[str] = learned()
+    root_: Ints = learned()
+    feature_: Ints = learned()
+    threshold_: Floats = learned()
+    left_: Ints = learned()
+    right_: Ints = learned()
+    missing_left_: Ints = learned()
+    value_: Floats = learned()
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        check_truth(self.name, self.target, data)
+        here = np.bincount(data.rankings.list_expert, minlength=len(data.experts)) > 0
+        self.experts_ = [name for name, found in zip(data.experts, here, strict=True) if found]
+        grow = Grower(self.library, self.rate, self.leaves, self.least, self.columns, self.shrink, self.seed)
+        forest = Boosting(grow, self.trees, self.target, self.seed, self.unjudged, self._columns).run(data, valid)
+        self.root_, self.feature_, self.threshold_ = forest.root, forest.feature, forest.threshold
+        self.left_, self.right_ = forest.left, forest.right
+        self.missing_left_, self.value_ = forest.missing_left.astype(np.int64), forest.value
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        x = self._columns(Dataset(rankings=rankings))
+        nodes = (self.feature_, self.threshold_, self.left_, self.right_, self.missing_left_ > 0, self.value_)
+        Forest(self.root_, *nodes).checked(x.shape[1]).add_scores(x, rankings.slot_ptr, out)
+
+    def _columns(self, data: Dataset) -> Floats:
+        own = np.where(missing(data, self.experts_) > 0, np.nan, log_rank(data, self.experts_))
+        both = np.hstack([own, consensus(data, self.experts_)])
+        return both.astype(np.float32).astype(np.float64)  # some of the libraries see no more

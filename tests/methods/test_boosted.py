@@ -1,0 +1,156 @@
+"""Forests against the libraries that grew them, and what a fitted model needs."""
+
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from conftest import random_dataset
+from juryrank.data.build import from_dicts
+from juryrank.data.dataset import Dataset
+from juryrank.errors import DataError, MissingExtraError
+from juryrank.learners import boosted_libraries
+from juryrank.learners.boosted import Boosting, Rows
+from juryrank.learners.boosted_libraries import LIBRARIES, Grower
+from juryrank.learners.lessons import lessons_of
+from juryrank.learners.referee import Referee
+from juryrank.methods import method
+from juryrank.models import from_json, to_json
+
+every_library = pytest.mark.parametrize("library", LIBRARIES)
+
+
+def some_rows(seed: int = 0, n_queries: int = 20, size: int = 15) -> Rows:
+    rng = np.random.default_rng(seed)
+    gains = rng.integers(0, 3, n_queries * size).astype(float)
+    x = rng.normal(size=(len(gains), 4)) + gains[:, None] * [1.0, 0.5, 0.0, 0.0]
+    x[rng.random(x.shape) < 0.3] = np.nan
+    x[:, 3] = np.nan_to_num(x[:, 3])  # never missing in training
+    return Rows(x.astype(np.float32).astype(np.float64), gains, np.full(n_queries, size))
+
+
+def grower(library: str, **changed: float) -> Grower:
+    settings = {"rate": 0.1, "leaves": 8, "least": 5, "columns": 0.8, "shrink": 1.0, "seed": 0} | changed
+    return Grower(library=library, **settings)
+
+
+def predicted_by(library: str, model, x: np.ndarray) -> np.ndarray:
+    """The library's own word."""
+    if library == "xgboost":
+        return model.predict(sys.modules["xgboost"].DMatrix(x))
+    return model.predict(x)
+
+
+@every_library
+def test_a_forest_scores_as_the_library_that_grew_it(library, monkeypatch):
+    module = pytest.importorskip(library)
+    models = []
+    if library == "catboost":
+        fit = module.CatBoost.fit
+        monkeypatch.setattr(module.CatBoost, "fit", lambda *a, **k: models.append(fit(*a, **k)) or models[-1])
+    else:
+        train = module.train
+        monkeypatch.setattr(module, "train", lambda *a, **k: models.append(train(*a, **k)) or models[-1])
+    forest = grower(library)(some_rows(), 40)
+    x = some_rows(1).x
+    x[:50, 3] = np.nan
+    out = np.zeros(len(x))
+    forest.add_scores(x, np.array([0, len(x)]), out)
+    given = predicted_by(library, models[0], x)
+    assert np.ptp(out) > 0.1
+    assert_allclose(out - out.mean(), given - given.mean(), atol=1e-5)
+
+
+def one_expert_knows(seed: int, n_queries: int = 40) -> Dataset:
+    """One expert is right, two say the same wrong thing."""
+    rng = np.random.default_rng(seed)
+    runs: dict = {"right": {}, "wrong": {}, "same": {}}
+    labels = {}
+    for q in range(n_queries):
+        items = [f"i{i}" for i in rng.permutation(10)]
+        runs["right"][f"q{q}"] = items[:8]
+        runs["wrong"][f"q{q}"] = runs["same"][f"q{q}"] = items[::-1]
+        labels[f"q{q}"] = {item: max(0, 2 - place // 2) for place, item in enumerate(items)}
+    return from_dicts(runs, labels=labels)
+
+
+@every_library
+def test_the_expert_who_is_right_is_found(library):
+    pytest.importorskip(library)
+    model = method("boosted", library=library, least=5).fit(one_expert_knows(0))
+    assert len(model.root_) <= model.trees
+    assert model.score(one_expert_knows(1)) > 0.99
+    assert method("rrf").fit(one_expert_knows(1)).score(one_expert_knows(1)) < 0.8
+
+
+def test_trees_are_cut_where_the_validation_queries_like_them_best():
+    pytest.importorskip("lightgbm")
+    train, valid = random_dataset(1, n_queries=30), random_dataset(2, n_queries=30)
+    model = method("boosted", least=5, trees=60, target="AP").fit(train, valid=valid)
+    lessons = lessons_of(valid, "irrelevant")
+    forest = grower("lightgbm", rate=0.05, columns=0.3)(Rows.of(lessons_of(train, "irrelevant"), model._columns), 60)
+    values = []
+    for n in range(5, 61, 5):
+        out = np.zeros(lessons.data.rankings.n_slots)
+        forest.first(n).add_scores(model._columns(lessons.data), lessons.data.rankings.slot_ptr, out)
+        values.append(Referee(lessons, "AP").value(out))
+    assert len(model.root_) == 5 * (1 + int(np.argmax(values)))
+    assert len(set(values)) > 1
+
+
+@pytest.mark.parametrize("deepest", [3, 1000])
+def test_of_a_long_query_those_that_gain_and_the_first_by_rrf_teach(deepest, monkeypatch):
+    monkeypatch.setattr("juryrank.learners.boosted.DEEPEST", deepest)
+    lessons = lessons_of(random_dataset(3, n_queries=8), "irrelevant")
+    slots = np.arange(lessons.data.rankings.n_slots, dtype=float)[:, None]
+    rows = Rows.of(lessons, lambda _: slots)
+    size = np.add.reduceat(lessons.weights > 0, lessons.data.rankings.slot_ptr[:-1])
+    assert_array_equal(rows.sizes, np.minimum(size, deepest))
+    assert rows.sizes.sum() == len(rows.x) == len(rows.gains)
+
+
+def test_gains_that_are_no_grades_are_learned_in_their_order():
+    labels, graded = boosted_libraries._levels(np.array([0.0, 0.25, 1.0]))
+    assert (labels.tolist(), graded) == ([0, 8, 30], False)
+    assert boosted_libraries._levels(np.array([0.0, 2.0, 4.0]))[1]
+
+
+def test_a_library_that_is_not_installed_is_named_with_the_extra(monkeypatch, dataset):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(MissingExtraError, match=r"need lightgbm: pip install 'juryrank\[boost\]'"):
+        method("boosted").fit(dataset)
+
+
+def test_a_saved_model_predicts_without_the_library(monkeypatch, dataset):
+    pytest.importorskip("lightgbm")
+    model = method("boosted", least=2).fit(dataset)
+    text = to_json(model)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    assert_array_equal(from_json(text).predict(dataset).scores, model.predict(dataset).scores)
+
+
+@pytest.mark.parametrize("field", ["left_", "right_", "feature_", "root_"])
+def test_trees_that_lead_astray_are_refused(field, dataset):
+    pytest.importorskip("lightgbm")
+    model = method("boosted", least=2).fit(dataset)
+    wrong = getattr(model, field).copy()
+    wrong[0] = 10**6
+    setattr(model, field, wrong)
+    with pytest.raises(DataError, match="damaged"):
+        model.predict(dataset)
+
+
+def test_a_tree_that_goes_in_circles_is_refused(dataset):
+    pytest.importorskip("lightgbm")
+    model = method("boosted", least=2).fit(dataset)
+    model.left_ = np.where(model.left_ >= 0, 0, -1)
+    with pytest.raises(DataError, match="damaged"):
+        model.predict(dataset)
+
+
+def test_labels_that_never_differ_teach_nothing():
+    data = random_dataset(0)
+    flat = Dataset(rankings=data.rankings, reference=np.full(data.rankings.n_slots, 1.0))
+    with pytest.raises(DataError, match="no query has labels that differ"):
+        Boosting(grower("lightgbm"), 5, "nDCG@10", 0, "irrelevant", lambda _: np.zeros((0, 1))).run(flat, None)
