@@ -1,6 +1,7 @@
 """``juryrank leaderboard``."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,39 @@ def test_wrong_choices_end_with_one_line(run, battles):
     assert run("leaderboard", battles, "--method", "bradly-terry").code == 2
     done = run("leaderboard", battles, "--interval", "guess")
     assert (done.code, done.err.count("\n")) == (1, 1)
+
+
+EDGES = {
+    "an undefeated item": "a,b,a,1\na,b,a,1\nb,c,b,1\nc,b,c,1\n",
+    "groups that never meet": "a,b,a,1\na,b,b,1\nx,y,x,1\n",
+    "all ties": "a,b,tie,1\nb,c,tie,1\n",
+    "a cycle": "a,b,a,1\nb,c,b,1\nc,a,c,1\n",
+    "no weight": "a,b,a,0\n",
+    "one game": "a,b,b,1\n",
+}
+
+
+@pytest.mark.parametrize("name", ["bradley-terry", "plackett-luce", "elo", "rank-centrality", "mpm"])
+@pytest.mark.parametrize("edge", EDGES)
+def test_edges_give_finite_numbers(run, tmp_path, edge, name):
+    path = tmp_path / "edge.csv"
+    path.write_text("left,right,winner,weight\n" + EDGES[edge])
+    done = run("leaderboard", path, "--method", name, "--bootstrap", 10, "--json")
+    assert done.code == 0, done.err
+    rows = json.loads(done.out)["items"]
+    assert all(math.isfinite(row[key]) for row in rows for key in ("score", "low", "high"))
+    if edge == "an undefeated item":
+        assert rows[0]["item"] == "a"
+
+
+@pytest.mark.parametrize(
+    "text", ["left,right,winner\n", "left,right,winner\na,a,a\n", "left,right,winner,weight\na,b,a,-1\n"]
+)
+def test_no_comparisons_and_impossible_ones_end_with_one_line(run, tmp_path, text):
+    path = tmp_path / "edge.csv"
+    path.write_text(text)
+    done = run("leaderboard", path)
+    assert done.code != 0
+    assert "Traceback" not in done.err
+    assert done.err.startswith("error: ")
+    assert len(done.err.strip().splitlines()) == 1
