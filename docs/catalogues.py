@@ -89,7 +89,8 @@ def _first_line(thing: Any) -> str:
 
 
 def _signature(function: Any) -> str:
-    return str(inspect.signature(function)).replace("'", "")
+    """The signature without the quotes of annotations that are kept as text."""
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
 
 
 def _body(thing: Any) -> str:
