@@ -1,8 +1,5 @@
 """Lists and features brought to agree: the objective only falls, and the truth is found where there is one."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -15,10 +12,7 @@ from juryrank.learners.list_columns import VALUES, list_columns
 from juryrank.learners.margins import Pairs
 from juryrank.learners.retargeting import Scale
 from juryrank.methods import method
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-from item_features import synthetic
+from juryrank.reproduce.item_features import synthetic
 
 
 def alternation(data, loss: str = "squared", **how) -> Alternation:

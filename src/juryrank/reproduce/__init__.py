@@ -1,6 +1,6 @@
 """What the papers did, done again: each experiment beside its published numbers."""
 
-from juryrank.reproduce import cikm2013
+from juryrank.reproduce import cikm2012, cikm2013, ours, www2007, www2012, www2017
 from juryrank.reproduce.experiment import Context, Experiment
 from juryrank.reproduce.run import Outcome, chosen, run
 
@@ -8,4 +8,11 @@ __all__ = ["EXPERIMENTS", "Context", "Experiment", "Outcome", "chosen", "run"]
 
 LISTS = ("MQ2008-agg", "MQ2007-agg")
 
-EXPERIMENTS: tuple[Experiment, ...] = (*cikm2013.experiments(LISTS),)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *www2007.experiments(LISTS),
+    *www2012.experiments(LISTS),
+    *cikm2012.experiments(LISTS),
+    *cikm2013.experiments(LISTS),
+    *www2017.experiments(),
+    *ours.EXPERIMENTS,
+)

@@ -104,9 +104,16 @@ class Claim:
     text: str
     measured: str
     holds: bool
+    noisy: bool = False  # what was measured could be chance
+
+    def __post_init__(self) -> None:
+        for name in ("holds", "noisy"):
+            object.__setattr__(self, name, bool(getattr(self, name)))  # numpy's are not JSON's
 
     @property
     def verdict(self) -> str:
+        if self.noisy:
+            return NOISE
         return AGREES if self.holds else "differs"
 
 

@@ -1,8 +1,6 @@
 """The studies of preference models measure what they say."""
 
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +10,9 @@ import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.metrics import NDCG
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-
-from completion import completed, factorised, ndcg, observed
-from movielens import contests
-from sushi import distance
+from juryrank.reproduce.completion import completed, factorised, ndcg, observed
+from juryrank.reproduce.movielens import contests
+from juryrank.reproduce.sushi import distance
 
 
 def test_the_ndcg_of_completed_ratings_is_that_of_the_library() -> None:

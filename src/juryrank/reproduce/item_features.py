@@ -14,7 +14,6 @@ from juryrank.data import Dataset
 from juryrank.data.build import from_long
 from juryrank.kernels.ragged import parents
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 Floats = NDArray[np.float64]
 
 # Of the 15 numbers that LETOR 3.0 has for title, abstract and both: BM25, log(BM25) and three language models.
@@ -46,14 +45,14 @@ def from_matrix(scores: Floats, truth: Floats) -> Dataset:
     return from_long(pl.concat(lists), labels=slots.with_columns(label=truth - truth.min()))
 
 
-def mq2008() -> Dataset:
-    """The 25 lists of MQ2008-agg with the 46 features of MQ2008."""
-    return juryrank.read(SHARED / "MQ2008-agg", features=sorted((SHARED / "MQ2008").glob("S*.txt.gz")))
+def letor(folder: Path, name: str) -> Dataset:
+    """The lists of MQ2008-agg, say, with the 46 features of MQ2008."""
+    return juryrank.read(folder / f"{name}-agg", features=sorted((folder / name).glob("S*.txt*")))
 
 
-def ohsumed() -> Dataset:
+def ohsumed(folder: Path) -> Dataset:
     """The retrieval scores of OHSUMED as 15 lists, the other 30 columns as features."""
-    data = juryrank.read(SHARED / "OHSUMED")
+    data = juryrank.read(folder / "OHSUMED")
     assert data.features is not None
     at = [data.feature_names.index(name) for name in RETRIEVAL_SCORES]
     slots = _slots(data)

@@ -1,16 +1,12 @@
 """The study of supervised aggregation takes the experts that it says it takes."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import juryrank
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-
-import supervised as bench
+from juryrank.compare.folds import splits_of
+from juryrank.reproduce.ohsumed import ohsumed
+from juryrank.reproduce.www2007 import PARTS
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +20,7 @@ def columns_by_query(raw, column):
 
 
 def test_thirty_experts_rank_every_item(shared_data, raw):
-    data = bench.ohsumed(shared_data / "OHSUMED")
+    data = ohsumed(shared_data / "OHSUMED")
     r = data.rankings
     assert (len(data), len(r.experts), r.n_entries) == (106, 30, 30 * 16_140)
     assert len(set(r.experts)) == 30
@@ -46,21 +42,7 @@ def test_the_features_left_out_say_nothing_more(raw):
 
 
 def test_the_rotation_is_that_of_the_paper(shared_data):
-    from juryrank.compare.folds import splits_of
-
-    data = bench.ohsumed(shared_data / "OHSUMED")
-    folds = splits_of(bench.STUDIES["OHSUMED"].folds, data, 0)
+    folds = splits_of(PARTS, ohsumed(shared_data / "OHSUMED"), 0)
     assert sorted(q for fold in folds for q in fold.test) == list(range(106))
     assert {len(fold.train) for fold in folds} <= {52, 53, 54}
     assert all(not set(fold.train) & {*fold.valid, *fold.test} for fold in folds)
-
-
-def test_the_table_has_a_row_for_each_method():
-    lists = {e: {f"q{n}": order for n in range(8)} for e, order in {"x": ["a", "b", "c"], "y": ["c", "b", "a"]}.items()}
-    from juryrank.data.build import from_dicts
-
-    data = from_dicts(lists, labels={f"q{n}": {"a": 1, "b": 0, "c": 0} for n in range(8)})
-    found = juryrank.compare(["borda", "supervised-borda"], data, ["AP"], folds=4, convention="letor")
-    text = str(bench.Studies({"small": found}))
-    assert "**small**" in text
-    assert "| supervised-borda | 100.00 |" in text
