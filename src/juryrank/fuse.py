@@ -95,7 +95,7 @@ def _loaded(path: str, changed: int, size: int) -> Aggregator:
 def _many_queries(lists: Mapping[str, Any]) -> bool:
     """Whether experts map queries to lists: then the values are lists or dicts, not numbers."""
     for listed in lists.values():
-        if isinstance(listed, Mapping):
+        if type(listed) is not list and isinstance(listed, Mapping):
             for value in listed.values():
                 return isinstance(value, Mapping | list | tuple)
     return False
@@ -116,43 +116,55 @@ def _by_points(lists: Mapping[str, Any], model: Aggregator, *, shared: bool) -> 
     curves = _curves(model)
     fused: dict[Any, float] = {}
     get = fused.get
-    for expert in sorted(lists, key=natural_key) if len(lists) > 2 else lists:
-        items, ranks = _ranked(lists[expert], shared)
-        if items is None:
+    for expert in _in_order(tuple(lists)) if len(lists) > 2 else lists:
+        items, ranks = lists[expert], None
+        if type(items) is not list:
+            items, ranks = _ranked(items, shared)
+        if items is None or (ranks is None and len(set(items)) < len(items)):
             return None
         name = expert if type(expert) is str else str(expert)
         points = curves.get(name, ())
         if len(points) < len(items):
             reach = np.arange(1.0, max(FIRST, 2 * len(items)) + 1)
             points = curves[name] = model.points_of(name, reach).tolist()
-        if not isinstance(ranks, range):
+        if ranks:
             points = model.points_of(name, np.array(ranks)).tolist()
         if not fused:
             fused.update(zip(items, points, strict=False))
             continue
         for item, gained in zip(items, points, strict=False):
             fused[item] = get(item, 0.0) + gained
-    try:
-        by_name = sorted(fused)  # equal scores stand in the order of the names
-    except TypeError:  # names of several types
-        by_name = sorted(fused, key=str)
-    order = sorted(by_name, key=fused.__getitem__, reverse=True)
+    order: Any = fused
+    if len(set(fused.values())) < len(fused):
+        try:
+            order = sorted(fused)  # equal scores stand in the order of the names
+        except TypeError:  # names of several types
+            order = sorted(fused, key=str)
+    order = sorted(order, key=fused.__getitem__, reverse=True)
     return dict(zip(order, map(fused.__getitem__, order), strict=True))
 
 
-def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[float]]:
-    """Items and their ranks; tied scores have the smaller rank, or the mean of their places where ``shared``."""
+@lru_cache(maxsize=128)
+def _in_order(experts: tuple[Any, ...]) -> list[Any]:
+    """The order in which points are added, so that sums do not depend on the order of the lists."""
+    return sorted(experts, key=natural_key)
+
+
+def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[float] | None]:
+    """Items, and their ranks: nothing for 1, 2, 3, … of different items, None where items may repeat.
+
+    Tied scores have the smaller rank, or the mean of their places where ``shared``.
+    """
     if not isinstance(listed, Mapping):
-        plain = isinstance(listed, list | tuple) and len(set(listed)) == len(listed)
-        return (listed if plain else None), range(1, len(listed) + 1)
+        return (listed if isinstance(listed, list | tuple) else None), None
     try:
         if listed and not isfinite(sum(listed.values())):
-            return None, ()
+            return None, None
     except TypeError:
-        return None, ()
+        return None, None
     items = sorted(listed, key=listed.__getitem__, reverse=True)
     if len(set(listed.values())) == len(items):
-        return items, range(1, len(items) + 1)
+        return items, ()
     scores = [listed[item] for item in items]
     first = {score: n for n, score in zip(range(len(scores), 0, -1), reversed(scores), strict=True)}
     if not shared:
