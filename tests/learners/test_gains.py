@@ -9,7 +9,7 @@ from juryrank.data.build import from_dicts, from_orders
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.errors import DataError
 from juryrank.learners.gains import slot_gains, truth_of
-from juryrank.learners.lessons import lessons_of, preferences
+from juryrank.learners.lessons import lessons_of
 
 RANKINGS = from_orders([["a", "b", "c", "d"]]).rankings
 
@@ -61,8 +61,3 @@ def test_unjudged_items_count_less_the_lower_rrf_has_them():
     expected = np.where(place <= 1000, 50 / (50 + place), 0.0)
     expected[[0, 1100]] = 1.0
     assert_allclose(lessons.weights, expected)
-
-
-def test_preferences_are_the_ordered_pairs_of_every_list():
-    data = from_orders([["a", "b", "c"], ["a", ("b", "c")], [("a", "b", "c")], ["a"]])
-    assert_array_equal(preferences(data.rankings), [3, 2, 0, 0])

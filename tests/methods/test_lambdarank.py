@@ -61,13 +61,8 @@ def test_strangers_are_heard_like_the_mean_expert_or_like_all(name):
 
 
 @both
-def test_hybrid_gives_own_weights_to_experts_with_enough_entries(name):
-    data = random_dataset(1)
-    counts = np.bincount(data.rankings.list_expert, data.rankings.list_size)
-    limit = int(np.median(counts))
-    model = method(name, experts="hybrid", threshold=limit, epochs=3).fit(data)
-    assert model.experts_ == [e for e, n in zip(data.experts, counts, strict=True) if n >= limit]
-    assert method(name, experts="shared", epochs=3).fit(data).experts_ == []
+def test_shared_weights_belong_to_nobody(name):
+    assert method(name, experts="shared", epochs=3).fit(random_dataset(1)).experts_ == []
 
 
 @both

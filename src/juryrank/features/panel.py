@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Ints
+from juryrank.kernels.ragged import parents
 from juryrank.params import param
 
 EXPERTS = {
-    "individual": "every expert of the training data has its own weights, strangers have their mean",
+    "individual": "every expert has weights of its own, strangers have their mean",
     "shared": "all experts have the same weights, so it does not matter who they are",
-    "hybrid": "experts with enough entries in the training data have their own weights, all others share theirs",
+    "hybrid": "experts with enough preferences have weights of their own, all others share theirs",
 }
 
 
@@ -26,7 +28,7 @@ def experts_param() -> Any:
 
 def threshold_param() -> Any:
     """The parameter ``threshold``, with one meaning everywhere."""
-    return param(500, "hybrid: entries in the training data that give an expert its own weights", at_least=1)
+    return param(500, "hybrid: ordered pairs in labelled queries that earn an expert weights of its own", at_least=1)
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,11 @@ class Panel:
 
     @classmethod
     def choose(cls, rankings: Rankings, experts: str, threshold: int) -> Panel:
-        """The panel that the parameters ``experts`` and ``threshold`` mean on the training data."""
-        enough = {"individual": 1, "hybrid": threshold}.get(experts)
-        said = entries_of_experts(rankings)
-        return cls(tuple(e for e, n in zip(rankings.experts, said, strict=True) if enough is not None and n >= enough))
+        """The panel that the parameters ``experts`` and ``threshold`` mean on the labelled queries."""
+        alone = heard(rankings) & (experts != "shared")
+        if experts == "hybrid":
+            alone &= preferences(rankings) >= threshold
+        return cls(tuple(name for name, chosen in zip(rankings.experts, alone, strict=True) if chosen))
 
     @property
     def n_columns(self) -> int:
@@ -52,6 +55,18 @@ class Panel:
         return np.where(place < 0, len(self.names), place)[rankings.list_expert]
 
 
-def entries_of_experts(rankings: Rankings) -> Ints:
-    """How many entries each expert has."""
-    return np.bincount(rankings.list_expert, rankings.list_size, minlength=len(rankings.experts)).astype(np.int64)
+def heard(rankings: Rankings) -> NDArray[np.bool_]:
+    """Which experts have a list."""
+    return np.bincount(rankings.list_expert, minlength=len(rankings.experts)) > 0
+
+
+def preferences(rankings: Rankings) -> Ints:
+    """How many pairs of items each expert puts in an order, over all its lists."""
+    r = rankings
+    owner = parents(r.entry_ptr)
+    new = np.ones(r.n_entries, bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (r.entry_rank[1:] != r.entry_rank[:-1])
+    group = np.diff(np.append(np.flatnonzero(new), r.n_entries))
+    tied = np.bincount(owner[new], group * (group - 1), minlength=r.n_lists)
+    pairs = (r.list_size * (r.list_size - 1) - tied) / 2
+    return np.bincount(r.list_expert, pairs, minlength=len(r.experts)).astype(np.int64)

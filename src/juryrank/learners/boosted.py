@@ -51,8 +51,10 @@ class Forest:
     def first(self, n_trees: int) -> Forest:
         """The first trees."""
         end = int(self.root[n_trees]) if n_trees < len(self) else len(self.left)
-        nodes = (self.feature, self.threshold, self.left, self.right, self.missing_left, self.value)
-        return Forest(self.root[:n_trees], *(a[:end] for a in nodes))
+        return Forest(
+            self.root[:n_trees], self.feature[:end], self.threshold[:end], self.left[:end], self.right[:end],
+            self.missing_left[:end], self.value[:end],
+        )  # fmt: skip
 
     def add_scores(self, x: Floats, slot_ptr: Ints, out: Floats, trees: slice = slice(None)) -> None:
         """Add the score of some of the trees to each slot's."""

@@ -59,9 +59,8 @@ class Training:
     to_rows: ToRows
     scaled: bool = True  # whether the values of rows are first divided by their root mean square
 
-    def run(self, data: Dataset, valid: Dataset | None) -> Trained:
-        """Train on ``data``, choose the pass on ``valid``; without it, on a fifth of the queries, and train on all."""
-        lessons = lessons_of(data, self.unjudged)
+    def run(self, lessons: Lessons, valid: Dataset | None) -> Trained:
+        """Train on the lessons, choose passes on ``valid``; without it, on a fifth of the queries, and train on all."""
         if not len(lessons):
             raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
         chosen_on = None if valid is None else lessons_of(valid, self.unjudged)

@@ -129,18 +129,6 @@ def rrf_places(rankings: Rankings) -> Floats:
     return out
 
 
-def preferences(rankings: Rankings) -> Ints:
-    """How many pairs of items each expert puts in an order, over all its lists."""
-    r = rankings
-    owner = parents(r.entry_ptr)
-    new = np.ones(r.n_entries, bool)
-    new[1:] = (owner[1:] != owner[:-1]) | (r.entry_rank[1:] != r.entry_rank[:-1])
-    group = np.diff(np.append(np.flatnonzero(new), r.n_entries))
-    tied = np.bincount(owner[new], group * (group - 1), minlength=r.n_lists)
-    pairs = (r.list_size * (r.list_size - 1) - tied) / 2
-    return np.bincount(r.list_expert, pairs, minlength=len(r.experts)).astype(np.int64)
-
-
 def _differ(rankings: Rankings, gains: Floats, counts: NDArray[np.bool_]) -> NDArray[np.bool_]:
     query = parents(rankings.slot_ptr)[counts]
     low, high = np.full(len(rankings), np.inf), np.full(len(rankings), -np.inf)

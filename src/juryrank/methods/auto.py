@@ -9,10 +9,11 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
+from juryrank.features.panel import experts_param, threshold_param
 from juryrank.learners.gains import truth_of
 from juryrank.learners.lessons import Lessons, lessons_of
 from juryrank.methods.base import Aggregator, learned
-from juryrank.methods.curves import experts_param, threshold_param, unjudged_param
+from juryrank.methods.curves import unjudged_param
 from juryrank.methods.members import fitted, kept, made, restored
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param

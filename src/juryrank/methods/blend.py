@@ -8,9 +8,10 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Rankings
+from juryrank.features.panel import experts_param, threshold_param
 from juryrank.kernels.ragged import parents
 from juryrank.methods.base import Aggregator, learned
-from juryrank.methods.curves import experts_param, threshold_param, unjudged_param
+from juryrank.methods.curves import unjudged_param
 from juryrank.methods.members import fitted, kept, restored
 from juryrank.params import param
 

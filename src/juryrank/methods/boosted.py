@@ -11,6 +11,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.features.consensus import consensus
 from juryrank.features.log_rank import log_rank
 from juryrank.features.missing import missing
+from juryrank.features.panel import heard
 from juryrank.learners.boosted import Boosting, Forest
 from juryrank.learners.boosted_libraries import LIBRARIES, Grower
 from juryrank.learners.target import check_truth, target_param
@@ -57,8 +58,7 @@ class Boosted(Aggregator):
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
-        here = np.bincount(data.rankings.list_expert, minlength=len(data.experts)) > 0
-        self.experts_ = [name for name, found in zip(data.experts, here, strict=True) if found]
+        self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]
         grow = Grower(self.library, self.rate, self.leaves, self.least, self.columns, self.shrink, self.seed)
         forest = Boosting(grow, self.trees, self.target, self.seed, self.unjudged, self._columns).run(data, valid)
         self.root_, self.feature_, self.threshold_ = forest.root, forest.feature, forest.threshold

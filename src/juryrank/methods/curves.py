@@ -12,28 +12,13 @@ import numpy as np
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ParameterError
+from juryrank.features.panel import Panel, experts_param, heard, threshold_param
 from juryrank.learners.gains import truth_of
-from juryrank.learners.lessons import Lessons, lessons_of, preferences, rrf_scores, sum_of_points
+from juryrank.learners.lessons import Lessons, lessons_of, rrf_scores, sum_of_points
 from juryrank.learners.position_curves import Solver, Statistics, Tally, learned_curves
 from juryrank.methods.base import Aggregator, learned
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
-
-SHARING = {
-    "individual": "every expert has weights of its own",
-    "shared": "all experts have the same weights, so it does not matter who they are",
-    "hybrid": "experts with enough preferences have weights of their own, all others share theirs",
-}
-
-
-def experts_param() -> Any:
-    """The parameter ``experts``, the same wherever experts have learned weights."""
-    return param("individual", "; ".join(f"{k}: {v}" for k, v in SHARING.items()), choices=tuple(SHARING))
-
-
-def threshold_param() -> Any:
-    """The parameter ``threshold``, the same wherever experts may be pooled."""
-    return param(500, "hybrid: ordered pairs in training that earn an expert weights of its own", at_least=1)
 
 
 def unjudged_param() -> Any:
@@ -149,12 +134,9 @@ class Curves(Aggregator):
     def _sharing(self, lessons: Lessons) -> tuple[list[str], list[str]]:
         """The experts of the lessons: those with columns of their own, and the pooled."""
         r = lessons.data.rankings
-        here = np.bincount(r.list_expert, minlength=len(r.experts)) > 0
-        alone = here & (self.experts != "shared")
-        if self.experts == "hybrid":
-            alone &= preferences(r) >= self.threshold
-        own = [name for name, chosen in zip(r.experts, alone, strict=True) if chosen]
-        return own, [name for name, chosen in zip(r.experts, here & ~alone, strict=True) if chosen]
+        own = Panel.choose(r, self.experts, self.threshold).names
+        present = [name for name, found in zip(r.experts, heard(r), strict=True) if found]
+        return list(own), [name for name in present if name not in set(own)]
 
     def _add(self, lessons: Lessons, layout: Statistics, before: Statistics, held_out: Floats) -> None:
         """Add the lessons to what was known before, and compare with RRF on each of them left out."""

@@ -10,6 +10,7 @@ from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
 from juryrank.features.log_rank import log_rank
 from juryrank.features.missing import missing
+from juryrank.features.panel import heard
 from juryrank.kernels.ragged import parents
 from juryrank.learners.lessons import lessons_of
 from juryrank.learners.nystroem import Expansion, Nystroem
@@ -51,8 +52,7 @@ class Kernel(Aggregator):
     sharpness_: float = learned()
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        here = np.bincount(data.rankings.list_expert, minlength=len(data.experts)) > 0
-        self.experts_ = [name for name, found in zip(data.experts, here, strict=True) if found]
+        self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]
         self.spread_ = spreads(data, self.experts_)
         lessons = lessons_of(data, self.unjudged)
         learner = Nystroem(self.width, self.penalty, self.landmarks, self.seed)

@@ -11,6 +11,7 @@ from juryrank.data.rankings import Floats
 from juryrank.features.panel import Panel, experts_param, threshold_param
 from juryrank.features.rows import Rows
 from juryrank.learners.epochs import Learner, Training
+from juryrank.learners.lessons import lessons_of
 from juryrank.learners.target import check_truth, target_param
 from juryrank.methods.base import Aggregator, learned
 from juryrank.params import param
@@ -51,7 +52,8 @@ class Trained(Aggregator):
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
-        panel = Panel.choose(data.rankings, self.experts, self.threshold)
+        lessons = lessons_of(data, self.unjudged)
+        panel = Panel.choose(lessons.data.rankings, self.experts, self.threshold)
         training = Training(
             learner=self._learner(),
             target=self.target,
@@ -61,7 +63,7 @@ class Trained(Aggregator):
             to_rows=lambda rankings: self._rows(rankings, panel),
             scaled=self.scaled,
         )
-        best = training.run(data, valid)
+        best = training.run(lessons, valid)
         self.experts_, self.weights_, self.passes_ = list(panel.names), best.weights, list(best.passes)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
