@@ -1,6 +1,6 @@
 """What the papers did, done again: each experiment beside its published numbers."""
 
-from juryrank.reproduce import cikm2012, cikm2013, ours, www2007, www2012, www2017
+from juryrank.reproduce import cikm2012, cikm2013, evidence, ours, www2007, www2012, www2017
 from juryrank.reproduce.experiment import Context, Experiment
 from juryrank.reproduce.run import Outcome, chosen, run
 
@@ -15,4 +15,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *cikm2013.experiments(LISTS),
     *www2017.experiments(),
     *ours.EXPERIMENTS,
+    *evidence.EXPERIMENTS,
 )

@@ -102,7 +102,8 @@ def _part(outcome: Outcome) -> Part:
         return Part(3, outcome.experiment.title, [f"Skipped: {outcome.lacking}."])
     tables = [table for b in found.beside for table in beside_tables(b)]
     if found.claims:
-        tables.append(claims_table(found.claims))
+        told = "What was found" if outcome.experiment.paper == "ours" else "What the paper says"
+        tables.append(claims_table(found.claims, told))
     return Part(3, outcome.experiment.title, found.notes, [*tables, *found.tables], found.figures)
 
 
@@ -135,10 +136,10 @@ def _leads(line: object) -> list[str]:
     return out
 
 
-def claims_table(claims: Sequence[Claim]) -> Table:
+def claims_table(claims: Sequence[Claim], title: str) -> Table:
     """What a paper says in words, beside what is seen here."""
     rows = [[claim.text, claim.measured, claim.verdict] for claim in claims]
-    return Table("What the paper says", ["claim", "measured", "verdict"], rows, n_names=3)
+    return Table(title, ["claim", "measured", "verdict"], rows, n_names=3)
 
 
 def _two(value: float | None) -> str:

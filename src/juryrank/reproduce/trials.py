@@ -18,6 +18,7 @@ from juryrank.compare.folds import splits_of
 from juryrank.compare.significance import randomisations
 from juryrank.data import Dataset, Fold
 from juryrank.evaluate import mean_over_queries
+from juryrank.methods import Aggregator
 from juryrank.metrics import Truth, parse_metric
 from juryrank.progress import track
 from juryrank.readers.atomic import save
@@ -96,11 +97,11 @@ class Trials:
     def by_seed(self, trial: Trial, metric: str) -> Floats:
         """The mean of a metric for each seed, × 100."""
         at = METRICS.index(metric)
-        return np.array([self._means(self._of_seed(trial, seed))[at] for seed in self._seeds_of(trial)])
+        return np.array([self.means_of(self._of_seed(trial, seed))[at] for seed in self._seeds_of(trial)])
 
     def means(self, trial: Trial) -> Floats:
         """Over the queries of a fold, then over folds, × 100."""
-        return self._means(self.values(trial))
+        return self.means_of(self.values(trial))
 
     def lead(self, trial: Trial, other: Trial, metric: str) -> Lead:
         """One trial against another by one metric."""
@@ -134,7 +135,8 @@ class Trials:
     def _seeds_of(self, trial: Trial) -> tuple[int, ...]:
         return self.seeds if "seed" in juryrank.method(trial.name).params() else (0,)
 
-    def _means(self, values: Floats) -> Floats:
+    def means_of(self, values: Floats) -> Floats:
+        """Values of queries as means over the queries of a fold, then over folds, × 100."""
         ends = np.cumsum([len(fold.test) for fold in self.splits])[:-1]
         by_fold = [mean_over_queries(part) for part in np.split(values, ends, axis=1)]
         means: Floats = 100 * np.mean(by_fold, axis=0)
@@ -150,11 +152,12 @@ class Trials:
         if digest not in self.known:
             path = self.store / f"{trial.name}-{digest}.npy"
             if not path.exists():
-                _write(path, self._measured(model, f"{self.name}: {trial.label}"))
+                _write(path, self.measured(model, f"{self.name}: {trial.label}"))
             self.known[digest] = np.load(path)
         return self.known[digest]
 
-    def _measured(self, given: juryrank.Aggregator, text: str) -> Floats:
+    def measured(self, given: Aggregator, text: str) -> Floats:
+        """What ``values`` has, of a method as it is, fitted now."""
         found = []
         for train, valid, test, truth in track(self.parts(), text):
             model = type(given)(**given.params()).fit(train, valid=valid)
