@@ -135,6 +135,15 @@ def test_rank_intervals_hold_the_rank_and_clear_gaps_make_them_single(battles):
         assert board.best_rank[-1] == board.worst_rank[-1] == len(board), "the last one is far behind"
 
 
+def test_of_many_judges_the_table_shows_both_ends_and_json_all():
+    board = leaderboard(juryrank.read(battle_frame(1, n=300, experts=25)), interval="none")
+    judges = board.tables()[1]
+    named = [row[0] for row in judges.rows]
+    assert named == [*(j.name for j in board.judges[:10]), "…", *(j.name for j in board.judges[-10:])]
+    assert "5 judges in between" in judges.note
+    assert len(board.to_dict()["judges"]) == 25
+
+
 def test_judges_are_told_apart():
     frame = battle_frame(2, n=900, ties=0.0)
     turned = pl.when(pl.col("expert") == "judge2").then(

@@ -17,6 +17,7 @@ from juryrank.report import Report, Table
 if TYPE_CHECKING:
     import polars as pl
 
+SHOWN_JUDGES = 10  # at either end of the table
 Chance = Callable[[Floats], Floats]
 
 
@@ -76,8 +77,12 @@ class Leaderboard(Report):
         return [board, self._judges()] if self.judges else [board]
 
     def _judges(self) -> Table:
+        """The judges, most reliable first; of many, those at both ends."""
         rows = [[j.name, _count(j.comparisons), f"{j.agreement:.3f}", f"{j.reliability:.3f}"] for j in self.judges]
         note = "Agreement: share of decided comparisons that the board orders alike. Reliability: by crowd-bt."
+        if (left_out := len(rows) - 2 * SHOWN_JUDGES) > 0:
+            rows = [*rows[:SHOWN_JUDGES], ["…", "", "", ""], *rows[-SHOWN_JUDGES:]]
+            note += f" {left_out} judges in between are left out here; JSON has all."
         return Table("Judges", ["expert", "comparisons", "agreement", "reliability"], rows, note=note)
 
     def rows(self) -> list[dict[str, Any]]:
