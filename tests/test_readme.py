@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|src=\"([^\":]+)\"")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-DRAWN = {"catalogue/methods.md", "catalogue/metrics.md", "catalogue/api.md"}  # by docs/catalogues.py, when the site is built
+DRAWN = {f"catalogue/{name}.md" for name in ("methods", "metrics", "api")}  # by docs/catalogues.py, in the site
 
 
 def commands(page: Path) -> Iterator[tuple[str, str]]:
