@@ -157,25 +157,27 @@ def copy_names(data, book, out):
 
 @kernel
 def query_starts(data, starts, stops):
-    """Where lines start whose first word differs from that of the line before, where that word stops; how many.
+    """Where lines start whose first word differs from that of the line before, and where that word stops; how many.
 
-    The first line always counts, and a line without an end is left out; the last number is where it starts.
+    The first line counts; ``data`` ends in a newline.
     """
-    count, line, n = 0, 0, len(data)
-    word, word_end = -1, -1
-    for at in range(n):
-        if data[at] != NEWLINE:
-            continue
+    count, line, word, word_end = 0, 0, 0, 0
+    at = 0
+    while at < len(data):
         start = line
-        while start < at and (data[start] == 32 or 9 <= data[start] <= 12):
+        while data[start] == 32 or data[start] == 9 or 11 <= data[start] <= 12:
             start += 1
         stop = start
-        while stop < at and not (data[stop] == 32 or 9 <= data[stop] <= 12):
+        while not (data[stop] == 32 or 9 <= data[stop] <= 12):
             stop += 1
-        if stop > start and (word < 0 or not same_word(data, start, stop, word, word_end)):
+        at = stop
+        while data[at] != NEWLINE:
+            at += 1
+        if stop > start and not same_word(data, start, stop, word, word_end):
             starts[count], stops[count] = line, stop
             count += 1
         if stop > start:
             word, word_end = start, stop
-        line = at + 1
-    return count, line
+        at += 1
+        line = at
+    return count

@@ -9,6 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,8 @@ from juryrank.readers.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, pla
 CHUNK = 1 << 23  # bytes, or rows times 8, that are looked at in one piece
 SCATTERED = 4  # stretches per query up to which a file counts as sorted
 
-Extents = dict[str, list[tuple[int, int]]]  # query -> stretches, from and to
+Stretches = Sequence[tuple[int, int]]  # from and to
+Extents = dict[str, list[tuple[int, int]]]  # by query
 
 
 @dataclass
@@ -61,7 +63,7 @@ class QueryFile(ABC):
         """Query, from and to, in the order of the file; neighbours may be of one query."""
 
     @abstractmethod
-    def rows(self, stretches: Sequence[tuple[int, int]]) -> Long:
+    def rows(self, stretches: Stretches) -> Long:
         """What stands in some stretches."""
 
     def cost(self, query: str) -> int:
@@ -82,17 +84,20 @@ class RunFile(QueryFile):
                 data = rest + block
                 if len(block) < CHUNK and not data.endswith(b"\n"):
                     data += b"\n"
-                starts, stops = np.empty(len(data) // 2 + 1, np.int64), np.empty(len(data) // 2 + 1, np.int64)
-                count, end = query_starts(np.frombuffer(data, np.uint8), starts, stops)
+                end = data.rfind(b"\n") + 1
+                data, rest = data[:end], data[end:]
+                starts, stops = np.empty(end // 2 + 1, np.int64), np.empty(end // 2 + 1, np.int64)
+                count = query_starts(np.frombuffer(data, np.uint8), starts, stops)
                 edges = [*starts[:count].tolist(), end]
                 for n, stop in enumerate(stops[:count].tolist()):
                     yield self._word(data[edges[n] : stop]), at + edges[n], at + edges[n + 1]
-                at, rest = at + end, data[end:]
+                at += end
 
     def _word(self, text: bytes) -> str:
-        return plain_lines(self.path, text.strip()).decode()
+        word = text.strip()
+        return (word if word.isascii() else plain_lines(self.path, word)).decode()
 
-    def source(self, stretches: Sequence[tuple[int, int]]) -> Source:
+    def source(self, stretches: Stretches) -> Source:
         """The lines of some stretches."""
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
@@ -101,7 +106,7 @@ class RunFile(QueryFile):
             os.close(descriptor)
         return Source(self.path, plain_lines(self.path, text))
 
-    def rows(self, stretches: Sequence[tuple[int, int]]) -> Long:
+    def rows(self, stretches: Stretches) -> Long:
         try:
             source = self.source(stretches)
             with source.reading():
@@ -110,7 +115,7 @@ class RunFile(QueryFile):
             self._fail_at_its_line(stretches)
             raise
 
-    def _fail_at_its_line(self, stretches: Sequence[tuple[int, int]]) -> None:
+    def _fail_at_its_line(self, stretches: Stretches) -> None:
         """Raise the error again with the line it has in the whole file."""
         for stretch in stretches:
             with self.path.open("rb") as file:
@@ -137,7 +142,7 @@ class TableFile(QueryFile):
             for row in runs.to_series().rle().struct.unnest().iter_rows():
                 yield row[1], start, (start := start + row[0])
 
-    def rows(self, stretches: Sequence[tuple[int, int]]) -> Long:
+    def rows(self, stretches: Stretches) -> Long:
         merged = _merged(stretches)
         frame = pl.scan_parquet(self.path)
         rows = pl.concat([frame.slice(start, stop - start) for start, stop in merged]).collect()
@@ -178,13 +183,31 @@ class QueryFiles:
         """The Dataset of these queries."""
         chosen = [(f, [s for q in queries for s in f.extents.get(q, ())]) for f in self.files]
         chosen = [(file, stretches) for file, stretches in chosen if stretches]
-        if all(isinstance(file, RunFile) for file, _ in chosen):
-            sources = [file.source(stretches) for file, stretches in chosen if isinstance(file, RunFile)]
-            if (usual := usual_runs.read(sources)) is not None:
-                return usual
+        if (usual := self._usual(queries, chosen)) is not None:
+            return usual
         parts = [file.rows(stretches) for file, stretches in chosen]
         sources = [Source(file.path, b"") for file, _ in chosen]
         return together(named_apart(parts, sources), f"{len(self.files)} files").build()
+
+    def _usual(self, queries: Sequence[str], chosen: Sequence[tuple[QueryFile, Stretches]]) -> Dataset | None:
+        """The Dataset of runs without anything unusual, else None."""
+        runs = [(file, stretches) for file, stretches in chosen if isinstance(file, RunFile)]
+        if len(runs) < len(chosen):
+            return None
+        sources, pieces = [], []
+        order = {query: n for n, query in enumerate(queries)}
+        for n, (file, stretches) in enumerate(runs):
+            source = file.source(stretches)
+            at = {
+                start: place for (start, _), place in zip(sorted(stretches), _offsets(sorted(stretches)), strict=True)
+            }
+            if len(source.data) != sum(stop - start for start, stop in stretches):
+                return None
+            sources.append(source)
+            for query in queries:
+                for start, stop in file.extents.get(query, ()):
+                    pieces.append((order[query], n, at[start], at[start] + stop - start))
+        return usual_runs.read(sources, [piece[1:] for piece in sorted(pieces)])
 
     def _demand_different_experts(self) -> None:
         """A DataError where two runs give one name to their lists for one query: they would be told apart by file."""
@@ -219,7 +242,7 @@ def _opened(path: Path, format_name: str | None, options: Options) -> QueryFile:
     return RunFile(path, options)
 
 
-def _merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merged(stretches: Stretches) -> list[tuple[int, int]]:
     """Stretches in order, neighbours joined."""
     out: list[tuple[int, int]] = []
     for start, stop in sorted(stretches):
@@ -228,3 +251,8 @@ def _merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             out.append((start, stop))
     return out
+
+
+def _offsets(stretches: Stretches) -> list[int]:
+    """Where each stretch begins when they stand one after the other."""
+    return [0, *accumulate(stop - start for start, stop in stretches)][:-1]

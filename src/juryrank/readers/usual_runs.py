@@ -25,32 +25,42 @@ from juryrank.readers.words import first_words, separator_of
 WORTHWHILE = 500_000  # bytes; below, loading compiled code takes longer than the careful way
 
 
-def read(sources: Sequence[Source]) -> Dataset | None:
-    """The Dataset of these runs, or None where a line is unusual."""
+def read(sources: Sequence[Source], pieces: Sequence[tuple[int, int, int]] | None = None) -> Dataset | None:
+    """The Dataset of these runs, or None where a line is unusual.
+
+    ``pieces`` (source, from, to) gives the order in which they are read: when the lists of a query come one after the
+    other, names are still at hand. Each piece ends with a line.
+    """
     n_words = [len(first_words(source)) for source in sources]
     if not set(n_words) <= {WORDS, WORDS - 1}:
         return None
-    lines = Lines([source.data for source in sources], n_words)
+    texts = [source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in sources]
+    if pieces is None:
+        pieces = [(n, 0, len(text)) for n, text in enumerate(texts)]
+    which = np.array([n for n, _, _ in pieces])
+    ptr = sizes_to_ptr([stop - start for _, start, stop in pieces])
+    separators = np.array([ord(separator_of(text)) for text in texts], np.uint8)
+    views = [memoryview(text) for text in texts]
+    data = b"".join([views[n][start:stop] for n, start, stop in pieces])
+    lines = Lines(data, ptr, separators[which], np.array(n_words)[which])
     return lines.dataset() if lines.usual else None
 
 
 class Lines:
     """All lines of some runs, as numbers of names."""
 
-    def __init__(self, files: Sequence[bytes], n_words: Sequence[int]) -> None:
-        self.data = b"\n".join([*files, b""])
-        room = self.data.count(b"\n")
+    def __init__(self, data: bytes, ptr: Ints, separators: NDArray[np.uint8], n_words: Ints) -> None:
+        self.data = data
+        room = data.count(b"\n")
         self.books = [np.empty((room, 3), np.int64) for _ in range(3)]  # hash, start and stop of each name
         self.list_query, self.list_expert = np.empty(room, np.int32), np.empty(room, np.int32)
         self.list_start = np.empty(room, np.int64)
         self.item, self.score = np.empty(room, np.int32), np.empty(room)
         self.careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
         self.counts = np.zeros(6, np.int64)
-        separators = np.array([ord(separator_of(file)) for file in files], np.uint8)
         self.usual = scan_runs(
-            np.frombuffer(self.data, np.uint8), sizes_to_ptr([len(file) + 1 for file in files]), separators,
-            np.array(n_words), *self.books, self.list_query, self.list_expert, self.list_start, self.item, self.score,
-            self.careful, self.counts,
+            np.frombuffer(data, np.uint8), ptr, separators, n_words, *self.books, self.list_query, self.list_expert,
+            self.list_start, self.item, self.score, self.careful, self.counts,
         ) and self._with_careful_scores()  # fmt: skip
 
     def _with_careful_scores(self) -> bool:
