@@ -17,7 +17,7 @@ LEVELS = [
     ["readers", "metrics", "features"],
     ["learners"],
     ["methods"],
-    ["report", "models", "export"],
+    ["report", "models", "export", "datasets"],
     ["evaluate", "fuse", "leaderboard", "streaming"],
     ["compare"],
     ["explain"],

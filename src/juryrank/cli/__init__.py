@@ -10,6 +10,7 @@ from juryrank.cli import (
     bench,
     compare,
     convert,
+    data,
     demo,
     evaluate,
     explain,
@@ -33,6 +34,7 @@ for command in (
     methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, bench, reproduce, demo,
 ):  # fmt: skip
     app.command(command.__name__.rpartition(".")[2])(command.run)
+app.add_typer(data.app, name="data")
 
 
 def _print_version(wanted: bool) -> None:
