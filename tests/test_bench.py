@@ -13,12 +13,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from juryrank.bench.agreement import of_scores, of_values
 from juryrank.bench.clock import Timing, timed
+from juryrank.bench.evaluation import METRICS as THREE
 from juryrank.bench.evaluation import pytrec_values, without_ties
 from juryrank.bench.fusion import cases, fusion
 from juryrank.bench.inputs import Inputs, orders_of, random_dataset
 from juryrank.bench.kemeny import every_order, ours, plain_milp
 from juryrank.bench.peers import load, silent
-from juryrank.bench.single_query import careless_loop, plain_loop, plain_loop_of_scores, two_lists
+from juryrank.bench.single_query import careless_loop, plain_loop, plain_loop_of_scores, some_lists
 from juryrank.bench.table import Benchmark, Row, at_least, side_by_side
 from published import MEASURED, METRICS, PUBLISHED
 from quality import Quality, verdict
@@ -53,12 +54,12 @@ def test_a_peer_with_our_formula_gives_our_scores(task: str, package: str, input
 def test_pytrec_eval_gives_our_values(inputs: Inputs) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     consensus = without_ties(juryrank.method("borda").fit_predict(inputs.data))
-    values = juryrank.evaluate(consensus, inputs.data, "nDCG@10").values[0, 0]
+    values = juryrank.evaluate(consensus, inputs.data, THREE).values[0]
     assert of_values(values, pytrec_values(pytrec_eval, inputs.labels, consensus.to_dict())())[1]
 
 
 def test_the_plain_loops_give_what_fuse_gives() -> None:
-    lists = two_lists(n=30, known=40)
+    lists = some_lists(2, 30)
     scored = {expert: {item: -float(n) for n, item in enumerate(items)} for expert, items in lists.items()}
     assert list(juryrank.fuse(lists).items()) == list(plain_loop(lists).items())
     assert list(juryrank.fuse(scored).items()) == list(plain_loop_of_scores(scored).items())

@@ -22,8 +22,8 @@ LEVELS = [
     ["compare"],
     ["explain"],
     [""],
-    ["bench"],
     ["reproduce"],
+    ["bench"],
     ["cli"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}

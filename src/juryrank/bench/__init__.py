@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from juryrank.bench.inputs import find_inputs
-from juryrank.bench.picture import draw
+from juryrank.bench.picture import draw, draw_growth
 from juryrank.bench.table import Benchmark, Row, Target
 from juryrank.errors import UnknownNameError
 
@@ -22,7 +22,11 @@ TASKS: dict[str, str] = {  # name -> file; each has ``measure(inputs, slow) -> r
     "evaluation": "evaluation",
     "kemeny": "kemeny",
     "single-query": "single_query",
+    "many-items": "many_items",
     "leaderboard": "leaderboard",
+    "learned": "learned",
+    "scaling": "scaling",
+    "large": "large",
 }
 
 
@@ -45,7 +49,7 @@ def run(tasks: Iterable[str], folder: Path, *, slow: bool = False) -> Benchmark:
 
 
 def write(report: Benchmark, folder: Path) -> list[Path]:
-    """The files of a report: ``speed.md``, ``speed.json`` and, where matplotlib is installed, ``speed.svg``."""
+    """The files of a report: ``speed.md``, ``speed.json`` and, where matplotlib is installed, pictures."""
     from juryrank.readers.atomic import save
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,4 +59,6 @@ def write(report: Benchmark, folder: Path) -> list[Path]:
     if find_spec("matplotlib") is None:
         return [*files]
     draw(report, folder / "speed.svg")
-    return [*files, folder / "speed.svg"]
+    if any(row.series for row in report.found):
+        draw_growth(report, folder / "scaling.svg")
+    return [*files, *sorted(folder.glob("*.svg"))]

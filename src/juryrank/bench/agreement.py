@@ -37,8 +37,9 @@ def _same_scale(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> bool:
     return factor > 0 and bool(np.abs(b - factor * a).max() <= PRINTED * max(np.ptp(theirs), 1.0))
 
 
-def of_values(ours: NDArray[np.float64], theirs: NDArray[np.float64] | float) -> tuple[str, bool]:
-    """The largest difference of values per query, or that of their means where only a mean is given."""
-    what = "of a query" if np.ndim(theirs) else "of the means"
-    largest = float(np.abs((ours if np.ndim(theirs) else ours.mean()) - theirs).max())
+def of_values(ours: NDArray[np.float64], theirs: NDArray[np.float64] | list[float]) -> tuple[str, bool]:
+    """The largest difference of values [metrics, queries], or that of their means where only means are given."""
+    each = np.ndim(theirs) == np.ndim(ours)
+    what = "of a query" if each else "of the means"
+    largest = float(np.abs((ours if each else ours.mean(-1)) - np.asarray(theirs)).max())
     return f"largest difference {what} {largest:.0e}", largest <= 1e-9

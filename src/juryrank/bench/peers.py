@@ -107,3 +107,10 @@ def pyflagr_scores(frame: Any) -> Scores:
     for query, item, score in zip(frame["Query"], frame["ItemID"], frame["Score"], strict=True):
         scores.setdefault(str(query), {})[str(item)] = float(score)
     return scores
+
+
+def trectools_file_to_file(files: list[Path], out: Path) -> None:
+    """Read, fuse and save by trectools, which keeps 1,000 items of a query."""
+    runs = [import_module("trectools").TrecRun(str(file)) for file in files]
+    fused = import_module("trectools.fusion").reciprocal_rank_fusion(runs, k=60, max_docs=1000)
+    fused.print_subset(str(out), topics=fused.topics())

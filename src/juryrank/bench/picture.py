@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from juryrank.bench.table import Benchmark, times
 from juryrank.errors import MissingExtraError
@@ -10,14 +11,9 @@ from juryrank.errors import MissingExtraError
 
 def draw(report: Benchmark, path: Path) -> None:
     """One bar per row that has a peer's time, on a logarithmic scale; left of 1 the peer is faster."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
     rows = [row for row in report.found if row.ratio is not None]
     ratios = [row.ratio or 1.0 for row in rows]
-    figure = Figure(figsize=(9.0, 1.0 + 0.22 * len(rows)), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = _canvas(9.0, 1.0 + 0.22 * len(rows))
     colours = ["#1f3a5f" if ratio >= 1 else "#b3541e" for ratio in ratios]
     axes.barh(range(len(rows)), [ratio - 1 for ratio in ratios], left=1.0, color=colours)
     for n, ratio in enumerate(ratios):
@@ -28,3 +24,28 @@ def draw(report: Benchmark, path: Path) -> None:
     axes.set_xlabel("time of the peer / ours")
     axes.axvline(1.0, color="black", linewidth=0.8)
     figure.savefig(path)
+
+
+def draw_growth(report: Benchmark, path: Path) -> None:
+    """Seconds over entries, both logarithmic, one line per method."""
+    figure, axes = _canvas(9.0, 9.0)
+    series = sorted((row.series for row in report.found if row.series), key=lambda s: -s.seconds[-1] / s.entries[-1])
+    for n, one in enumerate(series):
+        style = ("-", "--", ":", "-.")[n // 10 % 4]
+        axes.plot(one.entries, one.seconds, style, marker=".", label=f"{one.name} ({one.slope:.2f})")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("entries")
+    axes.set_ylabel("seconds (in brackets: slope)")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=7, ncols=3, loc="upper left")
+    figure.savefig(path)
+
+
+def _canvas(width: float, height: float) -> tuple[Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()

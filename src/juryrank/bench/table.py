@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
+
 from juryrank.bench.clock import Timing, bytes_text, seconds_text, timed
 from juryrank.bench.peers import Peer, silent
 from juryrank.report import Report, Table
@@ -18,6 +20,24 @@ PACKAGES = (
     "ir-measures", "langchain-classic", "pref_voting", "evalica", "choix", "openskill", "trueskill", "arena-rank",
     "lightgbm",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Series:
+    """How one thing grows: entries, seconds and bytes, from small to large."""
+
+    name: str
+    entries: list[int]
+    seconds: list[float]
+    memory: list[int | None]
+
+    @property
+    def slope(self) -> float:
+        """Of seconds over entries in logarithms, where calls are long enough to grow: 1 is linear."""
+        points = list(zip(self.entries, self.seconds, strict=True))
+        long = [point for point in points if point[0] >= SLOPE_FROM]
+        entries, seconds = np.log(np.array(long if len(long) > 1 else points[-2:], float)).T
+        return float(np.polyfit(entries, seconds, 1)[0])
 
 
 @dataclass(frozen=True)
@@ -31,6 +51,7 @@ class Row:
     agreement: str
     agrees: bool | None = None
     limit: float | None = None  # seconds of the traffic or parsing that nobody can avoid
+    series: Series | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -53,6 +74,8 @@ class Target:
     measured: str
     met: bool
 
+
+SLOPE_FROM = 10_000  # entries; below, fixed costs are most of the time
 
 Found = tuple[list[Row], list[Target]]
 
