@@ -35,7 +35,7 @@ ON_HARD = (Trial.of("rrf"), Trial.of("condorcet"), *LEARNERS, *map(Trial.of, OUR
 def table(name: str, context: Context) -> Findings:
     """Table 3 on one set of LETOR 4.0, with our methods below."""
     trials = letor(context, name)
-    found = beside(trials, f"Table 3: {name}", ROWS, baseline=LOG.label)
+    found = beside(trials, ROWS, baseline=LOG.label)
     return Findings(beside=(found,), claims=tuple(_claims(trials)))
 
 
@@ -136,9 +136,7 @@ def crowds(context: Context) -> Findings:
             )
         )
     note = f"{len(found.tested)} random splits of 100 queries, 60 to learn from, 20 to choose on, 20 to test."
-    shown = Beside(
-        "Table 2: TREC 2011 crowdsourcing", tuple(crowd.METRICS), tuple(lines), (), ("nDCG@10",), crowd.BASELINE, note
-    )
+    shown = Beside("Measured", tuple(crowd.METRICS), tuple(lines), (), ("nDCG@10",), crowd.BASELINE, note)
     return Findings(beside=(shown,), claims=(*_crowd_facts(data), *_crowd_claims(found)))
 
 

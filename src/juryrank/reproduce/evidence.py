@@ -48,7 +48,7 @@ def upside_down_rows(context: Context) -> Findings:
             found = tuple(trials.means(trial)[: len(LETOR_METRICS)].tolist())
             lines.append(Line(f"{trial.label}, ranks {how}", found, told.values, told.source))
     noise = right.noise(LETOR_METRICS)
-    table = Beside("Ranks read upside down", LETOR_METRICS, tuple(lines), noise, note=right.told())
+    table = Beside("Published and measured", LETOR_METRICS, tuple(lines), noise, note=right.told())
     exact = table.verdict(lines[0]) == "agrees"
     near = table.verdict(lines[4]) in ("agrees", "within noise")
     text = "The BordaCount row of the LETOR site is Borda with ranks read upside down"
@@ -104,7 +104,7 @@ def normalisation(context: Context) -> Findings:
         Line(label, tuple(trials.means(trial)[: len(LETOR_METRICS)].tolist()), theirs.values, theirs.source)
         for label, trial in (("crf, means of preferences", mean), ("crf, sums of preferences", total))
     )
-    table = Beside("Two scales of the field", LETOR_METRICS, lines, trials.noise(LETOR_METRICS), note=trials.told())
+    table = Beside("Published and measured", LETOR_METRICS, lines, trials.noise(LETOR_METRICS), note=trials.told())
     text = "Preferences divided by the number of other items bring the field to its published level"
     return Findings(beside=(table,), claims=(lead.claim(text, "MAP of means over sums"),))
 

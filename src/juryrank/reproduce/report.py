@@ -8,18 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from juryrank import __version__
 from juryrank.errors import MissingExtraError
 from juryrank.readers.atomic import save
 from juryrank.report import Table, chance, html_page, html_table, markdown_table
 from juryrank.reproduce.experiment import Context
-from juryrank.reproduce.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure
+from juryrank.reproduce.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings
 from juryrank.reproduce.run import Outcome
 
 STYLE = (
     "body{max-width:90rem}td,th{padding:.15rem .5rem;font-size:13px}img{max-width:100%;display:block;margin:1rem 0}"
-    "h1{margin-bottom:.2rem}h2{margin-top:3rem;border-bottom:3px solid #1f5fa8;padding-bottom:.2rem}h3{margin:2rem 0 0}"
-    "h4{margin:1.2rem 0 0}.good{color:#11662f;font-weight:600}.bad{color:#a3301d;font-weight:600}.noise{color:#666}"
-    "nav a{margin-right:1rem}p{max-width:60rem}td.n{white-space:nowrap}.w td:last-child{white-space:normal}"
+    "h1{margin-bottom:.2rem}h2{margin-top:3rem;border-bottom:3px solid #1f5fa8;padding-bottom:.2rem}"
+    "h3{margin:2.5rem 0 0}h4{margin:1.2rem 0 0;color:#444}.good{color:#11662f}.bad{color:#a3301d}"
+    ".good,.bad{font-weight:600}.noise{color:#666}nav a{margin-right:1rem}p{max-width:60rem}"
+    "td:not(.n),td:last-child{white-space:normal}td:first-child{min-width:9rem}tr:has(+tr>td:first-child:empty)>td{border-bottom-color:transparent}"
 )
 PAPERS = {
     "www2007": "Supervised rank aggregation (Liu, Liu, Qin, Ma, Li, WWW 2007)",
@@ -62,7 +64,7 @@ def write(outcomes: Sequence[Outcome], context: Context) -> list[Path]:
 def parts_of(outcomes: Sequence[Outcome], context: Context) -> Iterable[Part]:
     """The report from top to bottom."""
     seeds = ", ".join(map(str, context.seeds))
-    how = f"Seeds {seeds}. " + (
+    how = f"juryrank {__version__}, seeds {seeds}. " + (
         "In a hurry (--quick): one seed, fewer passes and draws; numbers differ a little. " if context.quick else ""
     )
     yield Part(1, "Five papers, reproduced", [how + "Every number is × 100 where a table does not say otherwise."])
@@ -75,22 +77,25 @@ def parts_of(outcomes: Sequence[Outcome], context: Context) -> Iterable[Part]:
     )
     yield Part(2, "Verdicts", [VERDICTS], [summary(done)])
     for paper, title in PAPERS.items():
-        mine = [o for o in outcomes if o.experiment.paper == paper]
+        mine = [o for o in done if o.experiment.paper == paper]
         if mine:
             yield Part(2, title)
             for outcome in mine:
                 yield _part(outcome)
+    lacking = [[o.experiment.name, o.experiment.title, o.lacking] for o in outcomes if o.findings is None]
+    if lacking:
+        yield Part(2, "Skipped", [], [Table("", ["experiment", "", "why"], lacking, n_names=3)])
 
 
 def summary(done: Sequence[Outcome]) -> Table:
     """How many rows and claims of each experiment agree."""
     rows = []
     for outcome in done:
-        assert outcome.findings is not None
-        found = [b.verdict(line) for b in outcome.findings.beside for line in b.lines if line.published]
+        findings = outcome.findings or Findings()
+        found = [b.verdict(line) for b in findings.beside for line in b.lines if line.published]
         words = [next((w for w in (AGREES, NOISE, ABOVE, BELOW) if v.startswith(w)), v) for v in found]
         counts = [str(words.count(word)) for word in (AGREES, NOISE, ABOVE, BELOW)] if found else ["", "", "", ""]
-        claims = outcome.findings.claims
+        claims = findings.claims
         held = f"{sum(c.holds for c in claims)} of {len(claims)}" if claims else ""
         rows.append([outcome.experiment.name, *counts, held])
     columns = ["experiment", f"rows that {AGREES.removesuffix('s')}", NOISE, ABOVE, BELOW, "claims that hold"]
@@ -98,8 +103,7 @@ def summary(done: Sequence[Outcome]) -> Table:
 
 
 def _part(outcome: Outcome) -> Part:
-    if (found := outcome.findings) is None:
-        return Part(3, outcome.experiment.title, [f"Skipped: {outcome.lacking}."])
+    found = outcome.findings or Findings()
     tables = [table for b in found.beside for table in beside_tables(b)]
     if found.claims:
         told = "What was found" if outcome.experiment.paper == "ours" else "What the paper says"
@@ -125,7 +129,7 @@ def beside_tables(b: Beside) -> list[Table]:
         columns = ["method", *(text for metric in b.tested for text in (f"{metric} ahead by", "s.e.", "p")), "verdict"]
         body = [[line.label, *_leads(line), b.against_baseline(line)] for line in tested]
         note = "Paired by query: s.e. is of the difference, p of a randomisation test with 100,000 draws."
-        tables.append(Table(f"{b.title}: against {b.baseline}", columns, body, note=note))
+        tables.append(Table(f"Against {b.baseline}", columns, body, note=note))
     return tables
 
 
@@ -186,6 +190,8 @@ def page(parts: Sequence[Part], pictures: dict[str, bytes]) -> str:
 
 def kind_of(cell: str) -> str:
     """Good, bad or noise, where a cell is a verdict."""
+    if ABOVE in cell and f"; {BELOW}" in cell:
+        return ""
     if cell == "met" or cell.startswith((AGREES, ABOVE)):
         return "good"
     if cell == "NOT met" or cell.startswith((BELOW, "differs")):

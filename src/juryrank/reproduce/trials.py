@@ -77,14 +77,12 @@ class Lead:
 class Trials:
     """All methods on one data set under one convention."""
 
-    def __init__(
-        self, context: Context, name: str, data: Dataset, *, folds: int | None = None, variant: str = ""
-    ) -> None:
+    def __init__(self, context: Context, name: str, data: Dataset, *, variant: str = "") -> None:
         self.name, self.data = name, data
-        self.splits: tuple[Fold, ...] = splits_of(folds, data, 0)
+        self.splits: tuple[Fold, ...] = splits_of(None, data, 0)
         self.store = context.out / "values"
         code = context.once("code of methods", code_digest)
-        self.key = f"{name} {variant} {context.fingerprint((name,))} {folds} {code}"
+        self.key = f"{name} {variant} {context.fingerprint((name,))} {len(self.splits)} {code}"
         self.seeds, self.hurry = context.seeds, context.quick
         self.known: dict[str, Floats] = {}
         self._parts: list[tuple[Dataset, Dataset | None, Dataset, Truth]] = []
@@ -182,14 +180,12 @@ def letor(context: Context, name: str) -> Trials:
     return context.once(f"trials on {name}", lambda: Trials(context, name, juryrank.read(context.data / name)))  # type: ignore[no-any-return]
 
 
-def beside(
-    trials: Trials, title: str, rows: Sequence[Trial], *, baseline: str, metrics: Sequence[str] = LETOR_METRICS
-) -> Beside:
+def beside(trials: Trials, rows: Sequence[Trial], *, baseline: str, metrics: Sequence[str] = LETOR_METRICS) -> Beside:
     """Rows beside the published ones of the data set, each tested against the baseline."""
     known = TABLES.get(trials.name, {}) if tuple(metrics) == LETOR_METRICS else {}
     base = next(trial for trial in rows if trial.label == baseline)
     at = [METRICS.index(metric) for metric in metrics]
-    for trial in track(rows, title):
+    for trial in track(rows, trials.name):
         trials.values(trial)
     others = [trial for trial in rows if trial is not base]
     leads = dict(zip((t.label for t in others), trials.leads(others, base, TESTED), strict=True))
@@ -208,7 +204,7 @@ def beside(
             )
         )
     return Beside(
-        title,
+        "Published and measured" if known else "Measured",
         tuple(metrics),
         tuple(lines),
         noise=trials.noise(metrics) if known else (),

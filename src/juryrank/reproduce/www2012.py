@@ -43,7 +43,7 @@ MOST_SECONDS = ((OWN, 5.0), (OWN_VARIANCES, 20.0))  # all queries on one core
 def table(name: str, context: Context) -> Findings:
     """Table 1 on one set of LETOR 4.0, with our methods below."""
     trials = letor(context, name)
-    found = beside(trials, f"Table 1: {name}", ROWS, baseline=MODEL.label)
+    found = beside(trials, ROWS, baseline=MODEL.label)
     targets = _targets(trials) if name == "MQ2008-agg" else ()
     return Findings(beside=(found,), claims=tuple(_claims(trials)), targets=targets)
 
