@@ -129,8 +129,8 @@ def test_verdicts_say_what_differs_and_where():
         "better": "above",
         "worse": "below in AP",
         "unseen": "not measured",
-        "house": "above same in AP",
-        "other house": "no different from same: noise",
+        "house": "above",
+        "other house": "within noise",
     }
 
 

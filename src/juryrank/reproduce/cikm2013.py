@@ -12,7 +12,7 @@ from juryrank.report import Table
 from juryrank.reproduce.experiment import Context, Experiment
 from juryrank.reproduce.experts import UNUSED, without_unused
 from juryrank.reproduce.findings import Beside, Claim, Figure, Findings, Line
-from juryrank.reproduce.published import TABLES, WITHOUT
+from juryrank.reproduce.published import TABLES, WHY, WITHOUT
 from juryrank.reproduce.runtime import MODELS, Scale, runtime, summary
 from juryrank.reproduce.targets import learned_targets
 from juryrank.reproduce.trials import HURRY, OURS, Trial, Trials, beside, letor
@@ -37,6 +37,7 @@ def table(name: str, context: Context) -> Findings:
         claims=tuple(_claims(trials)),
         targets=learned_targets(trials) if name == "MQ2008-agg" else (),
         tables=(_seeds(trials),),
+        notes=(WHY,),
     )
 
 

@@ -57,12 +57,11 @@ class Beside:
         """Whether a row differs from the baseline by more than noise."""
         if line.label == self.baseline or not line.p:
             return ""
-        told = [
-            f"{ABOVE if lead > 0 else BELOW} {self.baseline} in {column}"
-            for column, lead, p in zip(self.tested, line.lead, line.p, strict=True)
-            if lead is not None and p is not None and p < 0.05
-        ]
-        return "; ".join(told) or f"no different from {self.baseline}: noise"
+        marks = tuple(
+            NOISE if lead is None or p is None or p >= 0.05 else ABOVE if lead > 0 else BELOW
+            for lead, p in zip(line.lead, line.p, strict=True)
+        )
+        return verdict(self.tested, marks)
 
 
 def mark(difference: float | None, noise: float | None) -> str | None:

@@ -13,6 +13,7 @@ from juryrank.reproduce.findings import Figure
 
 COLOURS = ("#1f5fa8", "#c8502d", "#2e8b57", "#8e5ea2", "#b8860b", "#3aa6b9", "#a23b72", "#6b705c", "#999999", "#444444")
 BOLD = "black"
+SHORT = 4  # letters of names that fit between points
 
 
 def draw(figure: Figure) -> bytes:
@@ -57,10 +58,23 @@ def scatter(canvas: Any, data: dict[str, Any]) -> None:
     """Panels of points, named where names are given."""
     for axes, panel in _panels(canvas, data):
         axes.scatter(panel["x"], panel["y"], s=panel.get("size", 16), alpha=0.6, linewidths=0, color=COLOURS[0])
-        for name, x, y in zip(panel.get("names", ()), panel["x"], panel["y"], strict=False):
+        for name, x, y in _named(panel):
             axes.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7)
         axes.set(xlabel=panel["xlabel"], ylabel=panel["ylabel"], xscale=panel.get("xscale", "linear"))
         axes.set_title(panel.get("title", ""), fontsize=9)
+
+
+def _named(panel: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Points to name: all where names are short, else the highest few, which do not hide each other."""
+    points = list(zip(panel.get("names", ()), panel["x"], panel["y"], strict=False))
+    if max((len(name) for name, _, _ in points), default=0) <= SHORT:
+        return points
+    chosen: list[tuple[str, float, float]] = []
+    spread = float(np.ptp(panel["y"])) or 1.0
+    for point in sorted(points, key=lambda point: -point[2]):
+        if all(abs(point[2] - other[2]) > 0.05 * spread for other in chosen):
+            chosen.append(point)
+    return chosen
 
 
 def bars(canvas: Any, data: dict[str, Any]) -> None:

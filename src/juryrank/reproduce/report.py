@@ -13,7 +13,7 @@ from juryrank.errors import MissingExtraError
 from juryrank.readers.atomic import save
 from juryrank.report import Table, chance, html_page, html_table, markdown_table
 from juryrank.reproduce.experiment import Context
-from juryrank.reproduce.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings
+from juryrank.reproduce.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings, Line
 from juryrank.reproduce.run import Outcome
 
 STYLE = (
@@ -113,6 +113,17 @@ def _part(outcome: Outcome) -> Part:
 
 def beside_tables(b: Beside) -> list[Table]:
     """Published, measured and the difference of every row; then every row against the baseline."""
+    tables = [_published(b) if any(line.published for line in b.lines) else _measured(b)]
+    tested = [line for line in b.lines if line.p]
+    if tested:
+        columns = ["method", *(text for metric in b.tested for text in (f"{metric} ahead by", "s.e.", "p")), "verdict"]
+        body = [[line.label, *_leads(line), b.against_baseline(line)] for line in tested]
+        note = "Paired by query: s.e. is of the difference, p of a randomisation test with 100,000 draws."
+        tables.append(Table(f"Against {b.baseline}", columns, body, note=note))
+    return tables
+
+
+def _published(b: Beside) -> Table:
     rows = []
     for line in b.lines:
         if line.published:
@@ -123,19 +134,17 @@ def beside_tables(b: Beside) -> list[Table]:
             rows.append(["", "difference", *(f"{d:+.2f}" if d is not None else "" for d in line.differences()), ""])
     if b.noise:
         rows.append(["one standard error", "see Verdicts", *map(_two, b.noise), ""])
-    tables = [Table(b.title, ["method", "", *b.columns, "verdict"], rows, n_names=2, note=b.note)]
-    tested = [line for line in b.lines if line.p]
-    if tested:
-        columns = ["method", *(text for metric in b.tested for text in (f"{metric} ahead by", "s.e.", "p")), "verdict"]
-        body = [[line.label, *_leads(line), b.against_baseline(line)] for line in tested]
-        note = "Paired by query: s.e. is of the difference, p of a randomisation test with 100,000 draws."
-        tables.append(Table(f"Against {b.baseline}", columns, body, note=note))
-    return tables
+    return Table(b.title, ["method", "", *b.columns, "verdict"], rows, n_names=2, note=b.note)
 
 
-def _leads(line: object) -> list[str]:
+def _measured(b: Beside) -> Table:
+    rows = [[line.label, *map(_two, line.measured)] for line in b.lines]
+    return Table(b.title, ["method", *b.columns], rows, note=b.note)
+
+
+def _leads(line: Line) -> list[str]:
     out = []
-    for lead, error, p in zip(line.lead, line.error, line.p, strict=True):  # type: ignore[attr-defined]
+    for lead, error, p in zip(line.lead, line.error, line.p, strict=True):
         out += ["–" if lead is None else f"{lead:+.2f}", _two(error), chance(p)]
     return out
 
