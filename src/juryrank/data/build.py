@@ -151,44 +151,54 @@ def from_dicts(
     """
     if values not in ("score", "rank"):
         raise DataError(f"values must be 'score' or 'rank', got {values!r}")
-    rows: list[tuple[str, str, str, float | None, float | None]] = []
-    for expert, queries in runs.items():
-        for query, listed in queries.items():
-            rows.extend(_rows_of_list(str(expert), str(query), listed, values))
-    schema = {"expert": pl.String, "query": pl.String, "item": pl.String, "rank": pl.Float64, "score": pl.Float64}
-    entries = pl.DataFrame(rows, schema=schema, orient="row")
-    return from_long(_ranked(entries), labels=None if labels is None else _label_frame(labels))
+    heads = [(str(e), str(q), listed) for e, queries in runs.items() for q, listed in queries.items()]
+    items: list[str] = []
+    numbers: list[float] = []
+    sizes = np.zeros(len(heads), np.int64)
+    for n, (expert, query, listed) in enumerate(heads):
+        before = len(items)
+        items += map(str, listed)
+        sizes[n] = len(items) - before
+        numbers += _numbers(expert, query, listed, int(sizes[n]), values)
+    entry = np.repeat(np.arange(len(heads)), sizes)
+    ranked = np.array([values == "rank" or not isinstance(listed, Mapping) for _, _, listed in heads], bool)
+    entries = pl.DataFrame(
+        {
+            "expert": pl.Series([expert for expert, _, _ in heads], dtype=pl.String).gather(entry),
+            "query": pl.Series([query for _, query, _ in heads], dtype=pl.String).gather(entry),
+            "item": pl.Series(items, dtype=pl.String),
+            "rank" if ranked.all() else "score": pl.Series(numbers, dtype=pl.Float64),
+        }
+    )
+    if ranked.any() and not ranked.all():
+        by_score = pl.col("score").rank("min", descending=True).over("expert", "query")
+        rank = pl.when(pl.Series(ranked[entry])).then("score").otherwise(by_score)
+        entries = entries.select("expert", "query", "item", rank=rank)
+    return from_long(entries, labels=None if labels is None else _label_frame(labels))
 
 
-def _rows_of_list(
-    expert: str, query: str, listed: Mapping[Any, float] | Iterable[Any], values: str
-) -> list[tuple[str, str, str, float | None, float | None]]:
-    if isinstance(listed, Mapping):
-        try:
-            numbers = [(str(item), float(value)) for item, value in listed.items()]
-        except (TypeError, ValueError) as error:
-            raise DataError(f"expert {expert!r}, query {query!r}: a {values} must be a number: {error}") from None
-        if values == "rank":
-            return [(expert, query, item, value, None) for item, value in numbers]
-        return [(expert, query, item, None, value) for item, value in numbers]
+def _numbers(expert: str, query: str, listed: Any, n: int, values: str) -> Iterable[float]:
+    """The numbers of a list: those given, or 1, 2, 3, … where it is a bare order."""
     if isinstance(listed, str):
         raise DataError(f"expert {expert!r}, query {query!r}: a list of items is needed, got the text {listed[:40]!r}")
-    return [(expert, query, str(item), float(place), None) for place, item in enumerate(listed, 1)]
-
-
-def _ranked(entries: pl.DataFrame) -> pl.DataFrame:
-    """Entries with a rank each, when some lists came with scores and some as bare orders."""
-    if not entries["rank"].is_null().any():
-        return entries.drop("score")
-    if entries["rank"].is_null().all():
-        return entries.drop("rank")
-    from_score = pl.col("score").rank("min", descending=True).over("expert", "query")
-    return entries.with_columns(pl.coalesce("rank", from_score).alias("rank")).drop("score")
+    if not isinstance(listed, Mapping):
+        return map(float, range(1, n + 1))
+    try:
+        return list(map(float, listed.values()))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"expert {expert!r}, query {query!r}: a {values} must be a number: {error}") from None
 
 
 def _label_frame(labels: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
-    rows = [(str(q), str(i), float(value)) for q, judged in labels.items() for i, value in judged.items()]
-    return pl.DataFrame(rows, schema={"query": pl.String, "item": pl.String, "label": pl.Float64}, orient="row")
+    judged = pl.Series([str(query) for query in labels], dtype=pl.String)
+    query = np.repeat(np.arange(len(labels)), np.array([len(of) for of in labels.values()], np.int64))
+    return pl.DataFrame(
+        {
+            "query": judged.gather(query),
+            "item": pl.Series([str(item) for of in labels.values() for item in of], dtype=pl.String),
+            "label": pl.Series([float(value) for of in labels.values() for value in of.values()], dtype=pl.Float64),
+        }
+    )
 
 
 def from_orders(orders: Sequence[Sequence[Any]], *, weights: Sequence[float] | None = None) -> Dataset:

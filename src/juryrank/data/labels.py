@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.rankings import ByQuery, Codes, Floats, Ints, Names, Rankings, freeze
-from juryrank.kernels.ragged import children, parents, sizes_to_ptr
+from juryrank.kernels.ragged import children, sizes_to_ptr
+from juryrank.kernels.slots import spread_labels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,15 +66,9 @@ class Labels(ByQuery):
     def by_slot(self, rankings: Rankings) -> Floats:
         """The label of each slot of ``rankings``; NaN where it is not judged."""
         here = self.to_names_of(rankings)
-        width = max(len(here.items), 1)
-        slot_key = parents(rankings.slot_ptr) * width + rankings.slot_item
-        label_key = parents(here.label_ptr) * width + here.label_item
         out = np.full(rankings.n_slots, np.nan)
-        if not len(slot_key) or not len(label_key):
-            return out
-        sorter = None if np.all(slot_key[1:] > slot_key[:-1]) else np.argsort(slot_key, kind="stable")
-        at = np.searchsorted(slot_key, label_key, sorter=sorter)
-        slot = np.minimum(at, len(slot_key) - 1) if sorter is None else sorter[np.minimum(at, len(slot_key) - 1)]
-        hit = slot_key[slot] == label_key
-        out[slot[hit]] = here.label_value[hit]
+        place = np.full(len(here.items), -1, np.int64)
+        spread_labels(
+            rankings.slot_ptr, rankings.slot_item, here.label_ptr, here.label_item, here.label_value, place, out
+        )
         return out

@@ -140,6 +140,11 @@ class Rankings(ByQuery):
         return counts
 
     @cached_property
+    def items_rise(self) -> bool:
+        """Whether the names of items stand in their own order, as data is built."""
+        return bool(np.all(self.items[1:] > self.items[:-1]))
+
+    @cached_property
     def list_query(self) -> Ints:
         query: Ints = parents(self.list_ptr)
         return query

@@ -53,3 +53,15 @@ def rank_list(m, first, last, item, score, seen, last_list, entry_slot, entry_ra
             at -= 1
         entry_slot[at] = slot
     return True
+
+
+@kernel
+def spread_labels(slot_ptr, slot_item, label_ptr, label_item, label_value, place, out):
+    """The label of each slot, where its item has one; ``place`` has room for every item and starts at -1."""
+    for q in range(len(slot_ptr) - 1):
+        for s in range(slot_ptr[q], slot_ptr[q + 1]):
+            place[slot_item[s]] = s
+        for t in range(label_ptr[q], label_ptr[q + 1]):
+            s = place[label_item[t]]
+            if s >= slot_ptr[q]:  # otherwise the item stands in an earlier query only
+                out[s] = label_value[t]

@@ -69,7 +69,7 @@ class Truth:
         assert source is not None
         if silent := len(source) - len(here):
             warnings.warn(f"{silent} of {len(source)} queries have no labels; left out", DataWarning, stacklevel=3)
-        self.queries = tuple(source.queries[q] for q in here)
+        self.queries = tuple(source.queries[q] for q in here) if silent else source.queries
         self._labels, self._reference = labels, reference
         self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
 
@@ -149,10 +149,21 @@ def _trec_order(consensus: Consensus) -> Ints:
     r = consensus.rankings
     with np.errstate(over="ignore"):
         score = consensus.scores.astype(np.float32).astype(np.float64)
-    place = np.arange(len(r.items))
-    if not np.all(r.items[1:] > r.items[:-1]):
-        place[np.argsort(r.items)] = np.arange(len(r.items))
-    last_name_first = np.argsort(parents(r.slot_ptr) * len(place) - place[r.slot_item], kind="stable")
+    last_name_first = _last_name_first(r)
     order = np.empty(len(score), np.int64)
     descending(r.slot_ptr, score[last_name_first], order)
     return last_name_first[order]
+
+
+def _last_name_first(r: Rankings) -> Ints:
+    """Slots of each query in falling order of their items' names."""
+    rising = r.slot_item[1:] > r.slot_item[:-1]
+    rising[r.slot_ptr[1:-1][(r.slot_ptr[1:-1] > 0) & (r.slot_ptr[1:-1] < r.n_slots)] - 1] = True
+    if r.items_rise and rising.all():  # as data is built: turned around, query by query
+        ends = r.slot_ptr[:-1] + r.slot_ptr[1:] - 1
+        turned: Ints = np.repeat(ends, r.query_size) - np.arange(r.n_slots)
+        return turned
+    place = np.arange(len(r.items))
+    if not r.items_rise:
+        place[np.argsort(r.items)] = np.arange(len(r.items))
+    return np.argsort(parents(r.slot_ptr) * len(place) - place[r.slot_item], kind="stable")
