@@ -42,7 +42,7 @@ SECONDS, MEBIBYTES = 60.0, 1024.0
 WHY = (
     "The paper stops Bradley–Terry and Plackett–Luce after 100 steps of gradient descent, which holds rarely rated "
     "movies back as a prior does; at the optimum with a weak prior, movies that one or two users liked stand first, "
-    "which makes the paper's point more strongly. With a strong prior Plackett–Luce is as good as the multinomial model."
+    "which makes the paper's point more strongly. With a strong prior Plackett–Luce is as good as MPM."
 )
 
 FIT = """
