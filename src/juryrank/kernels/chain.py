@@ -8,7 +8,7 @@ list leaves out stand together below it where missing counts as last; ``tail`` i
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.pairwise import margins
+from juryrank.kernels.pairwise import TIE, index_of_slots, margin_row
 
 
 @kernel
@@ -75,19 +75,24 @@ def majority_chain(
     """Stationary distribution of MC4: choose an item of the query, move there if a majority prefers it."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        margin = np.empty((n, n))
-        margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, margin)
-        move = np.zeros((n, n))  # move[j, i]: from i to j
-        for j in range(n):
-            for i in range(n):
-                if margin[j, i] > 0:
-                    move[j, i] = 1.0 / n
-                    move[i, i] -= 1.0 / n
-            move[j, j] += 1.0
+        beaten = np.empty((n, n), np.uint8)  # beaten[i, j]: a majority prefers j to i
+        stay = np.ones(n)
+        index = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
+        tie = TIE * list_weight[list_ptr[q] : list_ptr[q + 1]].sum()
+        row = np.empty(n)
+        for i in range(n):
+            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, tie, last, row)
+            for j in range(n):
+                beaten[i, j] = row[j] < 0
+            stay[i] -= beaten[i].sum() / n
         old = np.full(n, 1.0 / max(n, 1))
         steps[q] = max_iter + 1
         for step in range(1, max_iter + 1):
-            new = np.dot(move, old)
+            new = stay * old
+            for i in range(n):  # by rows of bytes: an eighth of the memory traffic of a product with a matrix
+                share = old[i] / n
+                for j in range(n):
+                    new[j] += share * beaten[i, j]
             moved = settle(new, old, teleport)
             old = new
             if moved < tol:
