@@ -32,8 +32,10 @@ ROWS = (
     PLAIN,
     LEARNED,
     Trial("mpm, variances", "mpm", {"variances": True}),
+    Trial("mpm, unranked last", "mpm", {"missing": "last"}),
     MODEL,
     Trial("theta-mpm, as published, variances", "theta-mpm", {**AS_PUBLISHED, "variances": True}),
+    Trial("theta-mpm, unranked unknown", "theta-mpm", {"missing": "ignore"}),
     OWN,
     *map(Trial.of, ("rrf", *OURS)),
 )
