@@ -103,3 +103,13 @@ def test_a_consensus_comes_out_as_dict_frame_and_trec_lines():
 def test_equal_scores_keep_the_order_of_the_slots():
     data = from_dicts({"x": {"q": ["c", "a", "b"]}})
     assert list(Consensus(data.rankings, np.zeros(3)).to_dict()["q"]) == ["a", "b", "c"]
+
+
+def test_labels_join_the_names_of_each_data_set_anew() -> None:
+    labels = from_dicts({}, labels={"q": {"a": 1, "b": 2}, "p": {"c": 3}}).labels
+    assert labels is not None
+    one = from_dicts({"x": {"q": ["b", "a"]}}).rankings
+    other = from_dicts({"x": {"p": ["c", "d"], "q": ["a"]}}).rankings
+    for _ in range(2):
+        assert labels.by_slot(one).tolist() == [1.0, 2.0]
+        np.testing.assert_array_equal(labels.by_slot(other), [3.0, np.nan, 1.0])

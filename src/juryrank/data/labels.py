@@ -45,6 +45,13 @@ class Labels(ByQuery):
         """
         if self.queries == rankings.queries and self.items is rankings.items:
             return self
+        before = vars(self).get("_joined")  # experts of one data set come one after the other
+        if before is None or before[0] is not rankings.items or before[1] != rankings.queries:
+            before = vars(self)["_joined"] = (rankings.items, rankings.queries, self._joined_to(rankings))
+        joined: Labels = before[2]
+        return joined
+
+    def _joined_to(self, rankings: Rankings) -> Labels:
         place = {name: q for q, name in enumerate(self.queries)}
         found = np.array([place.get(name, len(self)) for name in rankings.queries], np.int64)
         padded = np.append(self.label_ptr, self.label_ptr[-1:])  # one empty query for names without labels
