@@ -21,7 +21,7 @@ from juryrank.bench.kemeny import every_order, ours, plain_milp
 from juryrank.bench.peers import load, silent
 from juryrank.bench.single_query import careless_loop, plain_loop, plain_loop_of_scores, some_lists
 from juryrank.bench.table import Benchmark, Row, at_least, side_by_side
-from published import MEASURED, METRICS, PUBLISHED
+from published import FLOORS, MEASURED, METRICS, PUBLISHED
 from quality import Quality, verdict
 
 
@@ -130,6 +130,16 @@ def test_a_row_that_is_not_reached_is_said() -> None:
     low = (*[0.0] * 10, (MEASURED["borda"].values[-1] or 0.0) - 0.31)
     assert (verdict("rrf", published)[1], verdict("rrf", off)[1], verdict("borda", low)[1]) == (True, False, False)
     assert Quality({"rrf": published, "borda": low, "isr": low}).failed == ["borda"]
+
+
+def test_a_learner_must_reach_both_of_its_floors() -> None:
+    def row(ndcg_5: float, mean_precision: float) -> tuple[float, ...]:
+        return tuple({"nDCG@5": ndcg_5, "AP": mean_precision}.get(metric, 0.0) for metric in METRICS)
+
+    ndcg_5, mean_precision = FLOORS["blend"]
+    assert verdict("blend", row(ndcg_5, mean_precision))[1] is True
+    assert verdict("blend", row(ndcg_5 - 0.01, mean_precision + 1))[1] is False
+    assert verdict("blend", row(ndcg_5 + 1, mean_precision - 0.01))[1] is False
 
 
 def test_rrf_reproduces_its_published_row(shared_data: Path) -> None:

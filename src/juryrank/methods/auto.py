@@ -39,7 +39,7 @@ class Auto(Aggregator):
 
     name = "auto"
     supervised = True
-    among: str = param("rrf,borda,jury,ridge", "methods to choose from, separated by commas; rrf is always one")
+    among: str = param("rrf,borda,jury,ridge,blend", "methods to choose from, separated by commas; rrf is always one")
     target: str = param("nDCG@10", "the metric to choose by")  # type: ignore[misc]
     parts: int = param(5, "parts of the training queries, each tested once", at_least=2)
     experts: str = experts_param()
