@@ -104,6 +104,17 @@ def test_an_experiment_without_its_data_is_skipped_and_the_others_run(tmp_path, 
     assert "| needs no-such-set in " in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_an_experiment_that_fails_does_not_stop_the_others(tmp_path, experiment):
+    def fail(context: Context) -> Findings:
+        raise DataError("a file is broken")
+
+    failing, lines = Experiment("other", "www2007", "Other", (), fail), []
+    outcomes = run([failing, experiment], context(tmp_path), lines.append)
+    assert lines[0] == "other: FAILED: a file is broken"
+    assert [o.findings for o in outcomes] == [None, FOUND]
+    assert not (tmp_path / "out" / "results" / "other.json").exists()
+
+
 def test_a_folder_of_data_that_is_not_there_is_an_error(tmp_path, experiment):
     with pytest.raises(DataError, match="no such folder"):
         run([experiment], Context(tmp_path / "nowhere", tmp_path / "out"))

@@ -46,8 +46,9 @@ def from_matrix(scores: Floats, truth: Floats) -> Dataset:
 
 
 def letor(folder: Path, name: str) -> Dataset:
-    """The lists of MQ2008-agg, say, with the 46 features of MQ2008."""
-    return juryrank.read(folder / f"{name}-agg", features=sorted((folder / name).glob("S*.txt*")))
+    """The lists of MQ2008-agg, say, with the 46 features of MQ2008: of its five parts, or of the tests of its folds."""
+    parts = sorted((folder / name).glob("S*.txt*")) or sorted((folder / name).glob("Fold*/test.txt*"))
+    return juryrank.read(folder / f"{name}-agg", features=parts)
 
 
 def ohsumed(folder: Path) -> Dataset:

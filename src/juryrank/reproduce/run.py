@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank import __version__
-from juryrank.errors import DataError, JuryrankWarning, UnknownNameError
+from juryrank.errors import DataError, JuryrankError, JuryrankWarning, UnknownNameError
 from juryrank.progress import track
 from juryrank.readers.atomic import save
 from juryrank.report import plain
@@ -21,7 +21,7 @@ from juryrank.reproduce.findings import Findings
 
 @dataclass(frozen=True)
 class Outcome:
-    """An experiment with what it found, or with what it lacked."""
+    """An experiment with what it found, or with what it lacked or failed at."""
 
     experiment: Experiment
     findings: Findings | None
@@ -61,9 +61,14 @@ def _one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
     if (kept := _kept(path, key)) is not None:
         return Outcome(experiment, Findings.from_dict(kept["findings"]), kept["seconds"]), "kept from before"
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JuryrankWarning)  # studies stop early on purpose, and take what is not judged
-        findings = experiment.run(context)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", JuryrankWarning
+            )  # studies stop early on purpose, and take what is not judged
+            findings = experiment.run(context)
+    except JuryrankError as error:
+        return Outcome(experiment, None, lacking=f"failed: {error}"), f"FAILED: {error}"
     seconds = round(time.perf_counter() - start, 1)
     found = {"key": key, "seconds": seconds, "findings": plain(findings.to_dict())}
     save(path, (json.dumps(found, ensure_ascii=False) + "\n").encode())

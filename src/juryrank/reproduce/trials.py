@@ -131,6 +131,8 @@ class Trials:
         return tuple((100 * gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1])).tolist())
 
     def _seeds_of(self, trial: Trial) -> tuple[int, ...]:
+        if "seed" in trial.params:
+            return (int(trial.params["seed"]),)
         return self.seeds if "seed" in juryrank.method(trial.name).params() else (0,)
 
     def means_of(self, values: Floats) -> Floats:
