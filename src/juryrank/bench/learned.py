@@ -27,7 +27,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 
 def _inference(data: Dataset) -> list[Row]:
     rows = []
-    for found in runtime(data, Scale(times=(1, 10), repeats=3, dense_queries=8)):
+    for found in runtime(data, Scale(times=(1, 10), repeats=3, dense_queries=4)):
         size = f"{found['expansion']} ×{found['times']}"
         dense, ours = (Timing(None, found[name] / 1000, 3) for name in (f"{DENSE} ms", "features ms"))
         rows.append(Row(f"SVD features of a query, {size}", "dense numpy SVD", ours, dense, "the factorisation alone"))

@@ -19,7 +19,7 @@ from juryrank.data import Dataset
 from juryrank.data.build import from_long
 
 N_ITEMS, N_LISTS, LENGTH = 10_000, 50, 1_000
-PATIENCE = 120.0  # seconds that a peer gets
+PATIENCE = 60.0  # seconds that a peer gets
 PEERS = {"mc4": ("MarkovChains", "MC4"), "copeland": ("Majoritarian", "CopelandWinners")}
 CODE = """
 import json, sys, time

@@ -19,7 +19,7 @@ from juryrank.methods import METHODS
 
 N_EXPERTS, LENGTH, POOL = 5, 20, 40  # of each query, which stays as it is while queries multiply
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-PATIENCE = 4.0  # seconds of one call, after which a method goes no further
+PATIENCE = 2.0  # seconds of one call, after which a method goes no further
 LEARNED = ("crf", "ridge", "svd-lambdarank")
 FIRST = 1000  # queries that learned methods learn from
 
