@@ -38,4 +38,7 @@ def run(
         outcomes = reproduce.run(wanted, context, lambda line: note(line, quiet=quiet))
     written = write(outcomes, context)
     missed = sum(not claim.holds for o in outcomes if o.findings for claim in o.findings.targets)
-    note(f"{written[-1]}: {len(outcomes)} experiments, {missed} targets not met", quiet=quiet)
+    done = sum(o.findings is not None for o in outcomes)
+    note(f"{written[-1]}: {done} of {len(outcomes)} experiments, {missed} targets not met", quiet=quiet)
+    if any(o.failed for o in outcomes):
+        raise typer.Exit(1)

@@ -27,6 +27,7 @@ class Outcome:
     findings: Findings | None
     seconds: float = 0.0
     lacking: str = ""
+    failed: bool = False
 
 
 def chosen(names: Sequence[str], experiments: Sequence[Experiment]) -> list[Experiment]:
@@ -68,7 +69,7 @@ def _one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
             )  # studies stop early on purpose, and take what is not judged
             findings = experiment.run(context)
     except JuryrankError as error:
-        return Outcome(experiment, None, lacking=f"failed: {error}"), f"FAILED: {error}"
+        return Outcome(experiment, None, lacking=str(error), failed=True), f"FAILED: {error}"
     seconds = round(time.perf_counter() - start, 1)
     found = {"key": key, "seconds": seconds, "findings": plain(findings.to_dict())}
     save(path, (json.dumps(found, ensure_ascii=False) + "\n").encode())
