@@ -23,8 +23,8 @@ types: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(VENV)/bin/juryrank bench --out build/bench
 
-quality: $(VENV)/.demo
-	$(PY) bench/quality.py
+quality: $(VENV)/.dev
+	$(VENV)/bin/juryrank reproduce --data ../shared/data --out build/reproduced
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from juryrank.errors import DataError, UnknownNameError
@@ -11,6 +12,8 @@ from juryrank.report import Table
 from juryrank.reproduce import EXPERIMENTS, Context, Experiment, chosen, run
 from juryrank.reproduce.findings import Beside, Claim, Figure, Findings, Line
 from juryrank.reproduce.report import write
+from juryrank.reproduce.targets import floor
+from juryrank.reproduce.trials import METRICS, Trial
 
 BESIDE = Beside(
     "Table 9",
@@ -178,3 +181,15 @@ def test_markdown_names_pictures_that_lie_beside_it(written, tmp_path):
     names = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", written["report.md"])
     assert names == ["squares.png", "lines.png"]
     assert all((tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("mean_precision", "ndcg_5", "met"), [(51.2, 51.8, True), (51.19, 60.0, False), (60.0, 51.79, False)]
+)
+def test_a_learner_must_reach_both_of_its_floors(mean_precision, ndcg_5, met):
+    class Told:
+        def means(self, trial: Trial) -> np.ndarray:
+            found = {"AP": mean_precision, "nDCG@5": ndcg_5}
+            return np.array([found.get(metric, 0.0) for metric in METRICS])
+
+    assert floor(Told(), "blend", (51.2, 51.8)).holds == met

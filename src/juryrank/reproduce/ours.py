@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 
 import juryrank
@@ -11,8 +13,9 @@ from juryrank.reproduce import sushi
 from juryrank.reproduce.experiment import Context, Experiment
 from juryrank.reproduce.findings import Claim, Findings
 from juryrank.reproduce.published import MEASURED, MEASURED_SLACK
-from juryrank.reproduce.trials import METRICS, Trial, letor
+from juryrank.reproduce.trials import METRICS, Trial, beside, letor
 
+LEARNERS = ("rrf", "jury", "ridge", "lambdarank", "svd-lambdarank", "crf", "kernel", "blend", "auto")
 ROBUST, ROBUST_LEAD = "robust03", 3.0  # points of nDCG@20 over RRF
 
 
@@ -33,6 +36,12 @@ def consensus(context: Context) -> Findings:
         targets=(Claim(text, f"{least}, the furthest, {off[least]:+.2f}", off[least] >= -MEASURED_SLACK),),
         tables=(Table("Consensus methods", ["method", *shown, "MAP beforehand"], rows, note=trials.told()),),
     )
+
+
+def learned(context: Context) -> Findings:
+    """Every method that learns whom to trust, against the field."""
+    names = [*LEARNERS, *(["boosted"] if find_spec("lightgbm") is not None else [])]
+    return Findings(beside=(beside(letor(context, "MQ2008-agg"), [*map(Trial.of, names)], baseline="crf"),))
 
 
 def robust(context: Context) -> Findings:
@@ -58,6 +67,7 @@ def robust(context: Context) -> Findings:
 
 
 EXPERIMENTS = (
+    Experiment("learners", "ours", "Learned methods on MQ2008-agg", ("MQ2008-agg",), learned),
     Experiment("consensus", "ours", "Consensus methods on MQ2008-agg", ("MQ2008-agg",), consensus),
     Experiment("robust03", "ours", "The default on TREC Robust 2003", (ROBUST,), robust),
     Experiment("sushi", "ours", "Sushi: models of orders against Kemeny", (sushi.FILE,), sushi.study),

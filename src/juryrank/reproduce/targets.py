@@ -25,9 +25,9 @@ def learned_targets(trials: Trials) -> tuple[Claim, ...]:
     """RRF's published row, floors of the learners, their time, and the best of ours against the field."""
     return (
         _reproduced(trials),
-        *(_floor(trials, name, floor) for name, floor in FLOORS.items()),
+        *(floor(trials, name, least) for name, least in FLOORS.items()),
         *(_fitted(trials, name) for name in FAST),
-        _floor(trials, BEST, BEST_FLOOR),
+        floor(trials, BEST, BEST_FLOOR),
         _better(trials),
     )
 
@@ -38,11 +38,12 @@ def _reproduced(trials: Trials) -> Claim:
     return Claim("rrf: all 11 published columns within 0.02", f"at most {off:.3f} off", round(off, 6) <= 0.02)
 
 
-def _floor(trials: Trials, name: str, floor: tuple[float, float]) -> Claim:
+def floor(trials: Trials, name: str, least: tuple[float, float]) -> Claim:
+    """Whether the means of a method reach what they must, MAP and nDCG@5."""
     means = trials.means(Trial.of(name))
     found = means[METRICS.index("AP")], means[METRICS.index("nDCG@5")]
-    text = f"{name}: MAP ≥ {floor[0]} and nDCG@5 ≥ {floor[1]}"
-    return Claim(text, f"{found[0]:.2f} and {found[1]:.2f}", bool(found[0] >= floor[0] and found[1] >= floor[1]))
+    text = f"{name}: MAP ≥ {least[0]} and nDCG@5 ≥ {least[1]}"
+    return Claim(text, f"{found[0]:.2f} and {found[1]:.2f}", found[0] >= least[0] and found[1] >= least[1])
 
 
 def _fitted(trials: Trials, name: str) -> Claim:
