@@ -46,7 +46,7 @@ class Nystroem:
     """How an expansion is fitted."""
 
     width: float  # of the kernel, in root median distances between landmarks
-    penalty: float  # per query
+    penalty: float  # in queries: its influence fades as these come in
     landmarks: int
     seed: int
 
@@ -73,7 +73,7 @@ class Nystroem:
             z = problem.centred(rows, np.hstack([kernel, shrunk * part]))
             gram += z.T @ z
             right += z.T @ problem.centred(rows, problem.gains[rows, None])[:, 0]
-        weights = np.linalg.solve(gram + problem.n * self.penalty * np.eye(len(gram)), right)
+        weights = np.linalg.solve(gram + self.penalty * np.eye(len(gram)), right)
         return Expansion(landmarks, basis @ weights[:n], shrunk * weights[n:], sharpness)
 
 
@@ -94,7 +94,6 @@ class Problem:
         everything = slice(0, len(order))
         squares = self.centred(everything, self.gains[:, None])[:, 0] ** 2
         spread = np.sqrt(np.add.reduceat(squares, self.start))
-        self.n = int((spread > 0).sum())
         self.scale = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)[self.place]
 
     def parts(self) -> Iterator[slice]:

@@ -24,7 +24,8 @@ class Blend(Aggregator):
     """A weighted mean of learned methods' scores, each standardised inside the query.
 
     The members are fixed: ``kernel``, which also learns what no sum over experts says, and ``jury``, which holds it
-    to RRF. ``experts`` and ``threshold`` concern jury alone. Validation queries are not needed.
+    to RRF. For a hundred labelled queries and more; with few, take jury. ``experts`` and ``threshold`` concern jury
+    alone. Validation queries are not needed.
 
     >>> from juryrank.data.build import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]

@@ -39,7 +39,7 @@ class Kernel(Aggregator):
     name = "kernel"
     supervised = True
     width: float = param(0.8, "of the kernel, in root median distances between landmarks", above=0)
-    penalty: float = param(0.004, "of large coefficients, per labelled query", above=0)
+    penalty: float = param(1.4, "of large coefficients, counted in labelled queries: it fades as they come in", above=0)
     landmarks: int = param(500, "items that carry the kernel", at_least=1)
     unjudged: str = unjudged_param()
     seed: int = param(0, "of the landmarks", at_least=0)
