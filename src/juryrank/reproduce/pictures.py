@@ -43,13 +43,23 @@ def lines(canvas: Any, data: dict[str, Any]) -> None:
     for axes, panel in _panels(canvas, data):
         for n, (name, y) in enumerate(panel["series"].items()):
             bold = name in panel.get("bold", ())
+            dashed = bold and name != panel["bold"][0]
             colour = BOLD if bold else COLOURS[n % len(COLOURS)]
             axes.plot(
-                panel["x"], y, label=name, lw=2.4 if bold else 1.3, color=colour, marker=".", zorder=3 if bold else 2
+                panel["x"],
+                y,
+                label=name,
+                lw=2.4 if bold else 1.3,
+                color=colour,
+                marker=".",
+                ls="--" if dashed else "-",
+                zorder=3 if bold else 2,
             )
         axes.set(xlabel=panel["xlabel"], ylabel=panel["ylabel"], yscale=panel.get("yscale", "linear"))
         axes.set_title(panel.get("title", ""), fontsize=9)
         axes.grid(axis="y", color="#e4e7eb", lw=0.6)
+        if all(isinstance(x, int) for x in panel["x"]):
+            axes.xaxis.get_major_locator().set_params(integer=True)
     handles, labels = axes.get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize=8, frameon=False)
 

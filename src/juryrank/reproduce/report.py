@@ -21,7 +21,8 @@ STYLE = (
     "h1{margin-bottom:.2rem}h2{margin-top:3rem;border-bottom:3px solid #1f5fa8;padding-bottom:.2rem}"
     "h3{margin:2.5rem 0 0}h4{margin:1.2rem 0 0;color:#444}.good{color:#11662f}.bad{color:#a3301d}"
     ".good,.bad{font-weight:600}.noise{color:#666}nav a{margin-right:1rem}p{max-width:60rem}"
-    "td:not(.n),td:last-child{white-space:normal}td:first-child{min-width:9rem}tr:has(+tr>td:first-child:empty)>td{border-bottom-color:transparent}"
+    "td:not(.n),td:last-child{white-space:normal}tr:has(.n)>td:nth-child(2){white-space:nowrap}"
+    "td:first-child{min-width:9rem}tr:has(+tr>td:first-child:empty)>td{border-bottom-color:transparent}"
 )
 PAPERS = {
     "www2007": "Supervised rank aggregation (Liu, Liu, Qin, Ma, Li, WWW 2007)",
