@@ -52,10 +52,22 @@ def same_word(data, start, stop, other, other_stop):
 
 
 @kernel
-def number_of(data, start, stop, table, book, counts, kind):
-    """The number of the name data[start:stop] among its kind; a new one is entered and counted.
+def is_name(data, start, stop, names, at, end):
+    """Whether data[start:stop] is names[at:end]."""
+    if stop - start != end - at:
+        return False
+    while start < stop and data[start] == names[at]:
+        start += 1
+        at += 1
+    return start == stop
 
-    A row of ``book`` has the hash of a name, its start and its stop, side by side: memory is what this waits for.
+
+@kernel
+def number_of(data, start, stop, table, book, names, counts, kind):
+    """The number of the name data[start:stop] among its kind; a new one is entered, copied and counted.
+
+    A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. All
+    that is side by side, because memory is what this waits for.
     """
     fnv = np.uint64(14695981039346656037)  # FNV-1a
     for i in range(start, stop):
@@ -65,15 +77,18 @@ def number_of(data, start, stop, table, book, counts, kind):
     place = hashed & mask
     while table[place] >= 0:
         n = table[place]
-        if book[n, 0] == hashed and same_word(data, start, stop, book[n, 1], book[n, 2]):
+        if book[n, 0] == hashed and is_name(data, start, stop, names, book[n, 1], book[n, 2]):
             return n
         place = (place + 1) & mask
     n = counts[kind]
     counts[kind] += 1
     table[place] = n
-    book[n, 0] = hashed
-    book[n, 1] = start
-    book[n, 2] = stop
+    at = 0 if n == 0 else book[n - 1, 2] + 1
+    book[n, 0], book[n, 1], book[n, 2] = hashed, at, at + stop - start
+    for i in range(start, stop):
+        names[at] = data[i]
+        at += 1
+    names[at] = NEWLINE
     return n
 
 
@@ -94,15 +109,17 @@ def with_room(table, book, count):
 
 @kernel
 def scan_runs(
-    data, file_ptr, separators, n_words, queries, experts, items, list_query, list_expert, list_start, entry_item,
-    entry_score, careful, counts,
+    data, file_ptr, separators, n_words, books, names, list_query, list_expert, list_start, entry_item, entry_score,
+    careful, counts,
 ):  # fmt: skip
     """Number the names of all lines; False at a line that is not as lines of runs usually are.
 
     Usual is one separator between words, plain numbers, and ranks that never fall inside a list, which is a stretch of
-    one query and one expert. ``queries``, ``experts`` and ``items`` are the books of names; ``careful`` gets entry,
-    start and stop of scores that ``decimal`` leaves to others; ``counts`` what there is of each kind.
+    one query and one expert. ``books`` and ``names`` are of queries, experts and items; ``careful`` gets entry, start
+    and stop of scores that ``decimal`` leaves to others; ``counts`` what there is of each kind.
     """
+    queries, experts, items = books
+    query_names, expert_names, item_names = names
     query_table = np.full(FIRST_ROOM, -1, np.int32)
     expert_table, item_table = query_table.copy(), query_table.copy()
     ends = np.empty(WORDS, np.int64)
@@ -125,14 +142,14 @@ def scan_runs(
                 query_table = with_room(query_table, queries, counts[QUERY])
                 expert_table = with_room(expert_table, experts, counts[EXPERT])
                 m = counts[LIST]
-                list_query[m] = number_of(data, query, query_end, query_table, queries, counts, QUERY)
-                list_expert[m] = number_of(data, tag, tag_end, expert_table, experts, counts, EXPERT)
+                list_query[m] = number_of(data, query, query_end, query_table, queries, query_names, counts, QUERY)
+                list_expert[m] = number_of(data, tag, tag_end, expert_table, experts, expert_names, counts, EXPERT)
                 list_start[m] = counts[ENTRY]
                 counts[LIST] += 1
             if 2 * counts[ITEM] >= len(item_table):  # asked here, too: the call alone is a tenth of the time
                 item_table = with_room(item_table, items, counts[ITEM])
             e = counts[ENTRY]
-            entry_item[e] = number_of(data, ends[1] + 1, ends[2], item_table, items, counts, ITEM)
+            entry_item[e] = number_of(data, ends[1] + 1, ends[2], item_table, items, item_names, counts, ITEM)
             entry_score[e] = score
             counts[ENTRY] += 1
             if kind == HARD:
@@ -141,18 +158,6 @@ def scan_runs(
                 careful[counts[CAREFUL] + 2] = ends[last - 1]
                 counts[CAREFUL] += 3
     return True
-
-
-@kernel
-def copy_names(data, book, out):
-    """The names of a book, a newline after each."""
-    at = 0
-    for n in range(len(book)):
-        for i in range(book[n, 1], book[n, 2]):
-            out[at] = data[i]
-            at += 1
-        out[at] = NEWLINE
-        at += 1
 
 
 @kernel

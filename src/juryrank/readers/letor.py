@@ -25,7 +25,7 @@ ENDINGS = (".letor",)
 
 def sniff(source: Source) -> bool:
     """LETOR lines with a NULL among the values, or with nothing but whole numbers from 1 up."""
-    if not svmlight.looks_like(source.head):
+    if not svmlight.looks_like(source):
         return False
     told = None
     for told in svmlight.values_in(source.head):

@@ -21,7 +21,7 @@ ENDINGS = (".svm", ".svmlight")
 
 def sniff(source: Source) -> bool:
     """LETOR lines whose values cannot be ranks."""
-    return svmlight.looks_like(source.head) and not letor.sniff(source)
+    return svmlight.looks_like(source) and not letor.sniff(source)
 
 
 def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:

@@ -53,7 +53,7 @@ class _Election:
 def sniff(source: Source) -> bool:
     """The ending of a PrefLib file, or its header."""
     return source.suffix in ENDINGS or any(
-        line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.head[:20]
+        line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start
     )
 
 

@@ -30,7 +30,7 @@ read_frame = table.read_frame  # a frame has a header, and with one ratings are 
 
 def sniff(source: Source) -> bool:
     """A first line of user, item, number, and perhaps a time in seconds, without a header."""
-    return bool(source.head) and BARE.match(source.head[0]) is not None
+    return bool(source.start) and BARE.match(source.start[0]) is not None
 
 
 def read(source: Source, columns: table.Columns = None, values: str | None = None) -> Long:

@@ -20,7 +20,8 @@ from juryrank.errors import DataError
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
 QUOTED = 40  # characters of an offending line that a message repeats
-HEAD, HEAD_BYTES = 1000, 100_000  # lines that sniffing looks at, whichever is less; never less than one
+START, HEAD = 20, 1000  # lines that sniffing looks at: at first, and where these do not tell
+HEAD_BYTES = 1_000_000  # of them at most, but never less than one line
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,21 @@ class Source:
         return self.data.startswith(PARQUET)
 
     @cached_property
+    def start(self) -> list[str]:
+        """The very first lines that are not blank."""
+        return self._first(START, HEAD_BYTES // 10) or self.head[:START]
+
+    @cached_property
     def head(self) -> list[str]:
         """The first lines that are not blank."""
+        return self._first(HEAD, HEAD_BYTES)
+
+    def _first(self, n: int, size: int) -> list[str]:
         if self.parquet:
             return []
-        cut = self.data.find(b"\n", HEAD_BYTES)
+        cut = self.data.find(b"\n", size)
         start = self.data if cut < 0 else self.data[:cut]
-        lines = [line for line in start.split(b"\n", HEAD)[:HEAD] if line and not line.isspace()]
+        lines = [line for line in start.split(b"\n", n)[:n] if line and not line.isspace()]
         return b"\n".join(lines).decode().split("\n") if lines else []
 
     def lines(self) -> pl.DataFrame:

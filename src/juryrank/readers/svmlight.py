@@ -21,9 +21,10 @@ EXPECTED = "a number, qid:… and key:value pairs"
 NAMED = r"^#\s*(?:expert|feature)\s+(\d+)\s*=\s*(.*\S)\s*$"
 
 
-def looks_like(head: list[str]) -> bool:
+def looks_like(source: Source) -> bool:
     """Whether the first line that is no comment is such a line."""
-    first = next((line for line in head if not line.startswith("#")), "")
+    lines = source.start if any(not line.startswith("#") for line in source.start) else source.head
+    first = next((line for line in lines if not line.startswith("#")), "")
     return LINE.match(first) is not None
 
 

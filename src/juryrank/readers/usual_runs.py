@@ -17,7 +17,7 @@ from juryrank.data import Dataset, Rankings
 from juryrank.data.names import natural_key
 from juryrank.data.rankings import Codes, Floats, Ints, Names
 from juryrank.kernels.ragged import children, sizes_to_ptr
-from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, copy_names, scan_runs
+from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
 from juryrank.readers.source import Source
 from juryrank.readers.words import first_words, separator_of
@@ -52,15 +52,17 @@ class Lines:
     def __init__(self, data: bytes, ptr: Ints, separators: NDArray[np.uint8], n_words: Ints) -> None:
         self.data = data
         room = data.count(b"\n")
-        self.books = [np.empty((room, 3), np.int64) for _ in range(3)]  # hash, start and stop of each name
+        # Room for the worst case costs nothing until it is written to.
+        self.books = tuple(np.empty((room, 3), np.int64) for _ in range(3))  # hash, start and stop of each name
+        self.texts = tuple(np.empty(len(data), np.uint8) for _ in range(3))  # the names, a newline after each
         self.list_query, self.list_expert = np.empty(room, np.int32), np.empty(room, np.int32)
         self.list_start = np.empty(room, np.int64)
         self.item, self.score = np.empty(room, np.int32), np.empty(room)
         self.careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
         self.counts = np.zeros(6, np.int64)
         self.usual = scan_runs(
-            np.frombuffer(data, np.uint8), ptr, separators, n_words, *self.books, self.list_query, self.list_expert,
-            self.list_start, self.item, self.score, self.careful, self.counts,
+            np.frombuffer(data, np.uint8), ptr, separators, n_words, self.books, self.texts, self.list_query,
+            self.list_expert, self.list_start, self.item, self.score, self.careful, self.counts,
         ) and self._with_careful_scores()  # fmt: skip
 
     def _with_careful_scores(self) -> bool:
@@ -71,10 +73,9 @@ class Lines:
 
     def names(self, kind: int) -> list[str]:
         """The names of a kind, by number."""
-        book = self.books[kind][: self.counts[kind]]
-        text = np.empty(int((book[:, 2] - book[:, 1]).sum()) + len(book), np.uint8)
-        copy_names(np.frombuffer(self.data, np.uint8), book, text)
-        return text.tobytes().decode().split("\n")[:-1]
+        count = int(self.counts[kind])
+        stop = int(self.books[kind][count - 1, 2]) if count else 0
+        return self.texts[kind][:stop].tobytes().decode().split("\n") if count else []
 
     def dataset(self) -> Dataset | None:
         """The Dataset, or None where lists are not as they usually are."""

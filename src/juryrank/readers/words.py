@@ -12,7 +12,7 @@ from juryrank.readers.source import Source
 
 def first_words(source: Source) -> list[str]:
     """The words of the first line that is not blank."""
-    return [word.decode() for word in source.head[0].encode().split()] if source.head else []
+    return [word.decode() for word in source.start[0].encode().split()] if source.start else []
 
 
 def separator_of(data: bytes) -> bytes:
