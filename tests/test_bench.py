@@ -1,10 +1,15 @@
 """The benchmark compares like with like: on small data, peers give what we give, and differences are noticed."""
 
-from itertools import combinations, permutations
+import json
+from itertools import combinations, pairwise, permutations
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import juryrank
+from juryrank import bench
+from juryrank.bench import files, queries, scaling
 from juryrank.bench.agreement import of_scores, of_values
 from juryrank.bench.clock import Timing, timed
 from juryrank.bench.evaluation import METRICS as THREE
@@ -14,7 +19,8 @@ from juryrank.bench.inputs import Inputs, orders_of, random_dataset
 from juryrank.bench.kemeny import every_order, ours, plain_milp
 from juryrank.bench.peers import load, silent
 from juryrank.bench.single_query import careless_loop, plain_loop, plain_loop_of_scores, some_lists
-from juryrank.bench.table import Benchmark, Row, at_least, side_by_side
+from juryrank.bench.table import Benchmark, Row, Series, at_least, side_by_side
+from juryrank.errors import UnknownNameError
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +119,51 @@ def test_a_ratio_that_only_a_busy_machine_gives_does_not_meet_a_target() -> None
     idle = Row("a task", "peer", Timing(None, 1.0, 1, 1.0), Timing(None, 30.0, 1, 25.0), "equal", True)
     busy = Row("a task", "peer", Timing(None, 1.0, 1, 1.0), Timing(None, 50.0, 1, 15.0), "equal", True)
     assert [at_least("≥ 20×", [row], ("a task",), "peer", 20)[0].met for row in (idle, busy)] == [True, False]
+
+
+@pytest.mark.parametrize("package", ["polars", "duckdb"])
+def test_a_query_over_files_gives_our_scores(package: str, inputs: Inputs, tmp_path: Path) -> None:
+    peer(package)
+    theirs = {"polars": queries.polars_to_file, "duckdb": queries.duckdb_to_file}[package]
+    found = theirs(sorted(inputs.run_files.iterdir()), tmp_path / "theirs.run")
+    ours = files.file_to_file(inputs.run_files, tmp_path / "ours.run")
+    assert of_scores(files.scores_in(ours), files.scores_in(found), inputs.data)[1]
+
+
+def test_a_slope_is_that_of_the_large_sizes() -> None:
+    sizes = [1_000, 10_000, 100_000, 1_000_000]
+    assert Series("linear", sizes, [0.009, 0.01, 0.1, 1.0], [None] * 4).slope == pytest.approx(1.0)
+    assert Series("square", sizes, [0.0, 0.01, 1.0, 100.0], [None] * 4).slope == pytest.approx(2.0)
+
+
+def test_memory_is_the_peak_of_a_call() -> None:
+    timing, _ = timed(lambda: np.ones(4_000_000).sum(), most=2)
+    if timing.memory is None:
+        pytest.skip("this system does not tell the peak of a process")
+    assert 25_000_000 < timing.memory < 80_000_000
+
+
+def test_growing_data_has_the_entries_it_should_have() -> None:
+    data = scaling.made(10).rankings
+    assert data.n_entries == 10 * scaling.N_EXPERTS * scaling.LENGTH
+    assert all(len(set(data.entry_slot[lo:hi])) == hi - lo for lo, hi in pairwise(data.entry_ptr))
+
+
+def test_a_report_is_written_as_text_numbers_and_pictures(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    spent = Timing(0.2, 0.1, 3, 0.1, 1 << 20)
+    series = Series("rrf", [1_000, 10_000], [0.001, 0.01], [None, None])
+    rows = [
+        Row("a task", "a peer", spent, Timing(None, 1.0, 1), "equal", True, 0.05),
+        Row("b", "–", spent, None, "", series=series),
+    ]
+    written = bench.write(Benchmark(rows, [], "nothing.", 0.0, 0.0), tmp_path)
+    assert [path.name for path in written] == ["speed.md", "speed.json", "scaling.svg", "speed.svg"]
+    row = json.loads(written[1].read_text())["rows"][0]
+    assert (row["ratio"], row["limit"], row["ours"]["memory"]) == (10.0, 0.05, 1 << 20)
+    assert " 10× | " in written[0].read_text()
+
+
+def test_a_task_that_does_not_exist_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="no task 'fussion'"):
+        bench.run(["fussion"], tmp_path)
