@@ -215,7 +215,7 @@ def test_the_passes_can_be_watched(dataset):
 
 def test_supervised_mc4_refuses_what_will_not_fit(monkeypatch, dataset):
     model = method("supervised-mc4", epochs=1).fit(dataset)
-    monkeypatch.setattr("juryrank.methods.base.MATRIX_LIMIT", 8)
+    monkeypatch.setattr("juryrank.methods.base.MATRIX_BYTES", 64)
     for call in (lambda: method("supervised-mc4").fit(dataset), lambda: model.predict(dataset)):
         with pytest.raises(DataError, match=r"supervised-mc4 compares all pairs .* use supervised-mc2"):
             call()

@@ -6,6 +6,7 @@ import warnings
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from math import isqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -188,15 +189,15 @@ class Aggregator(ABC):
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
 
-MATRIX_LIMIT = 10_000  # items of one query: a matrix of 800 MB
+MATRIX_BYTES = 800_000_000  # of one query: pairs of 10,000 items, 8 bytes each
 
 
-def check_matrix_size(name: str, rankings: Rankings, instead: str) -> None:
-    """Refuse a query whose matrix of pairs would not fit in memory, and say what to use."""
-    largest = int(rankings.query_size.max(initial=0))
-    if largest > MATRIX_LIMIT:
+def check_matrix_size(name: str, rankings: Rankings, instead: str, *, cell: int = 8) -> None:
+    """Refuse a query whose matrix of pairs, ``cell`` bytes each, would not fit in memory, and say what to use."""
+    largest, most = int(rankings.query_size.max(initial=0)), isqrt(MATRIX_BYTES // cell)
+    if largest > most:
         query = rankings.queries[int(rankings.query_size.argmax())]
         raise DataError(
-            f"{name} compares all pairs and takes up to {MATRIX_LIMIT} items per query; "
+            f"{name} compares all pairs and takes up to {most} items per query; "
             f"query {query!r} has {largest}; use {instead}, or cut the lists"
         )

@@ -30,7 +30,7 @@ class MC4(MarkovChain):
 
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings
-        check_matrix_size(self.name, r, "mc2")
+        check_matrix_size(self.name, r, "mc2", cell=1)
         majority_chain(
             r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r),
             self.missing == "last", self.teleport, self.tol, self.max_iter, steps, out,
