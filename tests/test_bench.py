@@ -1,6 +1,7 @@
 """The benchmark compares like with like: on small data, peers give what we give, and differences are noticed."""
 
 import json
+from collections.abc import Callable
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from juryrank.bench.evaluation import pytrec_values, without_ties
 from juryrank.bench.fusion import cases, fusion
 from juryrank.bench.inputs import Inputs, orders_of, random_dataset
 from juryrank.bench.kemeny import every_order, ours, plain_milp
-from juryrank.bench.peers import load, silent
+from juryrank.bench.peers import Peer, load, silent
 from juryrank.bench.single_query import careless_loop, plain_loop, plain_loop_of_scores, some_lists
 from juryrank.bench.table import Benchmark, Row, Series, at_least, side_by_side
 from juryrank.errors import UnknownNameError
@@ -106,8 +107,6 @@ def test_the_first_call_is_timed_apart_and_a_slow_call_is_not_repeated() -> None
 
 
 def test_a_peer_that_is_not_installed_is_skipped_by_name(inputs: Inputs) -> None:
-    from juryrank.bench.peers import Peer
-
     absent = Peer("no_such_package", lambda package: lambda: None)
     rows = side_by_side("a task", lambda: 1, [absent], lambda a, b: ("equal", True))
     report = Benchmark(rows, [], "nothing.", 0.0, 0.0)
@@ -167,3 +166,15 @@ def test_a_report_is_written_as_text_numbers_and_pictures(tmp_path: Path) -> Non
 def test_a_task_that_does_not_exist_is_said(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no task 'fussion'"):
         bench.run(["fussion"], tmp_path)
+
+
+def test_a_peer_that_breaks_does_not_take_the_others_along() -> None:
+    def broken(package: object) -> Callable[[], None]:
+        def call() -> None:
+            raise RuntimeError("out of order")
+
+        return call
+
+    peers = [Peer("json", broken), Peer("json", lambda package: lambda: 1, title="whole")]
+    rows = side_by_side("a task", lambda: 1, peers, lambda a, b: ("equal", a == b))
+    assert [row.agreement for row in rows] == ["failed: RuntimeError: out of order", "equal"]

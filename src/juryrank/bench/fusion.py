@@ -106,7 +106,7 @@ def _queries(inputs: Inputs) -> list[Peer]:
         rows = inputs.entries.with_columns(score=-pl.col("rank"))
         connection = package.connect()
         connection.register("entries", rows)
-        return lambda: connection.execute(duckdb_rrf("entries")).pl()
+        return lambda: pl.DataFrame(connection.sql(duckdb_rrf("entries")))
 
     return [Peer("polars", polars, plain=scores_of), Peer("duckdb", duckdb, plain=scores_of)]
 

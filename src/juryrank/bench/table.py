@@ -104,9 +104,14 @@ def side_by_side(
         if call is None:
             rows.append(skipped(task, peer.package, timing, limit))
             continue
-        with silent():
-            spent, theirs = timed(call, budget=budget)
-        text, agrees = compare(result, peer.plain(theirs))
+        try:
+            with silent():
+                spent, theirs = timed(call, budget=budget)
+            text, agrees = compare(result, peer.plain(theirs))
+        except Exception as error:  # whatever a peer may raise is no reason to lose the other rows
+            told = f"failed: {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
+            rows.append(Row(task, peer.name, timing, None, told, limit=limit))
+            continue
         rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees, limit))
     return rows
 
