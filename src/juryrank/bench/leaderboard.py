@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from juryrank.bench import online_ratings
 from juryrank.bench.clock import Timing, alternating, once, timed
 from juryrank.bench.inputs import Inputs
 from juryrank.bench.peers import load, silent
-from juryrank.bench.table import Found, Row, Target, times
+from juryrank.bench.table import Found, Row, Target, skipped, times
 from juryrank.data.build import from_orders
 from juryrank.data.comparisons import from_pairs
 from juryrank.leaderboard import leaderboard
+from juryrank.leaderboard.board import Leaderboard
 from juryrank.methods import BradleyTerry, PlackettLuce
 
 N = 100_000
@@ -70,6 +72,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
         ]
     rows += plackett_luce()
     rows += bootstrap(Battles(100))
+    rows.append(with_intervals(Battles(100)))
     rows += online_ratings.rows()
     return rows, targets
 
@@ -139,6 +142,33 @@ def plackett_luce(n_lists: int = 2000, n_items: int = 50, length: int = 10) -> l
     spent, theirs = timed(lambda: choix.ilsr_rankings(n_items, orders, tol=1e-10), most=3)
     apart = float(np.abs(consensus.scores - (theirs - theirs.mean())).max())
     return [Row(task, "choix ilsr", timing, spent, f"strengths apart by {apart:.0e}", apart < 1e-5)]
+
+
+def with_intervals(battles: Battles) -> Row:
+    """From names to strengths with sandwich intervals."""
+    task = f"Bradley–Terry with intervals, {N:,} pairs, {battles.n_items} items"
+
+    def ours() -> Leaderboard:
+        return leaderboard(from_pairs(*battles.names), bootstrap=0, interval="sandwich", judges=False)
+
+    timing, board = timed(ours, most=15)
+    if load("arena_rank") is None:
+        return skipped(task, "arena_rank", timing)
+    with silent():
+        spent, (names, ratings) = timed(lambda: _by_arena_rank(battles), most=5)
+    theirs = dict(zip(names, ratings - np.mean(ratings), strict=True))
+    apart = max(abs(theirs[name] - score) for name, score in zip(board.items, board.score, strict=True))
+    return Row(task, "arena_rank", timing, spent, f"strengths apart by {apart:.0e}", bool(apart < 1e-2))
+
+
+def _by_arena_rank(battles: Battles) -> tuple[list[str], NDArray[Any]]:
+    better, worse = battles.names
+    columns = {"model_a": better, "model_b": worse, "winner": ["model_a"] * N}
+    frame = import_module("pandas").DataFrame(columns)
+    data = import_module("arena_rank.utils.data_utils").PairDataset.from_pandas(frame, min_pair_count=0)
+    model = import_module("arena_rank.models.bradley_terry").BradleyTerry(n_competitors=len(data.competitors))
+    model.compute_ratings_and_cis(data)
+    return list(data.competitors), np.array(model.params["ratings"])
 
 
 def bootstrap(battles: Battles, resamples: int = 1000, theirs: int = 20) -> list[Row]:
