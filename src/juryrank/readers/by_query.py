@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
@@ -18,6 +19,7 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.names import natural_key
 from juryrank.errors import DataError
+from juryrank.kernels.jit import threads
 from juryrank.kernels.run_lines import query_starts
 from juryrank.readers import table, tabular, trec_run, usual_runs
 from juryrank.readers.columns import roles
@@ -161,7 +163,8 @@ class QueryFiles:
     """Several files, read together query by query."""
 
     def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options) -> None:
-        self.files = [_opened(path, format_name, options) for path in files_of(paths)]
+        with ThreadPoolExecutor(threads()) as pool:
+            self.files = list(pool.map(lambda path: _opened(path, format_name, options), files_of(paths)))
         self._demand_different_experts()
         self.queries = sorted({query for file in self.files for query in file.extents}, key=natural_key)
 
