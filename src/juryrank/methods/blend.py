@@ -16,16 +16,16 @@ from juryrank.methods.members import fitted, kept, restored
 from juryrank.params import param
 
 # Method and weight, chosen once, on validation queries: what is best where most items are judged, and what is safest.
-RECIPE = {"kernel": 0.8, "jury": 0.2}
+RECIPE = {"kernel": 0.6, "jury": 0.2, "crf": 0.2}
 
 
 @dataclass(kw_only=True)
 class Blend(Aggregator):
     """A weighted mean of learned methods' scores, each standardised inside the query.
 
-    The members are fixed: ``kernel``, which also learns what no sum over experts says, and ``jury``, which holds it
-    to RRF. For a hundred labelled queries and more; with few, take jury. ``experts`` and ``threshold`` concern jury
-    alone. Validation queries are not needed.
+    The members are fixed: ``kernel``, which also learns what no sum over experts says, ``jury``, which holds it to RRF,
+    and ``crf``, which is trained for the metric. For a hundred labelled queries and more; with few, take jury.
+    ``experts`` and ``threshold`` concern jury and crf. Validation queries choose crf's passes.
 
     >>> from juryrank.data.build import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
