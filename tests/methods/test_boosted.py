@@ -1,6 +1,7 @@
 """Forests against the libraries that grew them, and what a fitted model needs."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,3 +155,20 @@ def test_labels_that_never_differ_teach_nothing():
     flat = Dataset(rankings=data.rankings, reference=np.full(data.rankings.n_slots, 1.0))
     with pytest.raises(DataError, match="no query has labels that differ"):
         Boosting(grower("lightgbm"), 5, "nDCG@10", 0, "irrelevant", lambda _: np.zeros((0, 1))).run(flat, None)
+
+
+def test_features_of_the_items_are_looked_at_where_that_is_asked_for():
+    rng = np.random.default_rng(0)
+    queries = [f"q{n}" for n in range(60)]
+    labels = {q: {f"i{i}": int(v) for i, v in enumerate(rng.integers(0, 3, 10))} for q in queries}
+    shuffled = {q: [f"i{i}" for i in rng.permutation(10)] for q in queries}
+    data = from_dicts({"noise": shuffled}, labels=labels)
+    known = np.column_stack([rng.normal(size=data.rankings.n_slots), data.slot_labels])
+    data = replace(data, features=known)
+    model = method("boosted", item_features=True).fit(data[:40])
+    assert model.score(data[40:]) > 0.99
+    assert method("boosted").fit(data[:40]).score(data[40:]) < 0.9
+    with pytest.raises(DataError, match="fitted on 2 item features, and the data has 1"):
+        model.predict(replace(data, features=known[:, :1]))
+    with pytest.raises(DataError, match="needs item features"):
+        model.predict(replace(data, features=None))

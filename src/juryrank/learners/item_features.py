@@ -12,9 +12,7 @@ from juryrank.learners.glm import by_query, standardised
 
 def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> Floats:
     """[n_slots, n_features]; an item whose feature is not known stands at the mean of its query, and is counted."""
-    x, ptr = given_features(name, data), data.rankings.slot_ptr
-    if n_features is not None and x.shape[1] != n_features:
-        raise DataError(f"{name} was fitted on {n_features} item features, and the data has {x.shape[1]}")
+    x, ptr = given_features(name, data, n_features), data.rankings.slot_ptr
     unknown = ~np.isfinite(x)
     if unknown.any():
         told = f"{name}: {int(unknown.sum())} unknown values of item features stand at the mean of their query"
@@ -25,10 +23,12 @@ def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> 
     return standardised(ptr, x)
 
 
-def given_features(name: str, data: Dataset) -> Floats:
-    """The features as they are; a DataError where there are none."""
+def given_features(name: str, data: Dataset, n_features: int | None = None) -> Floats:
+    """The features as they are; a DataError where there are none, or not as many as there were."""
     if data.features is None:
         raise DataError(f"{name} needs item features, and the data has none; read them with features=…")
+    if n_features is not None and data.features.shape[1] != n_features:
+        raise DataError(f"{name} was fitted on {n_features} item features, and the data has {data.features.shape[1]}")
     return data.features
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from juryrank.data import Dataset, Rankings
+from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.features.consensus import consensus
 from juryrank.features.log_rank import log_rank
@@ -14,6 +17,7 @@ from juryrank.features.missing import missing
 from juryrank.features.panel import heard
 from juryrank.learners.boosted import Boosting, Forest
 from juryrank.learners.boosted_libraries import LIBRARIES, Grower
+from juryrank.learners.item_features import feature_names, given_features
 from juryrank.learners.target import check_truth, target_param
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.curves import unjudged_param
@@ -25,7 +29,8 @@ class Boosted(Aggregator):
     """Gradient boosted trees that learn to rank, by LightGBM, XGBoost or CatBoost.
 
     They see, from every expert, the logarithm of the item's rank or that it has none, and from all lists together
-    RRF's share, Borda's and that of the lists with the item; strangers are heard in these alone. Each library has its
+    RRF's share, Borda's and that of the lists with the item; strangers are heard in these alone. With
+    ``item_features`` they see these, too. Each library has its
     own loss (lambdarank, rank:ndcg, YetiRank); how many trees stay, validation queries decide by the target. Fitting
     needs ``pip install 'juryrank[boost]'``; a fitted model is plain numbers, and scoring needs nothing.
 
@@ -44,10 +49,12 @@ class Boosted(Aggregator):
     least: int = param(50, "items in a leaf, at least (lightgbm), or the like", at_least=1)
     columns: float = param(0.3, "share of the features that a tree looks at", above=0, at_most=1)
     shrink: float = param(1.0, "pull of the leaves' values towards 0", at_least=0)
+    item_features: bool = param(False, "look at the features of the items, too")
     unjudged: str = unjudged_param()
     seed: int = param(0, "of the features drawn, and of the queries split off", at_least=0)
 
     experts_: list[str] = learned()
+    item_features_: list[str] = learned()
     root_: Ints = learned()
     feature_: Ints = learned()
     threshold_: Floats = learned()
@@ -59,18 +66,22 @@ class Boosted(Aggregator):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
         self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]
+        self.item_features_ = feature_names(self.name, data) if self.item_features else []
         grow = Grower(self.library, self.rate, self.leaves, self.least, self.columns, self.shrink, self.seed)
         forest = Boosting(grow, self.trees, self.target, self.seed, self.unjudged, self._columns).run(data, valid)
         self.root_, self.feature_, self.threshold_ = forest.root, forest.feature, forest.threshold
         self.left_, self.right_ = forest.left, forest.right
         self.missing_left_, self.value_ = forest.missing_left.astype(np.int64), forest.value
 
-    def _scores(self, rankings: Rankings, out: Floats) -> None:
-        x = self._columns(Dataset(rankings=rankings))
+    def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
+        x = self._columns(replace(data, rankings=self._heard(data.rankings)))
         nodes = (self.feature_, self.threshold_, self.left_, self.right_, self.missing_left_ > 0, self.value_)
-        Forest(self.root_, *nodes).checked(x.shape[1]).add_scores(x, rankings.slot_ptr, out)
+        Forest(self.root_, *nodes).checked(x.shape[1]).add_scores(x, data.rankings.slot_ptr, out)
+        return None
 
     def _columns(self, data: Dataset) -> Floats:
         own = np.where(missing(data, self.experts_) > 0, np.nan, log_rank(data, self.experts_))
-        both = np.hstack([own, consensus(data, self.experts_)])
-        return both.astype(np.float32).astype(np.float64)  # some of the libraries see no more
+        columns = [own, consensus(data, self.experts_)]
+        if self.item_features:
+            columns.append(given_features(self.name, data, len(self.item_features_)))
+        return np.hstack(columns).astype(np.float32).astype(np.float64)  # some of the libraries see no more
