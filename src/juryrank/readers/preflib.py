@@ -52,9 +52,7 @@ class _Election:
 
 def sniff(source: Source) -> bool:
     """The ending of a PrefLib file, or its header."""
-    return source.suffix in ENDINGS or any(
-        line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start
-    )
+    return source.suffix in ENDINGS or any(line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start)
 
 
 def read(source: Source) -> Long:
