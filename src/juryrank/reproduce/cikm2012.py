@@ -144,7 +144,8 @@ def crowds(context: Context) -> Findings:
                 p=tuple(each.p for each in leads),
             )
         )
-    note = f"{len(found.tested)} random splits of 100 queries, 60 to learn from, 20 to choose on, 20 to test."
+    note = f"{len(found.tested)} random splits of 100 queries, 60 to learn from, 20 to choose on, 20 to test. "
+    note += "Means are over splits; in differences a query that several splits test counts once."
     shown = Beside("Measured", tuple(crowd.METRICS), tuple(lines), (), ("nDCG@10",), crowd.BASELINE, note)
     return Findings(beside=(shown,), claims=(*_crowd_facts(data), *_crowd_claims(found)), notes=(GOLD,))
 

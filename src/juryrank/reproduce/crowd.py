@@ -69,7 +69,7 @@ class Study:
         _, at = np.unique(self.tested.ravel(), return_inverse=True)
         by_query = np.bincount(at, gain) / np.bincount(at)
         error = float(by_query.std(ddof=1) / np.sqrt(len(by_query)))
-        return Lead(float(gain.mean()), error, randomisation(by_query))
+        return Lead(float(by_query.mean()), error, randomisation(by_query))
 
 
 def read_crowd(path: Path) -> Dataset:
