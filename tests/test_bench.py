@@ -178,3 +178,13 @@ def test_a_peer_that_breaks_does_not_take_the_others_along() -> None:
     peers = [Peer("json", broken), Peer("json", lambda package: lambda: 1, title="whole")]
     rows = side_by_side("a task", lambda: 1, peers, lambda a, b: ("equal", a == b))
     assert [row.agreement for row in rows] == ["failed: RuntimeError: out of order", "equal"]
+
+
+def test_a_task_that_fails_is_a_target_that_is_not_met(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(inputs: Inputs, slow: bool) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr("juryrank.bench.kemeny.measure", fail)
+    monkeypatch.setattr(bench, "find_inputs", lambda folder: Inputs(random_dataset(2, 2), "two queries.", folder))
+    report = bench.run(["kemeny"], tmp_path)
+    assert [(t.measured, t.met) for t in report.targets] == [("RuntimeError: out of order", False)]

@@ -42,7 +42,10 @@ def run(tasks: Iterable[str], folder: Path, *, slow: bool = False) -> Benchmark:
     targets: list[Target] = []
     for task in chosen:
         print(f"{time.perf_counter() - start:4.0f} s  {task} …", file=sys.stderr, flush=True)
-        found, reached = import_module(f"juryrank.bench.{TASKS[task]}").measure(inputs, slow)
+        try:
+            found, reached = import_module(f"juryrank.bench.{TASKS[task]}").measure(inputs, slow)
+        except Exception as error:  # a quarter of an hour is too much to lose; the table says what failed
+            found, reached = [], [Target(f"task {task} runs", f"{type(error).__name__}: {error}"[:120], False)]
         rows += found
         targets += reached
     return Benchmark(rows, targets, inputs.described, time.perf_counter() - start, load)
