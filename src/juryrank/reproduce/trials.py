@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from juryrank.compare.folds import splits_of
 from juryrank.compare.significance import randomisations
 from juryrank.data import Dataset, Fold
 from juryrank.evaluate import mean_over_queries
+from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.metrics import Truth, parse_metric
 from juryrank.progress import track
@@ -28,12 +30,14 @@ from juryrank.reproduce.findings import Beside, Claim, Line, Values
 from juryrank.reproduce.published import LETOR_METRICS, TABLES
 
 Floats = NDArray[np.float64]
+Part = tuple[Dataset, Dataset | None, Dataset, Truth]  # to learn from, to choose on, to test on
 
 OURS = ("jury", "ridge", "kernel", "blend", "auto")
 METRICS = (*LETOR_METRICS, "nDCG@10", "P@10")
 YARDSTICK = ("svd-lambdarank", "crf")  # two learners of like quality: how far apart queries alone put them
 TESTED = ("nDCG@5", "AP")
 HURRY: dict[str, dict[str, Any]] = {  # what --quick changes
+    "auto": {"among": "rrf,borda,jury,ridge"},
     "crf": {"epochs": 60},
     **{f"supervised-mc{n}": {"epochs": 8} for n in range(1, 5)},
 }
@@ -85,7 +89,7 @@ class Trials:
         self.key = f"{name} {variant} {context.fingerprint((name,))} {len(self.splits)} {code}"
         self.seeds, self.hurry = context.seeds, context.quick
         self.known: dict[str, Floats] = {}
-        self._parts: list[tuple[Dataset, Dataset | None, Dataset, Truth]] = []
+        self._parts: list[Part] = []
 
     def values(self, trial: Trial) -> Floats:
         """[n_metrics, n_queries], fold after fold; the mean over seeds where the method has any."""
@@ -158,14 +162,18 @@ class Trials:
 
     def measured(self, given: Aggregator, text: str) -> Floats:
         """What ``values`` has, of a method as it is, fitted now."""
-        found = []
-        for train, valid, test, truth in track(self.parts(), text):
+
+        def values(part: Part) -> Floats:
+            train, valid, test, truth = part
             model = type(given)(**given.params()).fit(train, valid=valid)
             judged = truth.judge(model.predict(test), convention="letor")
-            found.append(np.array([parse_metric(metric).per_query(judged) for metric in METRICS]))
-        return np.concatenate(found, axis=1)
+            return np.array([parse_metric(metric).per_query(judged) for metric in METRICS])
 
-    def parts(self) -> list[tuple[Dataset, Dataset | None, Dataset, Truth]]:
+        with ThreadPoolExecutor(threads()) as pool:  # kernels let other threads run
+            waiting = [pool.submit(values, part) for part in self.parts()]
+            return np.concatenate([done.result() for done in track(waiting, text)], axis=1)
+
+    def parts(self) -> list[Part]:
         """To learn from, to choose on and to test on, and the truth of the tested."""
         if not self._parts:
             for fold in self.splits:
