@@ -20,8 +20,8 @@ from juryrank.progress import track
 from juryrank.readers.by_query import QueryFiles
 from juryrank.readers.trec_run import lines_of, text_of_lines
 
-LEAST = 1 << 24  # bytes of a batch, below which its overhead would be all there is
-MOST = 1 << 28  # bytes of a batch, above which nothing gets faster
+LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there is
+MOST = 1 << 25  # bytes of a batch, above which names no longer fit into the cache of a core
 
 
 def rank_files(

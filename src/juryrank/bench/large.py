@@ -33,13 +33,14 @@ PEERS = {
 }
 BARE = "from juryrank.bench.queries import polars_scan; polars_scan(files)"
 AROUND = """
-import json, resource, sys, time
+import json, time
 from pathlib import Path
 files, out = sorted(Path({folder!r}).iterdir()), Path({out!r})
 start, busy = time.perf_counter(), time.process_time()
 {code}
 spent = [time.perf_counter() - start, time.process_time() - busy]
-print("RESULT", json.dumps([*spent, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+from juryrank.bench.clock import memory_since  # not from getrusage, which counts the peak of our parent, too
+print("RESULT", json.dumps([*spent, memory_since(0)]))
 """
 
 
