@@ -26,8 +26,8 @@ FROM_FILE = "reads and writes files"
 def cases(inputs: Inputs) -> dict[str, tuple[dict[str, Any], list[Peer]]]:
     """By task: our method, with the parameters that give the peer's formula, and the peers."""
 
-    def ranx(method: str, note: str = "") -> Peer:
-        return ranx_fuse(lambda: inputs.ranx_runs, method, note)
+    def ranx(method: str, note: str = "", norm: str | None = None) -> Peer:
+        return ranx_fuse(lambda: inputs.ranx_runs, method, note, norm)
 
     def flagr(module: str, kind: str, note: str = FROM_FILE) -> Peer:
         return pyflagr(module, kind, lambda: inputs.pyflagr_table, note)
@@ -35,7 +35,7 @@ def cases(inputs: Inputs) -> dict[str, tuple[dict[str, Any], list[Peer]]]:
     return {
         "RRF": ({"name": "rrf", "ranks": "dense"}, [ranx("rrf"), *_queries(inputs), _trectools(inputs)]),
         "Borda": ({"name": "borda", "missing": "mean"}, [ranx("bordafuse"), flagr("Linear", "BordaCount")]),
-        "CombMNZ": ({"name": "combmnz", "norm": "none"}, [ranx("mnz")]),
+        "CombMNZ": ({"name": "combmnz", "norm": "min-max"}, [ranx("mnz", norm="min-max")]),
         "Condorcet": (
             {"name": "condorcet"},
             [ranx("condorcet", "ranx depends on the hash seed"), flagr("Majoritarian", "CondorcetWinners")],

@@ -68,12 +68,12 @@ def silent() -> Iterator[None]:
         os.close(nothing)
 
 
-def ranx_fuse(runs: Callable[[], list[Any]], method: str, note: str = "") -> Peer:
-    """ranx's method of that name over its own runs, without its min-max step, which ranks do not need."""
+def ranx_fuse(runs: Callable[[], list[Any]], method: str, note: str = "", norm: str | None = None) -> Peer:
+    """ranx's method of that name over its own runs, without its min-max step where ranks do not need it."""
 
     def prepare(ranx: ModuleType) -> Callable[[], Any]:
         built = runs()
-        return lambda: ranx.fuse(built, norm=None, method=method)
+        return lambda: ranx.fuse(built, norm=norm, method=method)
 
     return Peer("ranx", prepare, plain=ranx_scores, note=note)
 
