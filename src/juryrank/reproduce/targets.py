@@ -17,7 +17,10 @@ FLOORS = {  # MAP, nDCG@5
     "jury": (50.7, 51.1),
     "ridge": (50.7, 51.3),
 }
-BEST, BEST_FLOOR = "blend", (51.2, 51.8)  # fixed in advance
+BEST, BEST_FLOOR = "blend", (51.2, 51.8)
+RECIPES = (
+    4  # of blend were tested against crf on these very queries: it is not fixed in advance, so p counts four times
+)
 FAST, SECONDS = ("jury", "ridge"), 0.1
 
 
@@ -61,6 +64,7 @@ def _fitted(trials: Trials, name: str) -> Claim:
 
 def _better(trials: Trials) -> Claim:
     found = {m: trials.lead(Trial.of(BEST), Trial.of("crf"), m) for m in ("nDCG@5", "AP")}
-    told = "; ".join(f"{m} {lead}" for m, lead in found.items())
-    holds = any(lead.clear for lead in found.values())
+    fair = {m: min(1.0, RECIPES * lead.p) for m, lead in found.items()}
+    told = "; ".join(f"{m} {lead}, {fair[m]:.4f} for {RECIPES} recipes tested" for m, lead in found.items())
+    holds = any(lead.lead > 0 and fair[m] < 0.05 for m, lead in found.items())
     return Claim(f"{BEST}: better than crf with p < 0.05 in nDCG@5 or MAP", told, holds)
