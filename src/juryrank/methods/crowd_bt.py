@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.crowd import crowd_strengths, list_comparisons
-from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods.base import Aggregator, learned, weights_param
-from juryrank.methods.strength import logistic, prior_param, warn_unsettled, with_tail
+from juryrank.methods.strength import logistic, pairs_at_most, prior_param, warn_unsettled, with_tail
 from juryrank.params import param
 
+COMPARISON_LIMIT = 100_000_000  # of all lists together: about two gigabytes
 BALANCED = 1e-9  # what items won and were expected to win differ by this share at most
 
 
@@ -79,8 +79,12 @@ class Crowd:
         self.rankings, self.lists = r, with_tail(r, weight, "ignore")
         made = r.list_size * (r.list_size - 1) // 2
         self.compared = np.bincount(r.list_expert, weight * made, minlength=len(r.experts))
-        most = np.empty(len(r), np.int64)
-        most_pairs(*self.lists[:3], most)
+        most = pairs_at_most("crowd-bt", r, self.lists)
+        if (comparisons := int(made.sum())) > COMPARISON_LIMIT:
+            raise DataError(
+                f"crowd-bt keeps every comparison of every list, up to {COMPARISON_LIMIT}; the lists make {comparisons}"
+                "; cut them, or use bradley-terry"
+            )
         pair_ptr, compared_ptr, n_pairs = sizes_to_ptr(most), sizes_to_ptr(made), np.empty(len(r), np.int64)
         left, right = np.empty(pair_ptr[-1], np.int32), np.empty(pair_ptr[-1], np.int32)
         won, pair = np.empty(compared_ptr[-1]), np.empty(compared_ptr[-1], np.int32)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.strengths import pair_strengths
-from juryrank.methods.strength import Lists, Strength, prior_param, tol_param
+from juryrank.methods.strength import Lists, Strength, pairs_at_most, prior_param, tol_param
 from juryrank.params import param
 
 
@@ -27,8 +26,7 @@ class PairwiseStrength(Strength):
     max_iter: int = param(100, "Newton steps at most", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
-        most, tie = np.empty(len(r), np.int64), np.ones(len(r))
-        most_pairs(*lists[:3], most)
+        most, tie = pairs_at_most(self.name, r, lists), np.ones(len(r))
         pair_strengths(*lists, most, self._link(), float(self.prior), float(self.tol), self.max_iter, steps, tie, out)
         return self._details(tie)
 

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.spectral import walk_of_losers
-from juryrank.methods.strength import Lists, Strength, logistic
+from juryrank.methods.strength import Lists, Strength, logistic, pairs_at_most
 from juryrank.params import param
 
 
@@ -41,7 +39,6 @@ class RankCentrality(Strength):
     max_iter: int = param(100_000, "steps at most", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
-        most = np.empty(len(r), np.int64)
-        most_pairs(*lists[:3], most)
+        most = pairs_at_most(self.name, r, lists)
         walk_of_losers(*lists, most, float(self.games), float(self.tol), self.max_iter, steps, out)
         return {}

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.params import param
 
 TAIL_LIMIT = 50_000_000  # entries of the lists with their missing items: about a gigabyte
+PAIR_LIMIT = 10_000_000  # pairs of items in one query: about two gigabytes
 
 Lists = tuple[NDArray[Any], ...]  # of slots, lists and entries the offsets; slots, ranks, weights, tails
 
@@ -94,6 +96,18 @@ def with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:
     order = np.lexsort((rank, parents(entry_ptr)))
     made = (entry_ptr, slot[order].astype(np.int32), rank[order], weight, total - r.list_size)
     return r.slot_ptr, r.list_ptr, *map(read_only, made)
+
+
+def pairs_at_most(name: str, r: Rankings, lists: Lists) -> Ints:
+    """How many pairs of items each query can have; a DataError where keeping them takes too much memory."""
+    most = np.empty(len(r), np.int64)
+    most_pairs(*lists[:3], most)
+    if (largest := int(most.max(initial=0))) > PAIR_LIMIT:
+        raise DataError(
+            f"{name} keeps the pairs of items that lists compare, up to {PAIR_LIMIT} in a query; query "
+            f"{r.queries[int(most.argmax())]!r} may have {largest}; use plackett-luce or borda, or cut the lists"
+        )
+    return most
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.rank_two import rank_two
 from juryrank.methods.flow import entry_values, flow_param
-from juryrank.methods.strength import Lists, Strength
+from juryrank.methods.strength import Lists, Strength, pairs_at_most
 from juryrank.params import param
 
 
@@ -41,8 +39,7 @@ class SVP(Strength):
     max_iter: int = param(5000, "steps at most", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
-        most = np.empty(len(r), np.int64)
-        most_pairs(*lists[:3], most)
+        most = pairs_at_most(self.name, r, lists)
         value, by_order = entry_values(self.flow, r, lists), self.flow == "order"
         settings = (float(self.unknown), float(self.tol), self.max_iter)
         rank_two(*lists, most, value, by_order, *settings, steps, out)
