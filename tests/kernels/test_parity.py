@@ -27,13 +27,18 @@ def test_children_and_parents_undo_each_other(sizes, data):
     assert parents(ptr)[children(ptr, chosen)].tolist() == [p for p in chosen for _ in range(sizes[p])]
 
 
-@given(arrays(np.float64, st.integers(0, 12), elements=st.integers(-2, 2).map(float)), st.integers(0, 12))
-def test_descending_is_a_stable_sort(values, cut):
+@given(
+    arrays(np.float64, st.integers(0, 80), elements=st.sampled_from([-2.0, 0.0, 1.0, np.inf, np.nan])),
+    st.integers(0, 80),
+)
+def test_descending_is_a_stable_sort_with_unknown_values_last(values, cut):
     ptr = np.array([0, min(cut, len(values)), len(values)])
     out = np.empty(len(values), np.int64)
     descending(ptr, values, out)
     for lo, hi in itertools.pairwise(ptr):
-        assert out[lo:hi].tolist() == sorted(range(lo, hi), key=lambda s: (-values[s], s))
+        known = [s for s in range(lo, hi) if not np.isnan(values[s])]
+        unknown = [s for s in range(lo, hi) if np.isnan(values[s])]
+        assert out[lo:hi].tolist() == sorted(known, key=lambda s: -values[s]) + unknown
 
 
 def test_put_last_goes_below_the_lowest_of_its_query():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from juryrank.data.rankings import ByQuery, Codes, Floats, Ints, Names, Rankings, freeze
-from juryrank.kernels.ragged import children, sizes_to_ptr
+from juryrank.kernels.ragged import children, descending, sizes_to_ptr
 from juryrank.kernels.slots import spread_labels
 
 
@@ -26,6 +27,13 @@ class Labels(ByQuery):
 
     def __repr__(self) -> str:
         return f"Labels({len(self)} queries, {len(self.label_value)} labels)"
+
+    @cached_property
+    def falling(self) -> Floats:
+        """The labels of each query, highest first."""
+        order = np.empty(len(self.label_value), np.int64)
+        descending(self.label_ptr, self.label_value, order)
+        return self.label_value[order]
 
     def take(self, chosen: Ints) -> Labels:
         """The labels of the chosen queries, in that order."""

@@ -145,6 +145,25 @@ class Rankings(ByQuery):
         return bool(np.all(self.items[1:] > self.items[:-1]))
 
     @cached_property
+    def last_name_first(self) -> Ints:
+        """Slots of each query in falling order of their items' names."""
+        if self.items_rise and self._slots_rise():  # as data is built: turned around, query by query
+            ends = self.slot_ptr[:-1] + self.slot_ptr[1:] - 1
+            turned: Ints = np.repeat(ends, self.query_size) - np.arange(self.n_slots)
+            return turned
+        place = np.arange(len(self.items))
+        if not self.items_rise:
+            place[np.argsort(self.items)] = np.arange(len(self.items))
+        return np.argsort(parents(self.slot_ptr) * len(place) - place[self.slot_item], kind="stable")
+
+    def _slots_rise(self) -> bool:
+        """Whether the slots of each query stand in the order of their items' codes."""
+        rising = self.slot_item[1:] > self.slot_item[:-1]
+        starts = self.slot_ptr[1:-1]
+        rising[starts[(starts > 0) & (starts < self.n_slots)] - 1] = True
+        return bool(rising.all())
+
+    @cached_property
     def list_query(self) -> Ints:
         query: Ints = parents(self.list_ptr)
         return query

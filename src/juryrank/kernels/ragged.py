@@ -4,6 +4,8 @@ import numpy as np
 
 from juryrank.kernels.jit import over_queries
 
+SHORT = 32  # values that insertion sorts before a general sort has its memory
+
 
 def sizes_to_ptr(sizes):
     """Offsets from the number of children of each parent."""
@@ -26,12 +28,21 @@ def parents(ptr):
 
 @over_queries
 def descending(first, last, ptr, values, out):
-    """Positions of each query's values from largest to smallest; equal values keep their order."""
+    """Positions of each query's values from largest to smallest, NaN last; equal values keep their order."""
     for q in range(first, last):
         lo, hi = ptr[q], ptr[q + 1]
-        order = np.argsort(-values[lo:hi], kind="mergesort")
-        for i in range(hi - lo):
-            out[lo + i] = lo + order[i]
+        if hi - lo > SHORT:
+            out[lo:hi] = lo + np.argsort(-values[lo:hi], kind="mergesort")
+            continue
+        for i in range(lo, hi):
+            value, at = values[i], i
+            while at > lo:
+                above = values[out[at - 1]]
+                if not (above < value or (np.isnan(above) and not np.isnan(value))):
+                    break
+                out[at] = out[at - 1]
+                at -= 1
+            out[at] = i
 
 
 @over_queries

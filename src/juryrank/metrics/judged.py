@@ -138,10 +138,10 @@ def _as_labels(rankings: Rankings, reference: Floats) -> Labels:
 
 
 def _ideal(labels: Labels, chosen: Ints) -> tuple[Ints, Floats]:
-    order = np.empty(len(labels.label_value), np.int64)
-    descending(labels.label_ptr, labels.label_value, order)
+    if len(chosen) == len(labels):
+        return labels.label_ptr, labels.falling
     ptr = sizes_to_ptr(np.diff(labels.label_ptr)[chosen])
-    return ptr, labels.label_value[order[children(labels.label_ptr, chosen)]]
+    return ptr, labels.falling[children(labels.label_ptr, chosen)]
 
 
 def _trec_order(consensus: Consensus) -> Ints:
@@ -149,21 +149,6 @@ def _trec_order(consensus: Consensus) -> Ints:
     r = consensus.rankings
     with np.errstate(over="ignore"):
         score = consensus.scores.astype(np.float32).astype(np.float64)
-    last_name_first = _last_name_first(r)
     order = np.empty(len(score), np.int64)
-    descending(r.slot_ptr, score[last_name_first], order)
-    return last_name_first[order]
-
-
-def _last_name_first(r: Rankings) -> Ints:
-    """Slots of each query in falling order of their items' names."""
-    rising = r.slot_item[1:] > r.slot_item[:-1]
-    rising[r.slot_ptr[1:-1][(r.slot_ptr[1:-1] > 0) & (r.slot_ptr[1:-1] < r.n_slots)] - 1] = True
-    if r.items_rise and rising.all():  # as data is built: turned around, query by query
-        ends = r.slot_ptr[:-1] + r.slot_ptr[1:] - 1
-        turned: Ints = np.repeat(ends, r.query_size) - np.arange(r.n_slots)
-        return turned
-    place = np.arange(len(r.items))
-    if not r.items_rise:
-        place[np.argsort(r.items)] = np.arange(len(r.items))
-    return np.argsort(parents(r.slot_ptr) * len(place) - place[r.slot_item], kind="stable")
+    descending(r.slot_ptr, score[r.last_name_first], order)
+    return r.last_name_first[order]
