@@ -10,6 +10,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.ragged import put_last
+from juryrank.kernels.scaling import extremes, scaled
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.params import param
 
@@ -58,10 +59,10 @@ def normalised(rankings: Rankings, norm: str) -> Floats:
         size = r.list_size if norm == "rank" else r.query_size[r.list_query]
         return 1.0 - (r.entry_place - 1.0) / np.repeat(size, r.list_size)
     score = scores_of(r)
-    start = r.entry_ptr[:-1]
-    low, high = np.minimum.reduceat(score, start), np.maximum.reduceat(score, start)
     if norm == "none":
         return score
+    start, low, high = r.entry_ptr[:-1], np.empty(r.n_lists), np.empty(r.n_lists)
+    extremes(r.list_ptr, r.entry_ptr, score, low, high)
     if norm == "min-max":
         return _scaled(r, score, low, high - low, 1.0)
     if norm == "max":
@@ -88,6 +89,6 @@ def scores_of(r: Rankings) -> Floats:
 
 def _scaled(r: Rankings, score: Floats, origin: Floats, width: Floats, flat: float | Floats) -> Floats:
     """(score - origin) / width by list, and ``flat`` in lists whose width is 0."""
-    width, origin = np.repeat(width, r.list_size), np.repeat(origin, r.list_size)
-    constant = np.repeat(np.broadcast_to(np.asarray(flat, np.float64), (r.n_lists,)), r.list_size).copy()
-    return np.divide(score - origin, width, out=constant, where=width > 0)
+    out = np.empty(r.n_entries)
+    scaled(r.list_ptr, r.entry_ptr, score, origin, width, np.full(r.n_lists, flat, np.float64), out)
+    return out
