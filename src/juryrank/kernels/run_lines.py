@@ -41,17 +41,6 @@ def read_line(data, at, separator, n_words, ends):
 
 
 @kernel
-def same_word(data, start, stop, other, other_stop):
-    """Whether two stretches of ``data`` are equal."""
-    if stop - start != other_stop - other:
-        return False
-    while start < stop and data[start] == data[other]:
-        start += 1
-        other += 1
-    return start == stop
-
-
-@kernel
 def is_name(data, start, stop, names, at, end):
     """Whether data[start:stop] is names[at:end]."""
     if stop - start != end - at:
@@ -132,8 +121,8 @@ def scan_runs(
                 at += 1
                 continue
             at, score, kind, rank = read_line(data, start, separators[f], last + 1, ends)
-            same = at >= 0 and same_word(data, start, ends[0], query, query_end)
-            same = same and same_word(data, ends[last - 1] + 1, ends[last], tag, tag_end)
+            same = at >= 0 and is_name(data, start, ends[0], data, query, query_end)
+            same = same and is_name(data, ends[last - 1] + 1, ends[last], data, tag, tag_end)
             if at < 0 or (same and rank < lowest):
                 return False
             lowest = rank
@@ -178,7 +167,7 @@ def query_starts(data, starts, stops):
         at = stop
         while data[at] != NEWLINE:
             at += 1
-        if stop > start and not same_word(data, start, stop, word, word_end):
+        if stop > start and not is_name(data, start, stop, data, word, word_end):
             starts[count], stops[count] = line, stop
             count += 1
         if stop > start:
