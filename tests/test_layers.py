@@ -25,6 +25,7 @@ LEVELS = [
     ["reproduce"],
     ["bench"],
     ["cli"],
+    ["__main__"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}
 

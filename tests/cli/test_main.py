@@ -108,3 +108,8 @@ def test_a_bug_keeps_its_traceback(run: Run, runs: list[Path], monkeypatch: pyte
     monkeypatch.setattr(sys, "argv", ["juryrank", "fuse", str(runs[0])])
     with warnings.catch_warnings(), pytest.raises(ZeroDivisionError):
         cli.main()
+
+
+def test_the_package_runs_as_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "juryrank", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"juryrank {juryrank.__version__}\n"

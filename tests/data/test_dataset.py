@@ -1,5 +1,6 @@
 """Slicing by query keeps every part together; labels join by name."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -113,3 +114,17 @@ def test_labels_join_the_names_of_each_data_set_anew() -> None:
     for _ in range(2):
         assert labels.by_slot(one).tolist() == [1.0, 2.0]
         np.testing.assert_array_equal(labels.by_slot(other), [3.0, np.nan, 1.0])
+
+
+def test_a_pickled_copy_is_equal_and_cannot_be_written_to_either():
+    data = full_dataset()
+    data.rankings.slot_lists  # noqa: B018 (what was computed from the fields is not copied)
+    copied = pickle.loads(pickle.dumps(data))
+    assert copied.queries == data.queries
+    for name in ("slot_ptr", "entry_slot", "entry_rank", "list_weight"):
+        assert_array_equal(getattr(copied.rankings, name), getattr(data.rankings, name))
+        assert not getattr(copied.rankings, name).flags.writeable
+    assert_array_equal(copied.labels.label_value, data.labels.label_value)
+    assert_array_equal(copied.features, data.features)
+    assert_array_equal(copied.pairs.weight, data.pairs.weight)
+    assert "slot_lists" not in vars(copied.rankings)

@@ -75,7 +75,7 @@ def test_scores_maximise_the_likelihood_over_all_pairs(counts, missing):
 def test_scores_and_variances_maximise_the_likelihood_over_all_pairs(counts, missing):
     data = random_dataset(2, n_queries=3, n_items=5, n_experts=4)
     model = MPM(counts=counts, missing=missing, prior=0.1, hold=1.0, variances=True, tol=1e-14).fit(data)
-    consensus, gamma = model.predict(data), model.slot_variances(data)
+    consensus, gamma = model.predict_with_variances(data)
     for q in range(len(data)):
         c = count_matrices(data, q, counts, missing)
         s, g = best(c, np.ones(len(c)), 0.1, 1.0)
@@ -88,7 +88,7 @@ def test_scores_and_variances_maximise_the_likelihood_over_all_pairs(counts, mis
 def test_the_gradient_is_zero_at_the_answer_also_with_adherences():
     data = random_dataset(3, n_queries=4)
     model = ThetaMPM(variances=True, missing="ignore", tol=1e-15).fit(data)
-    consensus, gamma = model.predict(data), model.slot_variances(data)
+    consensus, gamma = model.predict_with_variances(data)
     r = data.rankings
     for q in range(len(data)):
         c = count_matrices(data, q)
@@ -313,7 +313,7 @@ def test_lists_of_weight_zero_say_nothing():
 def test_an_item_with_little_evidence_has_a_larger_variance():
     orders = [["a", "b", "c", "d"], ["b", "a", "d", "c"]] * 10 + [["a", "x", "d"]]
     model = MPM(variances=True).fit(from_orders(orders))
-    gamma = dict(zip("abcdx", model.slot_variances(from_orders(orders)), strict=True))
+    gamma = dict(zip("abcdx", model.predict_with_variances(from_orders(orders))[1], strict=True))
     assert gamma["x"] == max(gamma.values())
 
 
@@ -366,5 +366,5 @@ def test_variance_falls_with_the_number_of_ratings():
         listed = np.flatnonzero(rng.random(n_items) < seen)
         row[listed] = np.argsort(np.argsort(-(worth + rng.normal(size=n_items))[listed])) + 1.0
     data = from_array(ranks)
-    gamma = MPM(variances=True).fit(data).slot_variances(data)
+    gamma = MPM(variances=True).fit(data).predict_with_variances(data)[1]
     assert spearmanr(gamma, data.rankings.slot_lists).statistic < -0.5

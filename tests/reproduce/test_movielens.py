@@ -10,7 +10,7 @@ import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.metrics import NDCG
-from juryrank.reproduce.completion import completed, factorised, ndcg, observed
+from juryrank.reproduce.completion import completed, factorised, ideal, ndcg, observed
 from juryrank.reproduce.movielens import contests
 from juryrank.reproduce.sushi import distance
 
@@ -19,7 +19,7 @@ def test_the_ndcg_of_completed_ratings_is_that_of_the_library() -> None:
     rng = np.random.default_rng(0)
     ratings = np.where(rng.random((4, 12)) < 0.4, np.nan, rng.integers(1, 6, (4, 12)).astype(float))
     filled, scores = completed(ratings, 2.0), rng.normal(size=12)
-    found = ndcg(filled, np.argsort(-scores), 10)
+    found = ndcg(filled, ideal(filled, 10), np.argsort(-scores))
     names = [f"i{i:02}" for i in range(12)]
     for user, row in enumerate(filled):
         one = {"one": {"q": dict(zip(names, scores, strict=True))}}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,13 @@ def freeze(owner: Any) -> None:
             value.flags.writeable = False
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, not to be written to, as those of rankings are: Numba compiles one version and not two."""
+    view = array[:]
+    view.flags.writeable = False
+    return view
+
+
 class ByQuery:
     """``len``, index and iteration by query, for frozen things that have ``queries`` and ``take``."""
 
@@ -79,6 +86,10 @@ class ByQuery:
 
     def __iter__(self) -> Iterator[Any]:
         return (self.take(np.array([q])) for q in range(len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied by its fields: numpy forgets that arrays are read-only, and a constructor sees to it."""
+        return partial(type(self), **{f.name: getattr(self, f.name) for f in fields(self)}), ()  # type: ignore[arg-type]
 
     def take(self, chosen: Ints) -> Any:
         """The same thing for the chosen queries, in that order."""

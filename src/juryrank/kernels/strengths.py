@@ -217,9 +217,12 @@ def pair_strengths(
 @over_queries
 def list_strengths(
     first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail,
-    shape, rate, precision, tol, max_iter, steps, out,
+    link, shape, rate, precision, tol, max_iter, steps, out,
 ):  # fmt: skip
-    """Plackett–Luce strengths of every query from its lists, starting at ``out``."""
+    """Plackett–Luce strengths of every query from its lists, starting at ``out``; ``link`` is LISTWISE.
+
+    As a constant of this kernel it would have all others compiled a second time.
+    """
     nobody = np.zeros(0, np.int32)
     nothing = np.zeros(0)
     for q in range(first, last):
@@ -232,7 +235,7 @@ def list_strengths(
                 games[entry_slot[e] - lo] += list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m])
         lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
         pairs = (nobody, nobody, nothing, nothing, nothing)
-        steps[q] = maximise(LISTWISE, pairs, lists, (shape, rate, precision), games, tol, max_iter, x)
+        steps[q] = maximise(link, pairs, lists, (shape, rate, precision), games, tol, max_iter, x)
         out[lo : lo + n] = x[:n]
         if precision > 0.0:
             centre(groups_of_lists(n, list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot), out[lo : lo + n])

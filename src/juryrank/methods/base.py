@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.rankings import Floats, read_only
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError
 from juryrank.params import check_parameters, param, parameters
 
@@ -165,8 +165,7 @@ class Aggregator(ABC):
         if not weights:
             return rankings.list_weight
         by_expert = np.array([float(weights.get(name, 1.0)) for name in rankings.experts])
-        weighed: Floats = rankings.list_weight * by_expert[rankings.list_expert]
-        return weighed
+        return read_only(rankings.list_weight * by_expert[rankings.list_expert])
 
     # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.
 

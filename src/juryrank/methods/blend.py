@@ -40,6 +40,7 @@ class Blend(Aggregator):
     experts: str = experts_param()
     threshold: int = threshold_param()
     unjudged: str = unjudged_param()
+    epochs: int = param(300, "crf's passes over the labelled queries; most of the time goes there", at_least=1)
     seed: int = param(0, "of the members that draw something", at_least=0)
 
     members_: list[dict[str, Any]] = learned()

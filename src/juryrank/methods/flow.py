@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
-from juryrank.methods.strength import Lists, read_only
+from juryrank.data.rankings import Floats, read_only
+from juryrank.methods.strength import Lists
 from juryrank.params import param
 
 FLOWS = {

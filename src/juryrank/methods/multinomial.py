@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data import Consensus, Dataset, Rankings, as_dataset
+from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import ConvergenceWarning, ParameterError
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
@@ -78,6 +78,16 @@ class Multinomial(Aggregator):
         """Fill ``experts_`` and ``theta_``; leave them empty where every adherence is 1."""
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
+        return self._scores_and_variances(rankings, out)[0]
+
+    def predict_with_variances(self, data: Dataset | Rankings) -> tuple[Consensus, Floats]:
+        """The consensus, and the variance of every slot: how little lists say about it; 1/2 where none is fitted."""
+        rankings = as_dataset(data).rankings
+        out = np.zeros(rankings.n_slots)
+        details, gamma = self._scores_and_variances(self._heard(rankings), out)
+        return Consensus(rankings, out, details), gamma
+
+    def _scores_and_variances(self, rankings: Rankings, out: Floats) -> tuple[Mapping[str, NDArray[Any]], Floats]:
         steps, gamma = self._fit(rankings, out)
         details: dict[str, NDArray[Any]] = {"steps": steps}
         if self.variances:
@@ -88,14 +98,9 @@ class Multinomial(Aggregator):
                 f"{self.name}: {unsettled} of {len(steps)} queries not settled after {self.max_iter} steps; "
                 "raise max_iter, tol or prior",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        return details
-
-    def slot_variances(self, data: Dataset | Rankings) -> Floats:
-        """The variance of every slot of ``data``: how little the lists say about it; 1/2 where none is fitted."""
-        rankings = self._heard(as_dataset(data).rankings)
-        return self._fit(rankings, np.zeros(rankings.n_slots))[1]
+        return details, gamma
 
     def _fit(self, r: Rankings, out: Floats) -> tuple[Ints, Floats]:
         """Write the scores; gives the steps of each query and the variance of each slot."""
@@ -130,8 +135,7 @@ class Multinomial(Aggregator):
             order = np.lexsort((-r.entry_score, parents(r.entry_ptr)))  # ranks may have been given beside scores
             value = -r.entry_score
         rising = value if order is None else value[order]
-        for array in (value, rising):
-            array.flags.writeable = False  # as ranks are: Numba compiles one version and not two
+        value, rising = read_only(value), read_only(rising)
         net_counts(r.list_ptr, r.entry_ptr, rising, beyond, n_beyond, self.counts == "once", net, list_net, total)
         if order is not None:
             net[order] = net.copy()

@@ -14,7 +14,6 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.kernels.ratings_online import play, play_all
 from juryrank.methods.base import Aggregator, weights_param
-from juryrank.methods.strength import read_only
 
 
 class Start(NamedTuple):
@@ -44,7 +43,7 @@ class Online(Aggregator):
         spread = np.full(r.n_slots, start.spread)
         out[:] = start.mean
         settings = (start.kind, start.step, start.scale, start.drift)
-        lists = (r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, read_only(self._list_weights(r)))
+        lists = (r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r))
         play_all(*lists, *settings, spread, out)
         out[:] = self.rating(out, spread)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
+from juryrank.kernels.links import LISTWISE
 from juryrank.kernels.strengths import list_strengths
 from juryrank.methods.strength import Lists, Strength, logistic, prior_param, tol_param
 from juryrank.params import param
@@ -39,5 +40,5 @@ class PlackettLuce(Strength):
     max_iter: int = param(100, "Newton steps at most", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
-        list_strengths(*lists, 0.0, 0.0, float(self.prior), float(self.tol), self.max_iter, steps, out)
+        list_strengths(*lists, LISTWISE, 0.0, 0.0, float(self.prior), float(self.tol), self.max_iter, steps, out)
         return {}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, Ints
+from juryrank.kernels.links import LISTWISE
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.strengths import list_information, list_strengths
 from juryrank.methods.base import check_matrix_size
@@ -71,5 +72,5 @@ class PlackettLuceGamma(Strength):
 
     def _log_worth(self, lists: Lists, steps: Ints) -> Floats:
         log_worth = np.full(lists[0][-1], np.log(self.shape))
-        list_strengths(*lists, float(self.shape), 1.0, 0.0, float(self.tol), self.max_iter, steps, log_worth)
+        list_strengths(*lists, LISTWISE, float(self.shape), 1.0, 0.0, float(self.tol), self.max_iter, steps, log_worth)
         return log_worth

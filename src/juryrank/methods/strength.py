@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
@@ -108,10 +108,3 @@ def pairs_at_most(name: str, r: Rankings, lists: Lists) -> Ints:
             f"{r.queries[int(most.argmax())]!r} may have {largest}; use plackett-luce or borda, or cut the lists"
         )
     return most
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, not to be written to."""
-    view = array[:]
-    view.flags.writeable = False
-    return view

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
@@ -119,7 +119,7 @@ class SupervisedChain(Aggregator):
         """Mean loss of the queries of a problem, with the pull to equal weights, and its derivative by the logits."""
         r = problem.rankings
         weight = softmax(logits) * len(logits)
-        list_weight = r.list_weight * weight[problem.list_place]
+        list_weight = read_only(r.list_weight * weight[problem.list_place])
         self._walk(problem, list_weight)
         loss, slope = np.zeros(len(r)), np.empty(r.n_slots)
         scale = problem.scale

@@ -53,7 +53,7 @@ def _seeds(trials: Trials) -> Table:
     """MAP of every seed: how far luck alone moves a row."""
     drawn = [t for t in ROWS if len(trials.by_seed(t, "AP")) > 1]
     rows = [[t.label, *(f"{v:.2f}" for v in trials.by_seed(t, "AP"))] for t in drawn]
-    columns = ["method", *(f"seed {s}" for s in trials.seeds)]
+    columns = ["method", *(f"seed {s}" for s in trials.context.seeds)]
     return Table("MAP by seed", columns, rows, note="Methods that are not here draw nothing.")
 
 

@@ -64,11 +64,19 @@ def completed(ratings: Matrix, fill: Matrix | float) -> Matrix:
     return np.where(np.isnan(ratings), fill, ratings)
 
 
-def ndcg(ratings: Matrix, order: NDArray[np.int64], depth: int) -> Matrix:
-    """NDCG at 1 … depth of one order of the items, for every user: [users, depth]."""
-    discount = 1.0 / np.log2(np.arange(depth) + 2.0)
-    gained = (2.0 ** ratings[:, order[:depth]] - 1) * discount
-    highest = -np.sort(-np.partition(ratings, -depth, axis=1)[:, -depth:], axis=1)
-    ideal = np.cumsum((2.0**highest - 1) * discount, axis=1)
-    share: Matrix = np.divide(np.cumsum(gained, axis=1), ideal, out=np.zeros_like(ideal), where=ideal > 0)
+def discounted(gained: Matrix) -> Matrix:
+    """Sums of 2 ** rating - 1 with discounts, at 1 … depth: [users, depth]."""
+    sums: Matrix = np.cumsum((2.0**gained - 1) / np.log2(np.arange(gained.shape[1]) + 2.0), axis=1)
+    return sums
+
+
+def ideal(ratings: Matrix, depth: int) -> Matrix:
+    """What the highest ratings of every user gain."""
+    return discounted(-np.sort(-np.partition(ratings, -depth, axis=1)[:, -depth:], axis=1))
+
+
+def ndcg(ratings: Matrix, best: Matrix, order: NDArray[np.int64]) -> Matrix:
+    """NDCG of one order of the items, for every user and as deep as the ideal ``best``: [users, depth]."""
+    found = discounted(ratings[:, order[: best.shape[1]]])
+    share: Matrix = np.divide(found, best, out=np.zeros_like(best), where=best > 0)
     return share

@@ -144,7 +144,7 @@ def signs(context: Context) -> Findings:
     others: list[SVDLambdaRank] = [RandomSigns()] if context.quick else [LibrarySigns(), RandomSigns()]
     told = {RandomSigns: "drawn", LibrarySigns: "as the library gives them"}
     found = {"non-negative": trials.means(usual)}
-    found |= {told[type(model)]: trials.means_of(trials.measured(model, told[type(model)])) for model in others}
+    found |= {told[type(model)]: trials.means_of(trials.measured(model)) for model in others}
     shown = ("nDCG@1", "nDCG@5", "AP")
     rows = [[label, *(f"{means[METRICS.index(m)]:.2f}" for m in shown)] for label, means in found.items()]
     lost = float(found["non-negative"][MEAN_PRECISION] - found["drawn"][MEAN_PRECISION])

@@ -19,9 +19,10 @@ import juryrank
 from juryrank.compare.significance import randomisations
 from juryrank.data import Consensus, Rankings
 from juryrank.methods.markov import at_or_above, entries_above, summed
+from juryrank.methods.mpm import MPM
 from juryrank.progress import track
 from juryrank.report import Table, chance
-from juryrank.reproduce.completion import ROUNDS, completed, factorised, held_out_error, ndcg, observed
+from juryrank.reproduce.completion import ROUNDS, completed, factorised, held_out_error, ideal, ndcg, observed
 from juryrank.reproduce.experiment import Context
 from juryrank.reproduce.findings import Claim, Figure, Findings
 from juryrank.reproduce.published import CONTESTS, FIRST_FIVE
@@ -106,22 +107,29 @@ def measure(folder: Path, *, quick: bool) -> Study:
     r, ratings = data.rankings, observed(data.rankings)
     lines = (folder / "u.item").read_text(encoding="latin-1").splitlines()
     names = {line.split("|")[0]: line.split("|")[1] for line in lines}
-    consensus = {}
+    consensus, variance = {}, np.zeros(r.n_slots)
     for label in track(list(METHODS), "MovieLens"):
         name, params = METHODS[label]
-        consensus[label] = juryrank.method(name, **params).fit_predict(data)
+        model = juryrank.method(name, **params).fit(data)
+        if isinstance(model, MPM) and model.variances:
+            consensus[label], variance = model.predict_with_variances(data)
+        else:
+            consensus[label] = model.predict(data)
     guessed = completed(ratings, factorised(ratings, rounds=5 if quick else ROUNDS))
     filled = [completed(ratings, c) for c in CONSTANTS]
-    at = np.array(DEPTHS) - 1
-    model = juryrank.method("mpm", **METHODS[VARIANCES][1]).fit(data)
+    best, at = [ideal(f, max(DEPTHS)) for f in filled], np.array(DEPTHS) - 1
+
+    def by_constant(order: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.array([ndcg(f, b, order).mean(0)[at] for f, b in zip(filled, best, strict=True)])
+
     return Study(
         titles=[names[item] for item in r.items[r.slot_item]],
         rankings=r,
         consensus=consensus,
-        by_constant={n: np.array([ndcg(f, c.order, 10).mean(0)[at] for f in filled]) for n, c in consensus.items()},
-        by_factors={n: ndcg(guessed, c.order, 10) for n, c in consensus.items()},
+        by_constant={name: by_constant(c.order) for name, c in consensus.items()},
+        by_factors={name: ndcg(guessed, ideal(guessed, 10), c.order) for name, c in consensus.items()},
         error=float("nan") if quick else held_out_error(ratings),
-        variance=model.slot_variances(data),  # type: ignore[attr-defined]
+        variance=variance,
     )
 
 

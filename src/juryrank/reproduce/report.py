@@ -15,6 +15,7 @@ from juryrank.report import Table, chance, html_page, html_table, markdown_table
 from juryrank.reproduce.experiment import Context
 from juryrank.reproduce.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings, Line
 from juryrank.reproduce.run import Outcome
+from juryrank.reproduce.workers import workers
 
 STYLE = (
     "body{max-width:90rem}td,th{padding:.15rem .5rem;font-size:13px}img{max-width:100%;display:block;margin:1rem 0}"
@@ -53,7 +54,7 @@ class Part:
 def write(outcomes: Sequence[Outcome], context: Context) -> list[Path]:
     """The files of the report: report.html, report.md and a picture for every figure."""
     parts = list(parts_of(outcomes, context))
-    pictures = _pictures(figure for part in parts for figure in part.figures)
+    pictures = _pictures([figure for part in parts for figure in part.figures], context)
     written = {context.out / f"{name}.png": content for name, content in pictures.items()}
     written[context.out / "report.md"] = markdown(parts, pictures).encode()
     written[context.out / "report.html"] = page(parts, pictures).encode()
@@ -160,12 +161,13 @@ def _two(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _pictures(figures: Iterable[Figure]) -> dict[str, bytes]:
+def _pictures(figures: Sequence[Figure], context: Context) -> dict[str, bytes]:
     """PNG by name; nothing where matplotlib is not installed."""
     from juryrank.reproduce.pictures import draw
 
     try:
-        return {figure.name: draw(figure) for figure in figures}
+        drawn = workers(context).map(draw, figures)
+        return {figure.name: picture for figure, picture in zip(figures, drawn, strict=True)}
     except MissingExtraError:
         return {}
 

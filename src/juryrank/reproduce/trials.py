@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from juryrank.compare.folds import splits_of
 from juryrank.compare.significance import randomisations
 from juryrank.data import Dataset, Fold
 from juryrank.evaluate import mean_over_queries
-from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.metrics import Truth, parse_metric
 from juryrank.progress import track
@@ -28,6 +27,7 @@ from juryrank.report import chance
 from juryrank.reproduce.experiment import Context, code_digest
 from juryrank.reproduce.findings import Beside, Claim, Line, Values
 from juryrank.reproduce.published import LETOR_METRICS, TABLES
+from juryrank.reproduce.workers import workers
 
 Floats = NDArray[np.float64]
 Part = tuple[Dataset, Dataset | None, Dataset, Truth]  # to learn from, to choose on, to test on
@@ -38,7 +38,7 @@ YARDSTICK = ("svd-lambdarank", "crf")  # two learners of like quality: how far a
 TESTED = ("nDCG@5", "AP")
 HURRY: dict[str, dict[str, Any]] = {  # what --quick changes
     "auto": {"among": "rrf,borda,jury,ridge"},
-    "crf": {"epochs": 60},
+    **{name: {"epochs": 60} for name in ("crf", "blend")},
     **{f"supervised-mc{n}": {"epochs": 8} for n in range(1, 5)},
 }
 
@@ -82,13 +82,11 @@ class Trials:
     """All methods on one data set under one convention."""
 
     def __init__(self, context: Context, name: str, data: Dataset, *, variant: str = "") -> None:
-        self.name, self.data = name, data
+        self.context, self.name, self.data = context, name, data
         self.splits: tuple[Fold, ...] = splits_of(None, data, 0)
-        self.store = context.out / "values"
         code = context.once("code of methods", code_digest)
         self.key = f"{name} {variant} {context.fingerprint((name,))} {len(self.splits)} {code}"
-        self.seeds, self.hurry = context.seeds, context.quick
-        self.known: dict[str, Floats] = {}
+        self.known: dict[Path, Floats] = {}
         self._parts: list[Part] = []
 
     def values(self, trial: Trial) -> Floats:
@@ -123,7 +121,7 @@ class Trials:
     def told(self) -> str:
         """How the numbers came about, in a sentence."""
         folds, queries = len(self.splits), sum(len(fold.test) for fold in self.splits)
-        seeds = ", ".join(map(str, self.seeds))
+        seeds = ", ".join(map(str, self.context.seeds))
         return (
             f"{queries} queries, {folds} folds, letor convention, × 100; means over seeds {seeds} where a method draws."
         )
@@ -137,7 +135,7 @@ class Trials:
     def _seeds_of(self, trial: Trial) -> tuple[int, ...]:
         if "seed" in trial.params:
             return (int(trial.params["seed"]),)
-        return self.seeds if "seed" in juryrank.method(trial.name).params() else (0,)
+        return self.context.seeds if "seed" in juryrank.method(trial.name).params() else (0,)
 
     def means_of(self, values: Floats) -> Floats:
         """Values of queries as means over the queries of a fold, then over folds, × 100."""
@@ -146,32 +144,41 @@ class Trials:
         means: Floats = 100 * np.mean(by_fold, axis=0)
         return means
 
-    def _of_seed(self, trial: Trial, seed: int) -> Floats:
+    def prepare(self, rows: Sequence[Trial]) -> None:
+        """Measure what is not known of the rows, side by side; each is kept as soon as it is there."""
+        wanted = [self._wanted(trial, seed) for trial in rows for seed in self._seeds_of(trial)]
+        missing = {path: model for path, model in wanted if path not in self.known and not path.exists()}
+        if len(missing) == 1:
+            ((path, model),) = missing.items()
+            _write(path, self.measured(model))
+            return
+        pool = workers(self.context)
+        waiting = [pool.submit(_keep, path, missing[path], self.parts()) for path in _to_start(missing)]
+        for done in track(waiting, self.name):
+            done.result()
+
+    def _wanted(self, trial: Trial, seed: int) -> tuple[Path, Aggregator]:
+        """The method of a trial, and where its values are kept."""
         model = juryrank.method(trial.name, **trial.params)
         given = {"seed": seed} if "seed" in model.params() else {}
-        given |= HURRY.get(trial.name, {}) if self.hurry else {}
+        given |= HURRY.get(trial.name, {}) if self.context.quick else {}
         model = juryrank.method(trial.name, **{**trial.params, **given})
         text = json.dumps([self.key, trial.name, model.params(), METRICS], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:20]
-        if digest not in self.known:
-            path = self.store / f"{trial.name}-{digest}.npy"
-            if not path.exists():
-                _write(path, self.measured(model, f"{self.name}: {trial.label}"))
-            self.known[digest] = np.load(path)
-        return self.known[digest]
+        return self.context.out / "values" / f"{trial.name}-{digest}.npy", model
 
-    def measured(self, given: Aggregator, text: str) -> Floats:
-        """What ``values`` has, of a method as it is, fitted now."""
+    def _of_seed(self, trial: Trial, seed: int) -> Floats:
+        path, _ = self._wanted(trial, seed)
+        if path not in self.known:
+            self.prepare([trial])
+            self.known[path] = np.load(path)
+        return self.known[path]
 
-        def values(part: Part) -> Floats:
-            train, valid, test, truth = part
-            model = type(given)(**given.params()).fit(train, valid=valid)
-            judged = truth.judge(model.predict(test), convention="letor")
-            return np.array([parse_metric(metric).per_query(judged) for metric in METRICS])
-
-        with ThreadPoolExecutor(threads()) as pool:  # kernels let other threads run
-            waiting = [pool.submit(values, part) for part in self.parts()]
-            return np.concatenate([done.result() for done in track(waiting, text)], axis=1)
+    def measured(self, model: Aggregator) -> Floats:
+        """What ``values`` has, of a method as it is, fitted now, fold beside fold."""
+        pool = workers(self.context)
+        waiting = [pool.submit(_of_part, model, part) for part in self.parts()]
+        return np.concatenate([done.result() for done in track(waiting, f"{self.name}: {model.name}")], axis=1)
 
     def parts(self) -> list[Part]:
         """To learn from, to choose on and to test on, and the truth of the tested."""
@@ -195,8 +202,7 @@ def beside(trials: Trials, rows: Sequence[Trial], *, baseline: str, metrics: Seq
     known = TABLES.get(trials.name, {}) if tuple(metrics) == LETOR_METRICS else {}
     base = next(trial for trial in rows if trial.label == baseline)
     at = [METRICS.index(metric) for metric in metrics]
-    for trial in track(rows, trials.name):
-        trials.values(trial)
+    trials.prepare([*rows, *map(Trial.of, YARDSTICK)] if known else rows)
     others = [trial for trial in rows if trial is not base]
     leads = dict(zip((t.label for t in others), trials.leads(others, base, TESTED), strict=True))
     lines = []
@@ -222,6 +228,33 @@ def beside(trials: Trials, rows: Sequence[Trial], *, baseline: str, metrics: Seq
         baseline=baseline,
         note=trials.told(),
     )
+
+
+def _to_start(missing: dict[Path, Aggregator]) -> list[Path]:
+    """In which order.
+
+    Learners stand last in tables and take longest: started last, a long one would leave other cores idle. Methods of a
+    family share kernels, which two workers would compile at once, so one of each family comes first, then the others.
+    """
+    families: Counter[type] = Counter()
+    turn = {}
+    for path in reversed(missing):
+        family = type(missing[path]).__bases__[0]
+        families[family] += 1
+        turn[path] = families[family]
+    return sorted(turn, key=turn.__getitem__)
+
+
+def _of_part(given: Aggregator, part: Part) -> Floats:
+    """[n_metrics, n_queries] of the tested queries."""
+    train, valid, test, truth = part
+    model = type(given)(**given.params()).fit(train, valid=valid)
+    judged = truth.judge(model.predict(test), convention="letor")
+    return np.array([parse_metric(metric).per_query(judged) for metric in METRICS])
+
+
+def _keep(path: Path, model: Aggregator, parts: Sequence[Part]) -> None:
+    _write(path, np.concatenate([_of_part(model, part) for part in parts], axis=1))
 
 
 def _write(path: Path, values: Floats) -> None:

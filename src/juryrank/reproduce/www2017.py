@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from juryrank.report import Table, chance
 from juryrank.reproduce.experiment import Context, Experiment
 from juryrank.reproduce.findings import Claim, Figure, Findings
 from juryrank.reproduce.item_features import from_matrix, letor, ohsumed, supervised_scores, synthetic, with_list
+from juryrank.reproduce.workers import workers
 
 OURS = "monotone-retargeting"
 PAPER = ("borda", "combmnz", "combmin", "combmax", "mc1", "mc2", "mc3", "mc4")
@@ -132,10 +133,9 @@ def real(name: str, context: Context) -> Findings:
     data = ohsumed(context.data) if name == "OHSUMED" else letor(context.data, name)
     richer = with_list(data, "supervised", supervised_scores(data))
     others = PAPER if context.quick else consensus_methods()
-    found = {}
-    for label, each in track(list({name: data, f"{name} + list": richer}.items()), name):
-        metrics = [f"nDCG@{k}" for k in DEPTHS]
-        found[label] = juryrank.compare([OURS, *others], replace(each, folds=()), metrics, baseline=OURS)
+    sets = {name: data, f"{name} + list": richer}
+    waiting = {label: workers(context).submit(_compared, others, each) for label, each in sets.items()}
+    found = {label: done.result() for label, done in track(list(waiting.items()), name)}
     with_it, without_it = found[f"{name} + list"], found[name]
     gains = {m: 100 * (with_it.mean(m, "nDCG@10") - without_it.mean(m, "nDCG@10")) for m in ("borda", OURS)}
     return Findings(
@@ -151,6 +151,10 @@ def real(name: str, context: Context) -> Findings:
         tables=tuple(_means(label, each) for label, each in found.items()),
         figures=(_curves(name, found),),
     )
+
+
+def _compared(others: Sequence[str], data: Dataset) -> Comparison:
+    return juryrank.compare([OURS, *others], replace(data, folds=()), [f"nDCG@{k}" for k in DEPTHS], baseline=OURS)
 
 
 def _above(label: str, found: Comparison) -> Claim:
