@@ -1,6 +1,7 @@
 """fuse: the short way must give what the long way gives."""
 
 import os
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -19,12 +20,19 @@ SCORED = st.dictionaries(NAMES, st.integers(-3, 3).map(float), max_size=8)
 EXPERTS = st.dictionaries(st.sampled_from(["1", "2", "10", "bm25", "dense"]), st.one_of(ORDERS, SCORED), min_size=1)
 
 
-@given(EXPERTS, st.sampled_from(["rrf", "dowdall", "rbc"]), st.sampled_from(["given", "dense"]), st.booleans())
-def test_the_short_way_gives_what_a_dataset_gives(lists, name, ranks, weighted):
+@pytest.mark.parametrize("many", [1, 400])
+@given(
+    lists=EXPERTS,
+    name=st.sampled_from(["rrf", "dowdall", "rbc"]),
+    ranks=st.sampled_from(["given", "dense"]),
+    weighted=st.booleans(),
+)
+def test_the_short_way_gives_what_a_dataset_gives(many, lists, name, ranks, weighted):
     weights = {"1": 0.5, "bm25": 2.0, "10": 3.0} if weighted else None
     if weights is not None:
         weights = {expert: w for expert, w in weights.items() if len(lists.get(expert, ()))}
-    short = fuse(lists, name, ranks=ranks, weights=weights)
+    with patch("juryrank.fuse.MANY", many):  # by a loop, or by arrays
+        short = fuse(lists, name, ranks=ranks, weights=weights)
     data = from_dicts({expert: {"q": listed} for expert, listed in lists.items()})
     long = method(name, ranks=ranks, weights=weights).fit_predict(data).to_dict().get("q", {})
     assert list(short.items()) == list(long.items())
@@ -66,9 +74,17 @@ def test_items_keep_their_own_type():
     assert list(fuse({"x": [3, 1], "y": [1]}, "borda")) == [1, 3]
 
 
-def test_repeated_items_are_counted_and_the_best_is_kept():
-    with pytest.warns(DataWarning, match="1 entries repeat an item"):
-        assert list(fuse({"x": ["a", "b", "a"]})) == ["a", "b"]
+@pytest.mark.parametrize("many", [1, 400])
+@pytest.mark.parametrize("others", [{}, {"y": ["b"]}])
+def test_repeated_items_are_counted_and_the_best_is_kept(many, others):
+    with patch("juryrank.fuse.MANY", many), pytest.warns(DataWarning, match="1 entries repeat an item"):
+        assert fuse({**others, "x": ["a", "b", "a"]}) == fuse({**others, "x": ["a", "b"]})
+
+
+@pytest.mark.parametrize("many", [1, 400])
+def test_tied_items_of_several_types_stand_in_the_order_of_their_text(many):
+    with patch("juryrank.fuse.MANY", many):
+        assert list(fuse([["b", 10], [9, "a"], ["c"]])) == [9, "b", "c", 10, "a"]
 
 
 def test_scores_that_are_no_numbers_are_refused():

@@ -12,15 +12,26 @@ TABLE_SIZE = 4_000_000
 def places(first, last, list_ptr, entry_ptr, entry_rank, out):
     """The place of each entry in its list, 1 is best; tied entries share the mean of their places."""
     for m in range(list_ptr[first], list_ptr[last]):
-        e = entry_ptr[m]
-        while e < entry_ptr[m + 1]:
-            end = e + 1
-            while end < entry_ptr[m + 1] and entry_rank[end] == entry_rank[e]:
-                end += 1
-            place = 0.5 * (e + 1 + end) - entry_ptr[m]
-            for t in range(e, end):
-                out[t] = place
-            e = end
+        place, before, tied = 0.0, 0.0, False  # ranks are above 0
+        for e in range(entry_ptr[m], entry_ptr[m + 1]):
+            place += 1.0
+            out[e] = place
+            tied |= entry_rank[e] == before
+            before = entry_rank[e]
+        if tied:
+            share_places(entry_rank[entry_ptr[m] : entry_ptr[m + 1]], out[entry_ptr[m] : entry_ptr[m + 1]])
+
+
+@kernel
+def share_places(rank, out):
+    """The places of one list with ties."""
+    start = 0
+    while start < len(rank):
+        end = start + 1
+        while end < len(rank) and rank[end] == rank[start]:
+            end += 1
+        out[start:end] = 0.5 * (start + 1 + end)
+        start = end
 
 
 @over_queries
@@ -35,6 +46,20 @@ def add_points(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_poi
         for m in range(list_ptr[q], list_ptr[q + 1]):
             for e in range(entry_ptr[m], entry_ptr[m + 1]):
                 out[entry_slot[e]] += list_weight[m] * (entry_points[e] - list_absent[m])
+
+
+@over_queries
+def add_entries(first, last, list_ptr, entry_ptr, entry_slot, entry_points, out):
+    """The sum of the points of each slot, added to ``out``."""
+    for e in range(entry_ptr[list_ptr[first]], entry_ptr[list_ptr[last]]):
+        out[entry_slot[e]] += entry_points[e]
+
+
+@over_queries
+def add_reciprocals(first, last, list_ptr, entry_ptr, entry_slot, entry_rank, k, out):
+    """``add_entries`` of 1 / (k + rank), which then need no array of their own: memory is what this waits for."""
+    for e in range(entry_ptr[list_ptr[first]], entry_ptr[list_ptr[last]]):
+        out[entry_slot[e]] += 1.0 / (k + entry_rank[e])
 
 
 @kernel

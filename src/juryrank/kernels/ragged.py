@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from juryrank.kernels.jit import over_queries
+from juryrank.kernels.jit import kernel, over_queries
 
-SHORT = 32  # values that insertion sorts before a general sort has its memory
+SHORT = 128  # values whose pairs are compared before a general sort has its memory
 
 
 def sizes_to_ptr(sizes):
@@ -29,20 +29,32 @@ def parents(ptr):
 @over_queries
 def descending(first, last, ptr, values, out):
     """Positions of each query's values from largest to smallest, NaN last; equal values keep their order."""
+    ahead = np.empty(SHORT, np.int64)
     for q in range(first, last):
         lo, hi = ptr[q], ptr[q + 1]
-        if hi - lo > SHORT:
+        if hi - lo <= SHORT and count_ahead(values[lo:hi], ahead):
+            for i in range(lo, hi):
+                out[lo + ahead[i - lo]] = i
+        else:
             out[lo:hi] = lo + np.argsort(-values[lo:hi], kind="mergesort")
-            continue
-        for i in range(lo, hi):
-            value, at = values[i], i
-            while at > lo:
-                above = values[out[at - 1]]
-                if not (above < value or (np.isnan(above) and not np.isnan(value))):
-                    break
-                out[at] = out[at - 1]
-                at -= 1
-            out[at] = i
+
+
+@kernel
+def count_ahead(values, out):
+    """How many values are larger than each, or equal and before it; False where one is NaN, which has no order.
+
+    All pairs are compared, several at once and without a branch to guess wrong, which is what sorting waits for.
+    """
+    numbers = True
+    for i in range(len(values)):
+        value, smaller = values[i], 0
+        for j in range(i):
+            less = values[j] < value
+            out[j] += less
+            smaller += less
+        out[i] = i - smaller
+        numbers &= value == value
+    return numbers
 
 
 @over_queries

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import weights_param
 from juryrank.methods.comb import Comb
+from juryrank.methods.positional import add_weighted
 
 
 @dataclass(kw_only=True)
@@ -28,6 +27,8 @@ class CombSUM(Comb):
     weights: Mapping[str, float] | None = weights_param()
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
-        r = rankings
-        absent = np.nan_to_num(absent)
-        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, self._list_weights(r), out)
+        r, weight = rankings, self._list_weights(rankings)
+        if self.missing == "ignore":
+            add_weighted(r, score, weight, out)
+        else:
+            add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, weight, out)

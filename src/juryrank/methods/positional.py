@@ -11,7 +11,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.kernels.positional import add_points
+from juryrank.kernels.positional import add_entries, add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.params import param
 
@@ -53,6 +53,11 @@ class Positional(Aggregator):
     def points(self, rank: Number) -> Number:
         """Points of a rank (a number or an array of numbers)."""
 
+    @property
+    def weights_multiply(self) -> bool:
+        """Whether the weight of a list does nothing but multiply its points."""
+        return True
+
     def weigh(self, weight: Any, total: Any) -> tuple[Any, Any]:
         """What a list's weight does: what divides its ranks and what multiplies its points (numbers or arrays)."""
         return 1.0, weight
@@ -61,6 +66,9 @@ class Positional(Aggregator):
         r = rankings
         rank = r.entry_rank if self.ranks == "given" else r.entry_place
         weight = self._list_weights(r)
+        if self.missing == "ignore" and self.weights_multiply:
+            add_weighted(r, self.points(rank), weight, out)
+            return
         total = np.bincount(r.list_query, weight, minlength=len(r))[r.list_query]
         divide, multiply = self.weigh(weight, np.where(total > 0, total, 1.0))
         beyond = None if self.missing == "ignore" else absent_rank(r, rank, self.missing)
@@ -71,6 +79,13 @@ class Positional(Aggregator):
         absent = np.zeros(r.n_lists) if beyond is None else self.points(beyond)
         multiply = np.asarray(multiply, np.float64)
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, self.points(rank), absent, multiply, out)
+
+
+def add_weighted(r: Rankings, points: Floats, weight: Floats, out: Floats) -> None:
+    """Add the points of the entries, times the weights of their lists, to the slots; what is left out gets nothing."""
+    if (weight != 1.0).any():
+        points = points * np.repeat(weight, r.list_size)
+    add_entries(r.list_ptr, r.entry_ptr, r.entry_slot, points, out)
 
 
 def absent_rank(rankings: Rankings, entry_rank: Floats, missing: str) -> Floats:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.positional import add_reciprocals
 from juryrank.methods.positional import Number, Positional
 from juryrank.params import param
 
@@ -49,6 +52,18 @@ class RRF(Positional):
         if self.dialect in COUNTS_FROM_ZERO:
             k -= 1.0
         return (self._k if self.dialect == "haystack" else 1.0) / (k + rank)
+
+    @property
+    def weights_multiply(self) -> bool:
+        return self.dialect not in COUNTS_FROM_ZERO  # which have ways of their own with weights, too
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        usual = self.missing == "ignore" and self.ranks == "given" and self.weights_multiply
+        if usual and (self._list_weights(r) == 1.0).all():
+            add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, float(self._k), out)
+        else:
+            super()._scores(r, out)
 
     def weigh(self, weight: Any, total: Any) -> tuple[Any, Any]:
         """Weights as the dialect understands them: Qdrant divides ranks, Haystack makes them sum to 1."""
