@@ -56,7 +56,7 @@ def positions(index: Index, names: tuple[str, ...]) -> Ints:
 def freeze(owner: Any) -> None:
     """Make the arrays of a dataclass read-only."""
     for f in fields(owner):
-        value = getattr(owner, f.name)
+        value = vars(owner).get(f.name)
         if isinstance(value, np.ndarray) and value.flags.writeable:
             value.flags.writeable = False
 
@@ -66,6 +66,29 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array[:]
     view.flags.writeable = False
     return view
+
+
+class TextWhenAsked:
+    """A field with names: an array of text, or a polars series that becomes one when it is first asked for.
+
+    Most work is done on numbers alone, and while Python makes text no other thread runs.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: Any, kind: type) -> Names:
+        if owner is None:
+            raise AttributeError(self.name)  # so the field has no default
+        names = vars(owner)[self.name]
+        if not isinstance(names, np.ndarray):
+            text: Names = np.empty(len(names), object)
+            text[:] = names.to_list()
+            names = vars(owner)[self.name] = read_only(text)
+        return names  # type: ignore[no-any-return]
+
+    def __set__(self, owner: Any, names: Names | pl.Series) -> None:
+        vars(owner)[self.name] = names
 
 
 class ByQuery:
@@ -105,7 +128,7 @@ class Rankings(ByQuery):
 
     queries: tuple[str, ...]
     experts: tuple[str, ...]
-    items: Names  # names that slot_item points into
+    items: TextWhenAsked = TextWhenAsked()  # names that slot_item points into
     slot_ptr: Ints  # [n_queries + 1]
     slot_item: Codes  # [n_slots]
     list_ptr: Ints  # [n_queries + 1]
@@ -136,6 +159,14 @@ class Rankings(ByQuery):
             f"Rankings({len(self)} queries, {self.n_slots} slots, {len(self.experts)} experts, "
             f"{self.n_lists} lists, {self.n_entries} entries)"
         )
+
+    @property
+    def item_names(self) -> pl.Series:
+        """``items`` as polars holds them."""
+        import polars as pl
+
+        names = vars(self)["items"]
+        return pl.Series(names, dtype=pl.String) if isinstance(names, np.ndarray) else names
 
     @cached_property
     def entry_place(self) -> Floats:
@@ -285,13 +316,11 @@ class Consensus(ByQuery):
 
         r, order = self.rankings, self.order
         query = parents(r.slot_ptr)
-        used, item = np.unique(r.slot_item[order], return_inverse=True)
-        # Names become text once each, then are copied inside polars.
-        queries, items = pl.Series(r.queries, dtype=pl.String), pl.Series(r.items[used], dtype=pl.String)
+        queries = pl.Series(r.queries, dtype=pl.String)
         return pl.DataFrame(
             {
                 "query": queries.gather(query),
-                "item": items.gather(item),
+                "item": r.item_names.gather(r.slot_item[order]),
                 "rank": np.arange(len(order)) - r.slot_ptr[query] + 1,
                 "score": self.scores[order],
             }

@@ -6,6 +6,7 @@ absent, may start at 0 or be no number: it is only compared with the scores, and
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from urllib.parse import quote
 
@@ -84,7 +85,9 @@ def lines_of(thing: Dataset | Consensus) -> pl.DataFrame:
 
 def text_of_lines(lines: pl.DataFrame) -> bytes:
     """The columns of ``lines_of`` as text."""
-    return lines.write_csv(include_header=False, separator=" ", quote_style="never").encode()
+    out = io.BytesIO()  # written from polars, without text of Python's own in between
+    lines.write_csv(out, include_header=False, separator=" ", quote_style="never")
+    return out.getvalue()
 
 
 def _is_number(text: str) -> bool:

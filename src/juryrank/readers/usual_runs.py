@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.names import natural_key
-from juryrank.data.rankings import Codes, Floats, Ints, Names
+from juryrank.data.rankings import Codes, Floats, Ints
 from juryrank.kernels.ragged import children, sizes_to_ptr
 from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
@@ -71,17 +71,18 @@ class Lines:
             self.score[entry] = float(self.data[start:stop])
         return bool(np.isfinite(self.score[: self.counts[ENTRY]]).all())
 
-    def names(self, kind: int) -> list[str]:
+    def names(self, kind: int) -> pl.Series:
         """The names of a kind, by number."""
         count = int(self.counts[kind])
         stop = int(self.books[kind][count - 1, 2]) if count else 0
-        return self.texts[kind][:stop].tobytes().decode().split("\n") if count else []
+        text = self.texts[kind][:stop].tobytes().decode()
+        return pl.Series([text][:count]).cast(pl.String).str.split("\n").explode()
 
     def dataset(self) -> Dataset | None:
         """The Dataset, or None where lists are not as they usually are."""
-        queries, query = _in_natural_order(self.names(QUERY))
-        experts, expert = _in_natural_order(self.names(EXPERT))
-        items, item = _in_order(pl.Series(self.names(ITEM), dtype=pl.String))
+        queries, query = _in_natural_order(self.names(QUERY).to_list())
+        experts, expert = _in_natural_order(self.names(EXPERT).to_list())
+        items, item = _in_order(self.names(ITEM))
         n_lists, n_entries = int(self.counts[LIST]), int(self.counts[ENTRY])
         list_query, list_expert = query[self.list_query[:n_lists]], expert[self.list_expert[:n_lists]]
         key = list_query * len(experts) + list_expert
@@ -132,9 +133,9 @@ def _in_natural_order(names: list[str]) -> tuple[list[str], Ints]:
     return ordered, np.array([place[name] for name in names], np.int64)
 
 
-def _in_order(names: pl.Series) -> tuple[Names, Codes]:
+def _in_order(names: pl.Series) -> tuple[pl.Series, Codes]:
     """Names in the order of their letters, and for each of ``names`` its place there."""
-    order = names.arg_sort().to_numpy()
+    order = names.arg_sort()
     place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return np.array(names.to_list(), object)[order], place
+    place[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    return names.gather(order), place
