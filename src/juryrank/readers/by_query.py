@@ -89,7 +89,8 @@ class RunFile(QueryFile):
                 end = data.rfind(b"\n") + 1
                 data, rest = data[:end], data[end:]
                 starts, stops = np.empty(end // 2 + 1, np.int64), np.empty(end // 2 + 1, np.int64)
-                count = query_starts(np.frombuffer(data, np.uint8), starts, stops)
+                words = np.frombuffer(bytearray().join([data, usual_runs.padding(end)]), np.uint64)
+                count = query_starts(words, end, starts, stops)
                 edges = [*starts[:count].tolist(), end]
                 for n, stop in enumerate(stops[:count].tolist()):
                     yield self._word(data[edges[n] : stop]), at + edges[n], at + edges[n + 1]
@@ -210,7 +211,7 @@ class QueryFiles:
             for query in queries:
                 for start, stop in file.extents.get(query, ()):
                     pieces.append((order[query], n, at[start], at[start] + stop - start))
-        return usual_runs.read(sources, [piece[1:] for piece in sorted(pieces)])
+        return usual_runs.read(sources, [piece[1:] for piece in sorted(pieces)], n_threads=1)
 
     def _demand_different_experts(self) -> None:
         """A DataError where two runs give one name to their lists for one query: they would be told apart by file."""

@@ -14,6 +14,7 @@ import polars as pl
 from juryrank.data import Dataset, Labels
 from juryrank.data.build import ONE_QUERY, labels_from_long, natural
 from juryrank.errors import DataError
+from juryrank.kernels.jit import threads
 from juryrank.readers import comparisons, table, tabular, trec_run, usual_runs
 from juryrank.readers.columns import roles, typed
 from juryrank.readers.experts import named_apart
@@ -62,7 +63,7 @@ def loaded(files: Sequence[Path]) -> list[Source]:
     """The content of the files."""
     if len(files) == 1:
         return [load(files[0])]
-    with ThreadPoolExecutor() as pool:  # decompression does not hold the interpreter's lock
+    with ThreadPoolExecutor(threads()) as pool:  # neither reading nor unpacking holds the interpreter's lock
         return list(pool.map(load, files))
 
 

@@ -61,9 +61,10 @@ def text_of(number: pl.Expr) -> pl.Expr:
 
 def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str = BLANK) -> None:
     """A DataError for the first name that a blank-separated format cannot carry."""
-    for column in columns:
+    odd = pl.col(columns).str.contains(blank) | (pl.col(columns) == "")
+    for column, found in frame.select(odd.any()).row(0, named=True).items():
         names = frame[column]
-        if (bad := names.filter(names.str.contains(blank) | (names == ""))).len():
+        if found and (bad := names.filter(names.str.contains(blank) | (names == ""))).len():
             raise DataError(f"{what} cannot carry blanks in a name: {column} {bad[0]!r}; write a table instead")
 
 

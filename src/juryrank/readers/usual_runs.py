@@ -6,8 +6,11 @@ name shared by two files. There the two ways give the same Dataset, and this one
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,103 +19,165 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset, Rankings
 from juryrank.data.names import natural_key
 from juryrank.data.rankings import Codes, Floats, Ints
+from juryrank.kernels.jit import threads
 from juryrank.kernels.ragged import children, sizes_to_ptr
 from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
+from juryrank.kernels.words import adopt
 from juryrank.readers.source import Source
 from juryrank.readers.words import first_words, separator_of
 
 WORTHWHILE = 500_000  # bytes; below, loading compiled code takes longer than the careful way
+PER_THREAD = 500_000  # bytes; below, a thread costs more than it saves
+SHORTEST = 10  # bytes of a line: five words, as many separators
+PADDING = 16  # bytes that may be looked at beyond the end of a text
+
+Piece = tuple[int, int, int]  # a source, from and to
 
 
-def read(sources: Sequence[Source], pieces: Sequence[tuple[int, int, int]] | None = None) -> Dataset | None:
+def read(
+    sources: Sequence[Source], pieces: Sequence[Piece] | None = None, n_threads: int | None = None
+) -> Dataset | None:
     """The Dataset of these runs, or None where a line is unusual.
 
-    ``pieces`` (source, from, to) gives the order in which they are read: when the lists of a query come one after the
-    other, names are still at hand. Each piece ends with a line.
+    ``pieces`` gives the order in which they are read: when the lists of a query come one after the other, names are
+    still at hand. Each piece ends with a line.
     """
     n_words = [len(first_words(source)) for source in sources]
-    if not set(n_words) <= {WORDS, WORDS - 1}:
+    if sys.byteorder != "little" or not set(n_words) <= {WORDS, WORDS - 1}:
         return None
     texts = [source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in sources]
-    if pieces is None:
-        pieces = [(n, 0, len(text)) for n, text in enumerate(texts)]
-    which = np.array([n for n, _, _ in pieces])
-    ptr = sizes_to_ptr([stop - start for _, start, stop in pieces])
-    separators = np.array([ord(separator_of(text)) for text in texts], np.uint8)
-    views = [memoryview(text) for text in texts]
-    data = b"".join([views[n][start:stop] for n, start, stop in pieces])
-    lines = Lines(data, ptr, separators[which], np.array(n_words)[which])
-    return lines.dataset() if lines.usual else None
+    forms = [Form(text, ord(separator_of(text)), n) for text, n in zip(texts, n_words, strict=True)]
+    parts = _shared_out(pieces or [(n, 0, len(text)) for n, text in enumerate(texts)], n_threads or threads())
+    if len(parts) == 1:
+        scans = [Scan(forms, parts[0])]
+    else:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            scans = list(pool.map(lambda part: Scan(forms, part), parts))
+    return _dataset(scans) if all(scan.usual for scan in scans) else None
 
 
-class Lines:
-    """All lines of some runs, as numbers of names."""
+def padding(size: int) -> bytes:
+    """What goes after a text of ``size`` bytes that is to be read eight bytes at a time."""
+    return bytes(PADDING + -size % 8)
 
-    def __init__(self, data: bytes, ptr: Ints, separators: NDArray[np.uint8], n_words: Ints) -> None:
-        self.data = data
-        room = data.count(b"\n")
+
+def _shared_out(pieces: Sequence[Piece], n_threads: int) -> list[Sequence[Piece]]:
+    """The pieces in a part for each thread, of about the same size; in fewer where there is little to do."""
+    ends = np.cumsum([stop - start for _, start, stop in pieces])
+    n = max(1, min(n_threads, int(ends[-1]) // PER_THREAD))
+    cuts = [0, *np.searchsorted(ends, ends[-1] * np.arange(1, n) / n).tolist(), len(pieces)]
+    return [pieces[start:stop] for start, stop in pairwise(cuts) if start < stop]
+
+
+class Form(NamedTuple):
+    """A text, and how its lines are written."""
+
+    text: bytes
+    separator: int
+    n_words: int
+
+
+class Names:
+    """Names of one kind, numbered as they are met."""
+
+    def __init__(self, most: int, size: int) -> None:
         # Room for the worst case costs nothing until it is written to.
-        self.books = tuple(np.empty((room, 3), np.int64) for _ in range(3))  # hash, start and stop of each name
-        self.texts = tuple(np.empty(len(data), np.uint8) for _ in range(3))  # the names, a newline after each
-        self.list_query, self.list_expert = np.empty(room, np.int32), np.empty(room, np.int32)
-        self.list_start = np.empty(room, np.int64)
-        self.item, self.score = np.empty(room, np.int32), np.empty(room)
-        self.careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
+        self.book = np.empty((most, 3), np.int64)  # hash, start and stop of each name
+        self.text = np.empty((size + PADDING) // 8 + 1, np.uint64)  # the names, a newline after each
+
+    def joined(self, count: int) -> str:
+        """The names, with newlines between."""
+        stop = int(self.book[count - 1, 2]) if count else 0
+        return self.text.view(np.uint8)[:stop].tobytes().decode()
+
+
+class Scan:
+    """Lines of some runs, with numbers for names."""
+
+    def __init__(self, forms: Sequence[Form], pieces: Sequence[Piece]) -> None:
+        ptr = sizes_to_ptr([stop - start for _, start, stop in pieces])
+        texts = [memoryview(forms[n].text)[start:stop] for n, start, stop in pieces]
+        self.data = bytearray().join([*texts, padding(int(ptr[-1]))])
+        room = len(self.data) // SHORTEST + 1
+        self.names = tuple(Names(room, len(self.data)) for _ in range(3))
+        list_query, list_expert, list_start = (
+            np.empty(room, np.int32),
+            np.empty(room, np.int32),
+            np.empty(room, np.int64),
+        )
+        item, score = np.empty(room, np.int32), np.empty(room)
+        careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
         self.counts = np.zeros(6, np.int64)
         self.usual = scan_runs(
-            np.frombuffer(data, np.uint8), ptr, separators, n_words, self.books, self.texts, self.list_query,
-            self.list_expert, self.list_start, self.item, self.score, self.careful, self.counts,
-        ) and self._with_careful_scores()  # fmt: skip
-
-    def _with_careful_scores(self) -> bool:
-        """Read the scores that need care; False where one of them is not finite."""
-        for entry, start, stop in self.careful[: self.counts[CAREFUL]].reshape(-1, 3).tolist():
-            self.score[entry] = float(self.data[start:stop])
-        return bool(np.isfinite(self.score[: self.counts[ENTRY]]).all())
-
-    def names(self, kind: int) -> pl.Series:
-        """The names of a kind, by number."""
-        count = int(self.counts[kind])
-        stop = int(self.books[kind][count - 1, 2]) if count else 0
-        text = self.texts[kind][:stop].tobytes().decode()
-        return pl.Series([text][:count]).cast(pl.String).str.split("\n").explode()
-
-    def dataset(self) -> Dataset | None:
-        """The Dataset, or None where lists are not as they usually are."""
-        queries, query = _in_natural_order(self.names(QUERY).to_list())
-        experts, expert = _in_natural_order(self.names(EXPERT).to_list())
-        items, item = _in_order(self.names(ITEM))
+            np.frombuffer(self.data, np.uint64), ptr, np.array([forms[n].separator for n, _, _ in pieces], np.uint8),
+            np.array([forms[n].n_words for n, _, _ in pieces]), tuple(names.book for names in self.names),
+            tuple(names.text for names in self.names), list_query, list_expert, list_start, item, score, careful,
+            self.counts,
+        )  # fmt: skip
         n_lists, n_entries = int(self.counts[LIST]), int(self.counts[ENTRY])
-        list_query, list_expert = query[self.list_query[:n_lists]], expert[self.list_expert[:n_lists]]
-        key = list_query * len(experts) + list_expert
-        lists = np.argsort(key, kind="stable")
-        if (np.diff(key[lists]) == 0).any():
-            return None
-        file_ptr = np.append(self.list_start[:n_lists], n_entries)
-        entries = children(file_ptr, lists)
-        list_ptr = sizes_to_ptr(np.bincount(list_query, minlength=len(queries)))
-        entry_ptr = sizes_to_ptr(np.diff(file_ptr)[lists])
-        score = self.score[entries]
-        found = _slots(list_ptr, entry_ptr, item[self.item[entries]], score, len(items))
-        if found is None:
-            return None
-        slot_ptr, slot_item, entry_slot, entry_rank = found
-        rankings = Rankings(
-            queries=tuple(queries),
-            experts=tuple(experts),
-            items=items,
-            slot_ptr=slot_ptr,
-            slot_item=slot_item,
-            list_ptr=list_ptr,
-            list_expert=list_expert[lists].astype(np.int32),
-            list_weight=np.ones(n_lists),
-            entry_ptr=entry_ptr,
-            entry_slot=entry_slot,
-            entry_rank=entry_rank,
-            entry_score=score,
-        )
-        return Dataset(rankings=rankings)
+        self.code = {QUERY: list_query[:n_lists], EXPERT: list_expert[:n_lists], ITEM: item[:n_entries]}
+        self.list_size = np.diff(np.append(list_start[:n_lists], n_entries))
+        self.score = score[:n_entries]
+        for entry, start, stop in careful[: self.counts[CAREFUL]].reshape(-1, 3).tolist():
+            self.score[entry] = float(self.data[start:stop])
+        self.usual = self.usual and bool(np.isfinite(self.score).all())
+
+
+def _dataset(scans: Sequence[Scan]) -> Dataset | None:
+    """The Dataset, or None where lists are not as they usually are."""
+    (query_names, file_query), (expert_names, file_expert), (item_names, file_item) = (
+        _numbered(scans, kind) for kind in (QUERY, EXPERT, ITEM)
+    )
+    queries, query = _in_natural_order(query_names.split("\n"))
+    experts, expert = _in_natural_order(expert_names.split("\n"))
+    items, item = _in_order(item_names)
+    list_query, list_expert = query[file_query], expert[file_expert]
+    key = list_query * len(experts) + list_expert
+    lists = np.argsort(key, kind="stable")
+    if (np.diff(key[lists]) == 0).any():
+        return None
+    size = np.concatenate([scan.list_size for scan in scans])
+    entries = children(sizes_to_ptr(size), lists)
+    list_ptr = sizes_to_ptr(np.bincount(list_query, minlength=len(queries)))
+    entry_ptr = sizes_to_ptr(size[lists])
+    score = np.concatenate([scan.score for scan in scans])[entries]
+    found = _slots(list_ptr, entry_ptr, item[file_item[entries]], score, len(items))
+    if found is None:
+        return None
+    slot_ptr, slot_item, entry_slot, entry_rank = found
+    rankings = Rankings(
+        queries=tuple(queries),
+        experts=tuple(experts),
+        items=items,
+        slot_ptr=slot_ptr,
+        slot_item=slot_item,
+        list_ptr=list_ptr,
+        list_expert=list_expert[lists].astype(np.int32),
+        list_weight=np.ones(len(lists)),
+        entry_ptr=entry_ptr,
+        entry_slot=entry_slot,
+        entry_rank=entry_rank,
+        entry_score=score,
+    )
+    return Dataset(rankings=rankings)
+
+
+def _numbered(scans: Sequence[Scan], kind: int) -> tuple[str, Codes]:
+    """The names of a kind in all scans, with newlines between, and the number of each use of one."""
+    if len(scans) == 1:
+        return scans[0].names[kind].joined(int(scans[0].counts[kind])), scans[0].code[kind]
+    counts = [int(scan.counts[kind]) for scan in scans]
+    together = Names(
+        sum(counts), sum(int(s.names[kind].book[n - 1, 2]) + 1 for s, n in zip(scans, counts, strict=True))
+    )
+    found, codes = np.zeros(1, np.int64), []
+    for scan, count in zip(scans, counts, strict=True):
+        number = np.empty(count, np.int32)
+        names = scan.names[kind]
+        adopt(names.text, names.book, count, together.book, together.text, found, number)
+        codes.append(number[scan.code[kind]])
+    return together.joined(int(found[0])), np.concatenate(codes)
 
 
 def _slots(
@@ -133,8 +198,9 @@ def _in_natural_order(names: list[str]) -> tuple[list[str], Ints]:
     return ordered, np.array([place[name] for name in names], np.int64)
 
 
-def _in_order(names: pl.Series) -> tuple[pl.Series, Codes]:
-    """Names in the order of their letters, and for each of ``names`` its place there."""
+def _in_order(joined: str) -> tuple[pl.Series, Codes]:
+    """Names in the order of their letters, and for each of the ``joined`` ones its place there."""
+    names = pl.Series([joined], dtype=pl.String).str.split("\n").explode()
     order = names.arg_sort()
     place = np.empty(len(order), np.int32)
     place[order.to_numpy()] = np.arange(len(order), dtype=np.int32)

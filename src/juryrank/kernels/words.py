@@ -1,0 +1,144 @@
+"""Words in text, eight bytes at a time: searched for blanks, compared, hashed and numbered; nothing becomes text.
+
+Text is an array of 64-bit integers, padded by two of them; the first byte of each is its lowest, as on all common
+machines (``usual_runs`` asks).
+"""
+
+import numpy as np
+
+from juryrank.kernels.jit import kernel
+
+NEWLINE = 10
+FIRST_ROOM = 1 << 10  # names that a table is made for; it grows
+ONE, BYTE_7, MOST = np.uint64(1), np.uint64(56), np.uint64(63)
+ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
+VISIBLE, NEWLINES = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES
+PRIME = np.uint64(0x9E3779B97F4A7C15)  # of the golden ratio: spreads what it multiplies over the high bits
+
+
+@kernel
+def eight(words, at):
+    """The eight bytes from byte ``at`` on."""
+    shift = np.uint64(8 * (at & 7))
+    return (words[at >> 3] >> shift) | ((words[(at >> 3) + 1] << ONE) << (MOST - shift))
+
+
+@kernel
+def first_of(marks):
+    """Which byte is the first whose highest bit is set; there is one."""
+    below = (marks & (~marks + ONE)) - ONE
+    return np.int64(((below & ONES) * ONES) >> BYTE_7) - 1
+
+
+@kernel
+def word_end(words, at):
+    """Where the first byte is from ``at`` on that is a blank or a control character."""
+    while True:
+        found = eight(words, at)
+        marks = (found - VISIBLE) & ~found & HIGHS  # right up to the first mark, by borrowing wrong after it
+        if marks != 0:
+            return at + first_of(marks)
+        at += 8
+
+
+@kernel
+def line_end(words, at):
+    """Where the first newline is from ``at`` on."""
+    while True:
+        found = eight(words, at) ^ NEWLINES
+        marks = (found - ONES) & ~found & HIGHS
+        if marks != 0:
+            return at + first_of(marks)
+        at += 8
+
+
+@kernel
+def same_word(words, start, stop, others, at, end):
+    """Whether words[start:stop] is others[at:end], in bytes."""
+    if stop - start != end - at:
+        return False
+    while start + 8 <= stop:
+        if eight(words, start) != eight(others, at):
+            return False
+        start += 8
+        at += 8
+    rest = (ONE << np.uint64(8 * (stop - start))) - ONE
+    return (eight(words, start) ^ eight(others, at)) & rest == 0
+
+
+@kernel
+def hash_of(words, start, stop):
+    """A number for a word that others hardly ever share."""
+    mixed = ONE
+    while start + 8 <= stop:
+        mixed = (mixed ^ eight(words, start)) * PRIME
+        mixed ^= mixed >> BYTE_7 >> ONE
+        start += 8
+    mixed = (mixed ^ (eight(words, start) & ((ONE << np.uint64(8 * (stop - start))) - ONE))) * PRIME
+    return np.int64((mixed ^ (mixed >> np.uint64(29))) >> ONE)
+
+
+@kernel
+def number_of(words, start, stop, table, book, names, counts, kind):
+    """The number of the word words[start:stop] among its kind; a new one is entered, copied and counted.
+
+    A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. All
+    that is side by side, because memory is what this waits for.
+    """
+    hashed = hash_of(words, start, stop)
+    mask = len(table) - 1
+    place = hashed & mask
+    while table[place] >= 0:
+        n = table[place]
+        if book[n, 0] == hashed and same_word(words, start, stop, names, book[n, 1], book[n, 2]):
+            return n
+        place = (place + 1) & mask
+    n = counts[kind]
+    counts[kind] += 1
+    table[place] = n
+    at = 0 if n == 0 else book[n - 1, 2] + 1
+    book[n, 0], book[n, 1], book[n, 2] = hashed, at, at + stop - start
+    copy_word(words.view(np.uint8), start, stop, names.view(np.uint8), at)
+    return n
+
+
+@kernel
+def copy_word(data, start, stop, names, at):
+    """Copy data[start:stop] to ``at``, with a newline after it."""
+    for i in range(start, stop):
+        names[at] = data[i]
+        at += 1
+    names[at] = NEWLINE
+
+
+@kernel
+def with_room(table, book, count):
+    """The table, or one with four times the room where it is half full."""
+    if 2 * count < len(table):
+        return table
+    out = np.full(4 * len(table), -1, np.int32)
+    for n in range(count):
+        enter(n, book[n, 0], out)
+    return out
+
+
+@kernel
+def adopt(names, book, count, our_book, our_names, our_count, out):
+    """out = the number that each name has, or gets, among ours."""
+    table = np.full(FIRST_ROOM, -1, np.int32)
+    while len(table) <= 2 * (our_count[0] + count):
+        table = np.full(4 * len(table), -1, np.int32)
+    for n in range(our_count[0]):
+        enter(n, our_book[n, 0], table)
+    for n in range(count):
+        out[n] = number_of(names, book[n, 1], book[n, 2], table, our_book, our_names, our_count, 0)
+
+
+@kernel
+def enter(n, hashed, table):
+    """Give the name numbered n its place in a table."""
+    mask = len(table) - 1
+    place = hashed & mask
+    while table[place] >= 0:
+        place = (place + 1) & mask
+    table[place] = n

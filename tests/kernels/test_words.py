@@ -1,0 +1,54 @@
+"""Words eight bytes at a time are what they are byte by byte."""
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from juryrank.kernels.words import adopt, hash_of, line_end, number_of, same_word, word_end
+
+TEXT = st.binary(max_size=40).map(lambda text: text.replace(b"\0", b"a"))
+NAME = st.text("abé-09ÿ", min_size=1, max_size=20).map(str.encode)
+
+
+def words_of(text: bytes) -> np.ndarray:
+    return np.frombuffer(bytearray(text + bytes(16 + -len(text) % 8)), np.uint64)
+
+
+@given(TEXT, st.integers(0, 9))
+@example(b"\x80\xa0 ", 0)
+@example(b"!" * 16 + b" ", 3)
+def test_a_word_ends_at_the_first_blank_or_control_character(text: bytes, at: int) -> None:
+    text = b"." * at + text + b"\n"
+    assert word_end(words_of(text), at) == next(i for i in range(at, len(text)) if text[i] <= 32)
+    assert line_end(words_of(text), at) == text.index(b"\n", at)
+
+
+@given(NAME, NAME, st.integers(0, 9), st.integers(0, 9))
+def test_words_are_the_same_wherever_they_stand(one: bytes, other: bytes, before: int, gap: int) -> None:
+    text = words_of(b"x" * before + one + b"y" * gap + other + b"z")
+    again = before + len(one) + gap
+    ends = (before, before + len(one), again, again + len(other))
+    assert same_word(text, *ends[:2], text, *ends[2:]) == (one == other)
+    assert (hash_of(text, *ends[:2]) == hash_of(text, *ends[2:])) == (one == other)
+
+
+@given(st.lists(NAME, min_size=1, max_size=60), st.lists(NAME, max_size=60))
+def test_names_are_numbered_as_they_are_met_and_adopted_by_others(names: list[bytes], others: list[bytes]) -> None:
+    books, texts, counts, numbers = [], [], [], []
+    for listed in (names, others):
+        book, text, count = (
+            np.empty((len(names) + len(others), 3), np.int64),
+            words_of(bytes(8000)),
+            np.zeros(1, np.int64),
+        )
+        table = np.full(1024, -1, np.int32)
+        found = [number_of(words_of(name + b"\n"), 0, len(name), table, book, text, count, 0) for name in listed]
+        books.append(book), texts.append(text), counts.append(count), numbers.append(found)
+    known = list(dict.fromkeys(names))
+    assert numbers[0] == [known.index(name) for name in names]
+    out = np.empty(counts[1][0], np.int32)
+    adopt(texts[1], books[1], len(out), books[0], texts[0], counts[0], out)
+    known = list(dict.fromkeys(names + others))
+    assert [int(out[n]) for n in numbers[1]] == [known.index(name) for name in others]
+    size = books[0][len(known) - 1, 2]
+    assert texts[0].view(np.uint8)[:size].tobytes().split(b"\n") == known
