@@ -36,7 +36,7 @@ def test_words_are_the_same_wherever_they_stand(one: bytes, other: bytes, before
 def test_names_are_numbered_as_they_are_met_and_adopted_by_others(names: list[bytes], others: list[bytes]) -> None:
     books, texts, counts, numbers = [], [], [], []
     for listed in (names, others):
-        book, text, count = (
+        book, text, count = np.empty((120, 3), np.int64), words_of(bytes(8000)), np.zeros(1, np.int64)
             np.empty((len(names) + len(others), 3), np.int64),
             words_of(bytes(8000)),
             np.zeros(1, np.int64),
