@@ -43,7 +43,7 @@ def rank_files(
     at_once = threads()
     size = min(max(memory // (at_once + 1), LEAST), MOST)
 
-    def ranked(queries: list[str]) -> tuple[bytes, Consensus]:
+    def ranked(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
         fitted = model if getattr(model, "_fitted", False) else copy(model).fit(data)
         consensus = fitted.predict(data)
@@ -51,7 +51,7 @@ def rank_files(
 
     items, experts = 0, set[str]()
     with _destination(out) as write, _without_warnings_of_strangers():
-        for text, consensus in _in_order(ranked, track(list(files.batches(size)), "queries"), at_once):
+        for text, consensus in _in_order(ranked, track(files.batches(size), "queries"), at_once):
             write(text)
             items += len(consensus.scores)
             experts.update(consensus.rankings.experts)
@@ -80,7 +80,7 @@ def _demand_alone(model: Aggregator) -> None:
 
 
 def _in_order(
-    work: Callable[[list[str]], tuple[bytes, Consensus]], batches: Any, at_once: int
+    work: Callable[[range], tuple[bytes, Consensus]], batches: Any, at_once: int
 ) -> Iterator[tuple[bytes, Consensus]]:
     """Results in the order of the batches, ``at_once`` of them under way."""
     with ThreadPoolExecutor(at_once) as pool:

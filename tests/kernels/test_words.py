@@ -37,10 +37,6 @@ def test_names_are_numbered_as_they_are_met_and_adopted_by_others(names: list[by
     books, texts, counts, numbers = [], [], [], []
     for listed in (names, others):
         book, text, count = np.empty((120, 3), np.int64), words_of(bytes(8000)), np.zeros(1, np.int64)
-            np.empty((len(names) + len(others), 3), np.int64),
-            words_of(bytes(8000)),
-            np.zeros(1, np.int64),
-        )
         table = np.full(1024, -1, np.int32)
         found = [number_of(words_of(name + b"\n"), 0, len(name), table, book, text, count, 0) for name in listed]
         books.append(book), texts.append(text), counts.append(count), numbers.append(found)

@@ -35,10 +35,10 @@ def read_line(words, data, at, separator, n_words, ends):
 
 @kernel
 def scan_runs(
-    words, piece_ptr, separators, n_words, books, names, list_query, list_expert, list_start, entry_item, entry_score,
-    careful, counts,
+    words, starts, stops, separators, n_words, books, names, list_query, list_expert, list_start, entry_item,
+    entry_score, careful, counts,
 ):  # fmt: skip
-    """Number the names of all lines; False at a line that is not as lines of runs usually are.
+    """Number the names in the lines of the pieces starts:stops; False at a line that is not as they usually are.
 
     Usual is one separator between words, plain numbers, and ranks that never fall inside a list, which is a stretch of
     one query and one expert. ``books`` and ``names`` are of queries, experts and items; ``careful`` gets entry, start
@@ -50,10 +50,10 @@ def scan_runs(
     query_table = np.full(FIRST_ROOM, -1, np.int32)
     expert_table, item_table = query_table.copy(), query_table.copy()
     ends = np.empty(WORDS, np.int64)
-    for f in range(len(separators)):
-        at, last = piece_ptr[f], n_words[f] - 1
+    for f in range(len(starts)):
+        at, last = starts[f], n_words[f] - 1
         query, query_end, tag, tag_end, lowest, expert = at, at, at, at, 0.0, -1
-        while at < piece_ptr[f + 1]:
+        while at < stops[f]:
             start = at
             if data[at] == NEWLINE:
                 at += 1

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.names import natural_key
+from juryrank.data.rankings import Ints
 from juryrank.errors import DataError
 from juryrank.kernels.jit import threads
 from juryrank.kernels.run_lines import query_starts
@@ -67,10 +68,6 @@ class QueryFile(ABC):
     @abstractmethod
     def rows(self, stretches: Stretches) -> Long:
         """What stands in some stretches."""
-
-    def cost(self, query: str) -> int:
-        """Bytes that a query takes in memory, about."""
-        return self.weight * sum(stop - start for start, stop in self.extents.get(query, ()))
 
 
 class RunFile(QueryFile):
@@ -160,6 +157,23 @@ class TableFile(QueryFile):
         return table.read_frame(rows, **self.options, name=str(self.path), expert=self.path.stem, fail=fail)
 
 
+class Places(NamedTuple):
+    """Where queries stand in a file, by number."""
+
+    query: Ints  # rising
+    start: Ints
+    stop: Ints
+
+    def part(self, queries: range) -> Places:
+        """Some queries."""
+        first, last = np.searchsorted(self.query, (queries.start, queries.stop))
+        return Places(*(column[first:last] for column in self))
+
+    @property
+    def stretches(self) -> Stretches:
+        return list(zip(self.start.tolist(), self.stop.tolist(), strict=True))
+
+
 class QueryFiles:
     """Several files, read together query by query."""
 
@@ -168,50 +182,51 @@ class QueryFiles:
             self.files = list(pool.map(lambda path: _opened(path, format_name, options), files_of(paths)))
         self._demand_different_experts()
         self.queries = sorted({query for file in self.files for query in file.extents}, key=natural_key)
+        number = {query: n for n, query in enumerate(self.queries)}
+        self.places = [_places(file, number) for file in self.files]
 
-    def batches(self, size: int) -> Iterator[list[str]]:
+    def batches(self, size: int) -> list[range]:
         """The queries in natural order, as many at a time as take about ``size`` bytes, at least one."""
-        batch: list[str] = []
-        left = size
-        for query in self.queries:
-            cost = sum(file.cost(query) for file in self.files)
-            if batch and cost > left:
-                yield batch
-                batch, left = [], size
-            batch.append(query)
-            left -= cost
-        if batch:
-            yield batch
+        cost = np.zeros(len(self.queries), np.int64)
+        for file, places in zip(self.files, self.places, strict=True):
+            np.add.at(cost, places.query, file.weight * (places.stop - places.start))
+        ends, first, out = np.cumsum(cost), 0, []
+        while first < len(ends):
+            before = int(ends[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, before + size, side="right")))
+            out.append(range(first, last))
+            first = last
+        return out
 
-    def read(self, queries: Sequence[str]) -> Dataset:
+    def read(self, queries: range) -> Dataset:
         """The Dataset of these queries."""
-        chosen = [(f, [s for q in queries for s in f.extents.get(q, ())]) for f in self.files]
-        chosen = [(file, stretches) for file, stretches in chosen if stretches]
-        if (usual := self._usual(queries, chosen)) is not None:
+        chosen = [(file, places.part(queries)) for file, places in zip(self.files, self.places, strict=True)]
+        chosen = [(file, places) for file, places in chosen if len(places.query)]
+        if (usual := self._usual(chosen)) is not None:
             return usual
-        parts = [file.rows(stretches) for file, stretches in chosen]
+        parts = [file.rows(places.stretches) for file, places in chosen]
         sources = [Source(file.path, b"") for file, _ in chosen]
         return together(named_apart(parts, sources), f"{len(self.files)} files").build()
 
-    def _usual(self, queries: Sequence[str], chosen: Sequence[tuple[QueryFile, Stretches]]) -> Dataset | None:
+    def _usual(self, chosen: Sequence[tuple[QueryFile, Places]]) -> Dataset | None:
         """The Dataset of runs without anything unusual, else None."""
-        runs = [(file, stretches) for file, stretches in chosen if isinstance(file, RunFile)]
+        runs = [(file, places) for file, places in chosen if isinstance(file, RunFile)]
         if len(runs) < len(chosen):
             return None
-        sources, pieces = [], []
-        order = {query: n for n, query in enumerate(queries)}
-        for n, (file, stretches) in enumerate(runs):
-            source = file.source(stretches)
-            at = {
-                start: place for (start, _), place in zip(sorted(stretches), _offsets(sorted(stretches)), strict=True)
-            }
-            if len(source.data) != sum(stop - start for start, stop in stretches):
+        sources, starts, sizes = [], [], []
+        for file, places in runs:
+            sources.append(file.source(places.stretches))
+            size = places.stop - places.start
+            if len(sources[-1].data) != size.sum():
                 return None
-            sources.append(source)
-            for query in queries:
-                for start, stop in file.extents.get(query, ()):
-                    pieces.append((order[query], n, at[start], at[start] + stop - start))
-        return usual_runs.read(sources, [piece[1:] for piece in sorted(pieces)], n_threads=1)
+            order, at = np.argsort(places.start), np.empty(len(size), np.int64)
+            at[order] = np.cumsum(size[order]) - size[order]
+            starts.append(at)
+            sizes.append(size)
+        source, start = np.repeat(np.arange(len(runs)), list(map(len, starts))), np.concatenate(starts)
+        order = np.lexsort((start, source, np.concatenate([places.query for _, places in runs])))
+        pieces = usual_runs.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
+        return usual_runs.read(sources, pieces, n_threads=1)
 
     def _demand_different_experts(self) -> None:
         """A DataError where two runs give one name to their lists for one query: they would be told apart by file."""
@@ -246,6 +261,16 @@ def _opened(path: Path, format_name: str | None, options: Options) -> QueryFile:
     return RunFile(path, options)
 
 
+def _places(file: QueryFile, number: Mapping[str, int]) -> Places:
+    """Where the queries of a file stand, by number; its own notes, which take much more room, are forgotten."""
+    extents, file.extents = file.extents, {}
+    query = np.fromiter(map(number.__getitem__, extents), np.int64, len(extents))
+    query = np.repeat(query, list(map(len, extents.values())))
+    places = np.array([stretch for each in extents.values() for stretch in each], np.int64).reshape(-1, 2)
+    order = np.lexsort((places[:, 0], query))
+    return Places(query[order], places[order, 0], places[order, 1])
+
+
 def _merged(stretches: Stretches) -> list[tuple[int, int]]:
     """Stretches in order, neighbours joined."""
     out: list[tuple[int, int]] = []
@@ -255,8 +280,3 @@ def _merged(stretches: Stretches) -> list[tuple[int, int]]:
         else:
             out.append((start, stop))
     return out
-
-
-def _offsets(stretches: Stretches) -> list[int]:
-    """Where each stretch begins when they stand one after the other."""
-    return [0, *accumulate(stop - start for start, stop in stretches)][:-1]

@@ -32,28 +32,45 @@ PER_THREAD = 500_000  # bytes; below, a thread costs more than it saves
 SHORTEST = 10  # bytes of a line: five words, as many separators
 PADDING = 16  # bytes that may be looked at beyond the end of a text
 
-Piece = tuple[int, int, int]  # a source, from and to
+
+class Pieces(NamedTuple):
+    """Lines of some sources, in the order in which they are read."""
+
+    source: Ints
+    start: Ints  # in bytes
+    stop: Ints
+
+    def part(self, first: int, last: int) -> Pieces:
+        """Some of them."""
+        return Pieces(*(column[first:last] for column in self))
 
 
-def read(
-    sources: Sequence[Source], pieces: Sequence[Piece] | None = None, n_threads: int | None = None
-) -> Dataset | None:
+def read(sources: Sequence[Source], pieces: Pieces | None = None, n_threads: int | None = None) -> Dataset | None:
     """The Dataset of these runs, or None where a line is unusual.
 
-    ``pieces`` gives the order in which they are read: when the lists of a query come one after the other, names are
-    still at hand. Each piece ends with a line.
+    ``pieces`` are read one after the other: when the lists of a query stand together, names are still at hand. Each
+    ends with a line.
     """
-    n_words = [len(first_words(source)) for source in sources]
-    if sys.byteorder != "little" or not set(n_words) <= {WORDS, WORDS - 1}:
+    n_words = np.array([len(first_words(source)) for source in sources])
+    if sys.byteorder != "little" or not set(n_words.tolist()) <= {WORDS, WORDS - 1}:
         return None
     texts = [source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in sources]
-    forms = [Form(text, ord(separator_of(text)), n) for text, n in zip(texts, n_words, strict=True)]
-    parts = _shared_out(pieces or [(n, 0, len(text)) for n, text in enumerate(texts)], n_threads or threads())
+    ptr = sizes_to_ptr([len(text) for text in texts])
+    if pieces is None:
+        pieces = Pieces(np.arange(len(texts)), np.zeros(len(texts), np.int64), np.diff(ptr))
+    pieces = pieces._replace(start=pieces.start + ptr[pieces.source], stop=pieces.stop + ptr[pieces.source])
+    data = bytearray().join([*texts, padding(int(ptr[-1]))])
+    separators = np.array([ord(separator_of(text)) for text in texts], np.uint8)
+    parts = _shared_out(pieces, n_threads or threads())
+
+    def scan(part: Pieces) -> Scan:
+        return Scan(data, part, separators[part.source], n_words[part.source])
+
     if len(parts) == 1:
-        scans = [Scan(forms, parts[0])]
+        scans = [scan(parts[0])]
     else:
         with ThreadPoolExecutor(len(parts)) as pool:
-            scans = list(pool.map(lambda part: Scan(forms, part), parts))
+            scans = list(pool.map(scan, parts))
     return _dataset(scans) if all(scan.usual for scan in scans) else None
 
 
@@ -62,20 +79,12 @@ def padding(size: int) -> bytes:
     return bytes(PADDING + -size % 8)
 
 
-def _shared_out(pieces: Sequence[Piece], n_threads: int) -> list[Sequence[Piece]]:
+def _shared_out(pieces: Pieces, n_threads: int) -> list[Pieces]:
     """The pieces in a part for each thread, of about the same size; in fewer where there is little to do."""
-    ends = np.cumsum([stop - start for _, start, stop in pieces])
+    ends = np.cumsum(pieces.stop - pieces.start)
     n = max(1, min(n_threads, int(ends[-1]) // PER_THREAD))
-    cuts = [0, *np.searchsorted(ends, ends[-1] * np.arange(1, n) / n).tolist(), len(pieces)]
-    return [pieces[start:stop] for start, stop in pairwise(cuts) if start < stop]
-
-
-class Form(NamedTuple):
-    """A text, and how its lines are written."""
-
-    text: bytes
-    separator: int
-    n_words: int
+    cuts = [0, *np.searchsorted(ends, ends[-1] * np.arange(1, n) / n).tolist(), len(ends)]
+    return [pieces.part(first, last) for first, last in pairwise(cuts) if first < last]
 
 
 class Names:
@@ -95,32 +104,25 @@ class Names:
 class Scan:
     """Lines of some runs, with numbers for names."""
 
-    def __init__(self, forms: Sequence[Form], pieces: Sequence[Piece]) -> None:
-        ptr = sizes_to_ptr([stop - start for _, start, stop in pieces])
-        texts = [memoryview(forms[n].text)[start:stop] for n, start, stop in pieces]
-        self.data = bytearray().join([*texts, padding(int(ptr[-1]))])
-        room = len(self.data) // SHORTEST + 1
-        self.names = tuple(Names(room, len(self.data)) for _ in range(3))
-        list_query, list_expert, list_start = (
-            np.empty(room, np.int32),
-            np.empty(room, np.int32),
-            np.empty(room, np.int64),
-        )
-        item, score = np.empty(room, np.int32), np.empty(room)
+    def __init__(self, data: bytearray, pieces: Pieces, separators: NDArray[np.uint8], n_words: Ints) -> None:
+        size = int((pieces.stop - pieces.start).sum())
+        room = size // SHORTEST + 1
+        self.names = tuple(Names(room, size) for _ in range(3))
+        list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
+        list_start, score = np.empty(room, np.int64), np.empty(room)
         careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
         self.counts = np.zeros(6, np.int64)
         self.usual = scan_runs(
-            np.frombuffer(self.data, np.uint64), ptr, np.array([forms[n].separator for n, _, _ in pieces], np.uint8),
-            np.array([forms[n].n_words for n, _, _ in pieces]), tuple(names.book for names in self.names),
-            tuple(names.text for names in self.names), list_query, list_expert, list_start, item, score, careful,
-            self.counts,
+            np.frombuffer(data, np.uint64), pieces.start, pieces.stop, separators, n_words,
+            tuple(names.book for names in self.names), tuple(names.text for names in self.names), list_query,
+            list_expert, list_start, item, score, careful, self.counts,
         )  # fmt: skip
         n_lists, n_entries = int(self.counts[LIST]), int(self.counts[ENTRY])
         self.code = {QUERY: list_query[:n_lists], EXPERT: list_expert[:n_lists], ITEM: item[:n_entries]}
         self.list_size = np.diff(np.append(list_start[:n_lists], n_entries))
         self.score = score[:n_entries]
         for entry, start, stop in careful[: self.counts[CAREFUL]].reshape(-1, 3).tolist():
-            self.score[entry] = float(self.data[start:stop])
+            self.score[entry] = float(data[start:stop])
         self.usual = self.usual and bool(np.isfinite(self.score).all())
 
 
