@@ -21,7 +21,6 @@ from juryrank.readers.by_query import QueryFiles
 from juryrank.readers.trec_run import lines_of, text_of_lines
 
 LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there is
-MOST = 1 << 25  # bytes of a batch, above which names no longer fit into the cache of a core
 
 
 def rank_files(
@@ -40,8 +39,8 @@ def rank_files(
     """
     _demand_alone(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
-    at_once = threads()
-    size = min(max(memory // (at_once + 1), LEAST), MOST)
+    at_once = 1 if threads() == 1 else threads() + 1  # while some wait for the interpreter, others compute
+    size = min(max(memory // (at_once + 1), LEAST), files.most)
 
     def ranked(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
@@ -83,6 +82,9 @@ def _in_order(
     work: Callable[[range], tuple[bytes, Consensus]], batches: Any, at_once: int
 ) -> Iterator[tuple[bytes, Consensus]]:
     """Results in the order of the batches, ``at_once`` of them under way."""
+    if at_once == 1:
+        yield from map(work, batches)
+        return
     with ThreadPoolExecutor(at_once) as pool:
         under_way: deque[Future[tuple[bytes, Consensus]]] = deque()
         for batch in batches:

@@ -142,3 +142,52 @@ def enter(n, hashed, table):
     while table[place] >= 0:
         place = (place + 1) & mask
     table[place] = n
+
+
+@kernel
+def name_places(names, book, count, out, ordered):
+    """out = the place of each name in the order of their bytes; ``ordered`` gets the names, a newline after each.
+
+    From the last eight bytes to the first, and in them from the last byte to the first (radix sort): the order of
+    letters in UTF-8 is that of their bytes, and a name that ends earlier comes first.
+    """
+    longest = 0
+    number, key = np.empty(count, np.int32), np.empty(count, np.uint64)
+    for n in range(count):
+        number[n] = n
+        longest = max(longest, book[n, 2] - book[n, 1])
+    other_number, other_key = number.copy(), key.copy()
+    for block in range((longest - 1) // 8, -1, -1):
+        for i in range(count):
+            start, stop = book[number[i], 1] + 8 * block, book[number[i], 2]
+            key[i] = eight(names, start) if start < stop else np.uint64(0)
+            if start < stop < start + 8:
+                key[i] &= (ONE << np.uint64(8 * (stop - start))) - ONE
+        for byte in range(7, -1, -1):
+            if sort_by_byte(np.uint64(8 * byte), key, number, other_key, other_number):
+                key, other_key = other_key, key
+                number, other_number = other_number, number
+    at = 0
+    data, target = names.view(np.uint8), ordered.view(np.uint8)
+    for i in range(count):
+        start, stop = book[number[i], 1], book[number[i], 2]
+        out[number[i]] = i
+        copy_word(data, start, stop, target, at)
+        at += stop - start + 1
+
+
+@kernel
+def sort_by_byte(shift, key, number, key_out, number_out):
+    """Keys and their numbers in the order of one byte, equal ones as they were; False where all are equal."""
+    ends = np.zeros(257, np.int64)
+    for i in range(len(key)):
+        ends[((key[i] >> shift) & np.uint64(255)) + ONE] += 1
+    for b in range(256):
+        if ends[b + 1] == len(key):
+            return False
+        ends[b + 1] += ends[b]
+    for i in range(len(key)):
+        b = (key[i] >> shift) & np.uint64(255)
+        key_out[ends[b]], number_out[ends[b]] = key[i], number[i]
+        ends[b] += 1
+    return True

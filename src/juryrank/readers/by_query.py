@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,10 +46,20 @@ class QueryFile(ABC):
     extents: Extents = field(default_factory=dict)
     advice = ""
     weight = 1  # bytes in memory for each unit of a stretch, about
+    most = 1 << 28  # bytes of a batch, above which nothing is gained
 
-    def __post_init__(self) -> None:
+    @abstractmethod
+    def chunks(self) -> list[int]:
+        """Where the parts start that can be looked through side by side."""
+
+    @abstractmethod
+    def stretches_in(self, chunk: int) -> list[tuple[str, int, int]]:
+        """Query, from and to, in the order of the file, for what begins in a chunk; neighbours may be of one query."""
+
+    def note(self, chunks: Iterable[list[tuple[str, int, int]]]) -> None:
+        """Remember where queries stand."""
         stretches, last = 0, None
-        for query, start, stop in self._stretches():
+        for query, start, stop in chain.from_iterable(chunks):
             known = self.extents.setdefault(query, [])
             if query == last:
                 known[-1] = (known[-1][0], stop)
@@ -62,10 +73,6 @@ class QueryFile(ABC):
                 )
 
     @abstractmethod
-    def _stretches(self) -> Iterator[tuple[str, int, int]]:
-        """Query, from and to, in the order of the file; neighbours may be of one query."""
-
-    @abstractmethod
     def rows(self, stretches: Stretches) -> Long:
         """What stands in some stretches."""
 
@@ -75,23 +82,27 @@ class RunFile(QueryFile):
 
     advice = "sort it by its first column (sort -s -k1,1), or rank it without a limit of memory"
     weight = 8
+    most = 1 << 25  # above it, names no longer fit into the cache of a core
 
-    def _stretches(self) -> Iterator[tuple[str, int, int]]:
-        at, rest = 0, b""
+    def chunks(self) -> list[int]:
+        return list(range(0, self.path.stat().st_size, CHUNK))
+
+    def stretches_in(self, chunk: int) -> list[tuple[str, int, int]]:
         with self.path.open("rb") as file:
-            while block := file.read(CHUNK):
-                data = rest + block
-                if len(block) < CHUNK and not data.endswith(b"\n"):
-                    data += b"\n"
-                end = data.rfind(b"\n") + 1
-                data, rest = data[:end], data[end:]
-                starts, stops = np.empty(end // 2 + 1, np.int64), np.empty(end // 2 + 1, np.int64)
-                words = np.frombuffer(bytearray().join([data, usual_runs.padding(end)]), np.uint64)
-                count = query_starts(words, end, starts, stops)
-                edges = [*starts[:count].tolist(), end]
-                for n, stop in enumerate(stops[:count].tolist()):
-                    yield self._word(data[edges[n] : stop]), at + edges[n], at + edges[n + 1]
-                at += end
+            file.seek(max(chunk - 1, 0))
+            first = chunk + len(file.readline()) - 1 if chunk else 0  # the first line that starts in the chunk
+            data = file.read(max(chunk + CHUNK - first, 0))
+            data += b"" if data.endswith(b"\n") else file.readline()
+        data += b"" if data.endswith(b"\n") else b"\n"
+        end = len(data)
+        words = np.frombuffer(bytearray().join([data, usual_runs.padding(end)]), np.uint64)
+        starts, stops = np.empty(end // 2 + 1, np.int64), np.empty(end // 2 + 1, np.int64)
+        count = query_starts(words, end, starts, stops)
+        edges = [*starts[:count].tolist(), end]
+        return [
+            (self._word(data[edges[n] : stop]), first + edges[n], first + edges[n + 1])
+            for n, stop in enumerate(stops[:count].tolist())
+        ]
 
     def _word(self, text: bytes) -> str:
         word = text.strip()
@@ -129,18 +140,18 @@ class TableFile(QueryFile):
     advice = "sort it by its column of queries, as polars' scan_parquet, sort and sink_parquet do beyond memory"
     weight = 500
 
-    def _stretches(self) -> Iterator[tuple[str, int, int]]:
+    def chunks(self) -> list[int]:
+        return list(range(0, pl.scan_parquet(self.path).select(pl.len()).collect().item(), CHUNK // 8))
+
+    def stretches_in(self, chunk: int) -> list[tuple[str, int, int]]:
         frame = pl.scan_parquet(self.path)
         found = roles(list(frame.collect_schema()), self.options.get("columns"), str(self.path), table.WORDS)
         if "query" not in found:
             raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
-        start, step = 0, CHUNK // 8
-        while True:
-            runs = frame.select(pl.col(found["query"]).cast(pl.String)).slice(start, step).collect()
-            if not runs.height:
-                return
-            for row in runs.to_series().rle().struct.unnest().iter_rows():
-                yield row[1], start, (start := start + row[0])
+        runs = frame.select(pl.col(found["query"]).cast(pl.String)).slice(chunk, CHUNK // 8).collect()
+        rows = runs.to_series().rle().struct.unnest().rows()
+        ends = accumulate((row[0] for row in rows), initial=chunk)
+        return [(row[1], start, stop) for row, (start, stop) in zip(rows, pairwise(ends), strict=True)]
 
     def rows(self, stretches: Stretches) -> Long:
         merged = _merged(stretches)
@@ -178,12 +189,20 @@ class QueryFiles:
     """Several files, read together query by query."""
 
     def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options) -> None:
+        self.files = [_opened(path, format_name, options) for path in files_of(paths)]
         with ThreadPoolExecutor(threads()) as pool:
-            self.files = list(pool.map(lambda path: _opened(path, format_name, options), files_of(paths)))
+            chunks = [[pool.submit(file.stretches_in, chunk) for chunk in file.chunks()] for file in self.files]
+            for file, found in zip(self.files, chunks, strict=True):
+                file.note(done.result() for done in found)
         self._demand_different_experts()
         self.queries = sorted({query for file in self.files for query in file.extents}, key=natural_key)
         number = {query: n for n, query in enumerate(self.queries)}
         self.places = [_places(file, number) for file in self.files]
+
+    @property
+    def most(self) -> int:
+        """Bytes that a batch should not exceed."""
+        return min(file.most for file in self.files)
 
     def batches(self, size: int) -> list[range]:
         """The queries in natural order, as many at a time as take about ``size`` bytes, at least one."""

@@ -23,7 +23,7 @@ from juryrank.kernels.jit import threads
 from juryrank.kernels.ragged import children, sizes_to_ptr
 from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
-from juryrank.kernels.words import adopt
+from juryrank.kernels.words import adopt, name_places
 from juryrank.readers.source import Source
 from juryrank.readers.words import first_words, separator_of
 
@@ -94,11 +94,40 @@ class Names:
         # Room for the worst case costs nothing until it is written to.
         self.book = np.empty((most, 3), np.int64)  # hash, start and stop of each name
         self.text = np.empty((size + PADDING) // 8 + 1, np.uint64)  # the names, a newline after each
+        self.count = np.zeros(1, np.int64)
 
-    def joined(self, count: int) -> str:
-        """The names, with newlines between."""
-        stop = int(self.book[count - 1, 2]) if count else 0
-        return self.text.view(np.uint8)[:stop].tobytes().decode()
+    def __len__(self) -> int:
+        return int(self.count[0])
+
+    @property
+    def size(self) -> int:
+        """Bytes of all names, a newline after each."""
+        return int(self.book[len(self) - 1, 2]) + 1 if len(self) else 0
+
+    def adopted(self, other: Names) -> Codes:
+        """The number that each of the other names has here, or gets now."""
+        number = np.empty(len(other), np.int32)
+        adopt(other.text, other.book, len(other), self.book, self.text, self.count, number)
+        return number
+
+    def in_natural_order(self) -> tuple[list[str], Ints]:
+        """Names in natural order, and the place of each there."""
+        names = _split(self.text, self.size).to_list()
+        ordered = sorted(names, key=natural_key)
+        place = {name: n for n, name in enumerate(ordered)}
+        return ordered, np.array([place[name] for name in names], np.int64)
+
+    def in_order(self) -> tuple[pl.Series, Codes]:
+        """Names in the order of their letters, and the place of each there."""
+        place, ordered = np.empty(len(self), np.int32), np.empty_like(self.text, shape=self.size // 8 + 1)
+        name_places(self.text, self.book, len(self), place, ordered)
+        return _split(ordered, self.size), place
+
+
+def _split(text: NDArray[np.uint64], size: int) -> pl.Series:
+    """The names in a text that has a newline after each."""
+    joined = text.view(np.uint8)[: max(size - 1, 0)].tobytes().decode()
+    return pl.Series([joined][:size], dtype=pl.String).str.split("\n").explode()
 
 
 class Scan:
@@ -111,17 +140,19 @@ class Scan:
         list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
         list_start, score = np.empty(room, np.int64), np.empty(room)
         careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
-        self.counts = np.zeros(6, np.int64)
+        counts = np.zeros(6, np.int64)
         self.usual = scan_runs(
             np.frombuffer(data, np.uint64), pieces.start, pieces.stop, separators, n_words,
             tuple(names.book for names in self.names), tuple(names.text for names in self.names), list_query,
-            list_expert, list_start, item, score, careful, self.counts,
+            list_expert, list_start, item, score, careful, counts,
         )  # fmt: skip
-        n_lists, n_entries = int(self.counts[LIST]), int(self.counts[ENTRY])
+        for names, count in zip(self.names, counts[:3], strict=True):
+            names.count[0] = count
+        n_lists, n_entries = int(counts[LIST]), int(counts[ENTRY])
         self.code = {QUERY: list_query[:n_lists], EXPERT: list_expert[:n_lists], ITEM: item[:n_entries]}
         self.list_size = np.diff(np.append(list_start[:n_lists], n_entries))
         self.score = score[:n_entries]
-        for entry, start, stop in careful[: self.counts[CAREFUL]].reshape(-1, 3).tolist():
+        for entry, start, stop in careful[: counts[CAREFUL]].reshape(-1, 3).tolist():
             self.score[entry] = float(data[start:stop])
         self.usual = self.usual and bool(np.isfinite(self.score).all())
 
@@ -131,9 +162,9 @@ def _dataset(scans: Sequence[Scan]) -> Dataset | None:
     (query_names, file_query), (expert_names, file_expert), (item_names, file_item) = (
         _numbered(scans, kind) for kind in (QUERY, EXPERT, ITEM)
     )
-    queries, query = _in_natural_order(query_names.split("\n"))
-    experts, expert = _in_natural_order(expert_names.split("\n"))
-    items, item = _in_order(item_names)
+    queries, query = query_names.in_natural_order()
+    experts, expert = expert_names.in_natural_order()
+    items, item = item_names.in_order()
     list_query, list_expert = query[file_query], expert[file_expert]
     key = list_query * len(experts) + list_expert
     lists = np.argsort(key, kind="stable")
@@ -165,21 +196,15 @@ def _dataset(scans: Sequence[Scan]) -> Dataset | None:
     return Dataset(rankings=rankings)
 
 
-def _numbered(scans: Sequence[Scan], kind: int) -> tuple[str, Codes]:
-    """The names of a kind in all scans, with newlines between, and the number of each use of one."""
+def _numbered(scans: Sequence[Scan], kind: int) -> tuple[Names, Codes]:
+    """The names of a kind in all scans, and the number of each use of one."""
+    first = scans[0].names[kind]
     if len(scans) == 1:
-        return scans[0].names[kind].joined(int(scans[0].counts[kind])), scans[0].code[kind]
-    counts = [int(scan.counts[kind]) for scan in scans]
-    together = Names(
-        sum(counts), sum(int(s.names[kind].book[n - 1, 2]) + 1 for s, n in zip(scans, counts, strict=True))
-    )
-    found, codes = np.zeros(1, np.int64), []
-    for scan, count in zip(scans, counts, strict=True):
-        number = np.empty(count, np.int32)
-        names = scan.names[kind]
-        adopt(names.text, names.book, count, together.book, together.text, found, number)
-        codes.append(number[scan.code[kind]])
-    return together.joined(int(found[0])), np.concatenate(codes)
+        return first, scans[0].code[kind]
+    names = [scan.names[kind] for scan in scans]
+    together = Names(sum(map(len, names)), sum(each.size for each in names))
+    codes = [together.adopted(each)[scan.code[kind]] for each, scan in zip(names, scans, strict=True)]
+    return together, np.concatenate(codes)
 
 
 def _slots(
@@ -191,19 +216,3 @@ def _slots(
     if not fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entry_slot, entry_rank):
         return None
     return slot_ptr, slot_item[: slot_ptr[-1]].copy(), entry_slot, entry_rank
-
-
-def _in_natural_order(names: list[str]) -> tuple[list[str], Ints]:
-    """Names in natural order, and for each of ``names`` its place there."""
-    ordered = sorted(names, key=natural_key)
-    place = {name: n for n, name in enumerate(ordered)}
-    return ordered, np.array([place[name] for name in names], np.int64)
-
-
-def _in_order(joined: str) -> tuple[pl.Series, Codes]:
-    """Names in the order of their letters, and for each of the ``joined`` ones its place there."""
-    names = pl.Series([joined], dtype=pl.String).str.split("\n").explode()
-    order = names.arg_sort()
-    place = np.empty(len(order), np.int32)
-    place[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
-    return names.gather(order), place
