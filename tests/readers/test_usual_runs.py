@@ -50,14 +50,15 @@ def assert_identical(one: Dataset, other: Dataset) -> None:
 
 @pytest.mark.parametrize("separator", [" ", "\t"])
 @pytest.mark.parametrize("ranks", [True, False])
-@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("n_threads", ["1", "3"])
 def test_both_ways_give_the_same_dataset(
-    separator: str, ranks: bool, n_threads: int, monkeypatch: pytest.MonkeyPatch
+    separator: str, ranks: bool, n_threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(usual_runs, "PER_THREAD", 1)
+    monkeypatch.setenv("JURYRANK_THREADS", n_threads)
     for seed in range(20):
         given = sources(*(lines(10 * seed + n, f"e{n}", separator=separator, ranks=ranks) for n in range(4)))
-        fast = usual_runs.read(given, n_threads=n_threads)
+        fast = usual_runs.read(given)
         assert fast is not None
         assert_identical(fast, rows_of(given, "trec-run", {}).build())
 

@@ -29,8 +29,8 @@ class Timing:
     cpu: float | None = None  # seconds of all threads; below ``seconds`` where the machine was busy with other things
     memory: int | None = None  # bytes at the peak of the later calls, above what the process held before them
 
-    def over(self, n: int) -> Timing:
-        """The same per piece, for a call that did ``n`` of them."""
+    def over(self, n: float) -> Timing:
+        """The same per piece, for a call that did ``n`` of them, which may be a part of one."""
         return replace(self, seconds=self.seconds / n, cpu=None if self.cpu is None else self.cpu / n)
 
 
@@ -38,7 +38,8 @@ def timed(call: Callable[[], T], *, most: int = 7, budget: float = 4.0) -> tuple
     """The first call, then up to ``most`` more within ``budget`` seconds, at least one; and what the last returned."""
     first, result = once(call)
     later: list[float] = []
-    start, held = time.process_time(), memory_before()
+    held = memory_before()
+    start = time.process_time()
     while not later or (len(later) < most and sum(later) + later[-1] <= budget):
         seconds, result = once(call)
         later.append(seconds)

@@ -52,7 +52,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
         task = f"RRF, {N_ENTRIES / 1e6:.0f} M entries, {form} to a file"
         ours, out = _timed(OURS.format(MEMORY), folder), folder.parent / "out.run"
         told = out.read_bytes()
-        single = _timed(OURS.format(MEMORY), folder, JURYRANK_THREADS="1")
+        single = _timed(OURS.format(MEMORY), folder, JURYRANK_THREADS="1", POLARS_MAX_THREADS="1")
         same = out.read_bytes() == told
         del told
         limit = _timed(BARE, folder).seconds

@@ -176,6 +176,11 @@ class Rankings(ByQuery):
         return out
 
     @cached_property
+    def all_once(self) -> bool:
+        """Whether every list counts once."""
+        return bool((self.list_weight == 1.0).all())
+
+    @cached_property
     def slot_lists(self) -> Ints:
         """How many lists rank each slot."""
         counts: Ints = np.bincount(self.entry_slot, minlength=self.n_slots)

@@ -12,6 +12,7 @@ NEWLINE = 10
 FIRST_ROOM = 1 << 10  # names that a table is made for; it grows
 ONE, BYTE_7, MOST = np.uint64(1), np.uint64(56), np.uint64(63)
 ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
+LOWS, BITS_7 = ~HIGHS, np.uint64(7)
 VISIBLE, NEWLINES = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES
 PRIME = np.uint64(0x9E3779B97F4A7C15)  # of the golden ratio: spreads what it multiplies over the high bits
 
@@ -50,6 +51,22 @@ def line_end(words, at):
         if marks != 0:
             return at + first_of(marks)
         at += 8
+
+
+@kernel
+def count_lines(words, starts, stops):
+    """How many newlines there are in the bytes of the pieces starts:stops."""
+    count = 0
+    for p in range(len(starts)):
+        at = starts[p]
+        while at < stops[p]:
+            found = eight(words, at) ^ NEWLINES
+            marks = ~(((found & LOWS) + LOWS) | found | LOWS)  # the highest bit of each byte that is 0, no other
+            if at + 8 > stops[p]:
+                marks &= (ONE << np.uint64(8 * (stops[p] - at))) - ONE
+            count += np.int64(((marks >> BITS_7) * ONES) >> BYTE_7)
+            at += 8
+    return count
 
 
 @kernel

@@ -60,7 +60,7 @@ class RRF(Positional):
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         usual = self.missing == "ignore" and self.ranks == "given" and self.weights_multiply
-        if usual and (self._list_weights(r) == 1.0).all():
+        if usual and not self.weights and r.all_once:
             add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, float(self._k), out)
         else:
             super()._scores(r, out)

@@ -245,7 +245,7 @@ class QueryFiles:
         source, start = np.repeat(np.arange(len(runs)), list(map(len, starts))), np.concatenate(starts)
         order = np.lexsort((start, source, np.concatenate([places.query for _, places in runs])))
         pieces = usual_runs.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
-        return usual_runs.read(sources, pieces, n_threads=1)
+        return usual_runs.read(sources, pieces)
 
     def _demand_different_experts(self) -> None:
         """A DataError where two runs give one name to their lists for one query: they would be told apart by file."""

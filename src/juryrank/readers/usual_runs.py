@@ -23,13 +23,12 @@ from juryrank.kernels.jit import threads
 from juryrank.kernels.ragged import children, sizes_to_ptr
 from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
-from juryrank.kernels.words import adopt, name_places
+from juryrank.kernels.words import adopt, count_lines, name_places
 from juryrank.readers.source import Source
 from juryrank.readers.words import first_words, separator_of
 
 WORTHWHILE = 500_000  # bytes; below, loading compiled code takes longer than the careful way
 PER_THREAD = 500_000  # bytes; below, a thread costs more than it saves
-SHORTEST = 10  # bytes of a line: five words, as many separators
 PADDING = 16  # bytes that may be looked at beyond the end of a text
 
 
@@ -40,37 +39,22 @@ class Pieces(NamedTuple):
     start: Ints  # in bytes
     stop: Ints
 
-    def part(self, first: int, last: int) -> Pieces:
-        """Some of them."""
-        return Pieces(*(column[first:last] for column in self))
 
-
-def read(sources: Sequence[Source], pieces: Pieces | None = None, n_threads: int | None = None) -> Dataset | None:
+def read(sources: Sequence[Source], pieces: Pieces | None = None) -> Dataset | None:
     """The Dataset of these runs, or None where a line is unusual.
 
     ``pieces`` are read one after the other: when the lists of a query stand together, names are still at hand. Each
-    ends with a line.
+    ends with a line. Without them whole sources are read, in several threads.
     """
-    n_words = np.array([len(first_words(source)) for source in sources])
-    if sys.byteorder != "little" or not set(n_words.tolist()) <= {WORDS, WORDS - 1}:
+    forms = [Form.of(source) for source in sources]
+    if sys.byteorder != "little" or not {form.n_words for form in forms} <= {WORDS, WORDS - 1}:
         return None
-    texts = [source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in sources]
-    ptr = sizes_to_ptr([len(text) for text in texts])
-    if pieces is None:
-        pieces = Pieces(np.arange(len(texts)), np.zeros(len(texts), np.int64), np.diff(ptr))
-    pieces = pieces._replace(start=pieces.start + ptr[pieces.source], stop=pieces.stop + ptr[pieces.source])
-    data = bytearray().join([*texts, padding(int(ptr[-1]))])
-    separators = np.array([ord(separator_of(text)) for text in texts], np.uint8)
-    parts = _shared_out(pieces, n_threads or threads())
-
-    def scan(part: Pieces) -> Scan:
-        return Scan(data, part, separators[part.source], n_words[part.source])
-
+    parts = _shared_out(forms, threads()) if pieces is None else [forms]
     if len(parts) == 1:
-        scans = [scan(parts[0])]
+        scans = [Scan(forms, pieces)]
     else:
         with ThreadPoolExecutor(len(parts)) as pool:
-            scans = list(pool.map(scan, parts))
+            scans = list(pool.map(Scan, parts))
     return _dataset(scans) if all(scan.usual for scan in scans) else None
 
 
@@ -79,12 +63,25 @@ def padding(size: int) -> bytes:
     return bytes(PADDING + -size % 8)
 
 
-def _shared_out(pieces: Pieces, n_threads: int) -> list[Pieces]:
-    """The pieces in a part for each thread, of about the same size; in fewer where there is little to do."""
-    ends = np.cumsum(pieces.stop - pieces.start)
+class Form(NamedTuple):
+    """A text, and how its lines are written."""
+
+    text: bytes
+    separator: int
+    n_words: int
+
+    @classmethod
+    def of(cls, source: Source) -> Form:
+        text = source.data if source.data.endswith(b"\n") else source.data + b"\n"
+        return cls(text, ord(separator_of(text)), len(first_words(source)))
+
+
+def _shared_out(forms: Sequence[Form], n_threads: int) -> list[Sequence[Form]]:
+    """A part for each thread, of about the same size; fewer where there is little to do."""
+    ends = np.cumsum([len(form.text) for form in forms])
     n = max(1, min(n_threads, int(ends[-1]) // PER_THREAD))
     cuts = [0, *np.searchsorted(ends, ends[-1] * np.arange(1, n) / n).tolist(), len(ends)]
-    return [pieces.part(first, last) for first, last in pairwise(cuts) if first < last]
+    return [forms[first:last] for first, last in pairwise(cuts) if first < last]
 
 
 class Names:
@@ -133,16 +130,21 @@ def _split(text: NDArray[np.uint64], size: int) -> pl.Series:
 class Scan:
     """Lines of some runs, with numbers for names."""
 
-    def __init__(self, data: bytearray, pieces: Pieces, separators: NDArray[np.uint8], n_words: Ints) -> None:
-        size = int((pieces.stop - pieces.start).sum())
-        room = size // SHORTEST + 1
+    def __init__(self, forms: Sequence[Form], pieces: Pieces | None = None) -> None:
+        ptr = sizes_to_ptr([len(form.text) for form in forms])
+        data = bytearray().join([*(form.text for form in forms), padding(int(ptr[-1]))])
+        source, start, stop = pieces or Pieces(np.arange(len(forms)), np.zeros(len(forms), np.int64), np.diff(ptr))
+        start, stop = start + ptr[source], stop + ptr[source]
+        words, size = np.frombuffer(data, np.uint64), int(ptr[-1])
+        room = count_lines(words, start, stop)
         self.names = tuple(Names(room, size) for _ in range(3))
         list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
         list_start, score = np.empty(room, np.int64), np.empty(room)
         careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
         counts = np.zeros(6, np.int64)
         self.usual = scan_runs(
-            np.frombuffer(data, np.uint64), pieces.start, pieces.stop, separators, n_words,
+            words, start, stop, np.array([form.separator for form in forms], np.uint8)[source],
+            np.array([form.n_words for form in forms])[source],
             tuple(names.book for names in self.names), tuple(names.text for names in self.names), list_query,
             list_expert, list_start, item, score, careful, counts,
         )  # fmt: skip
@@ -152,8 +154,8 @@ class Scan:
         self.code = {QUERY: list_query[:n_lists], EXPERT: list_expert[:n_lists], ITEM: item[:n_entries]}
         self.list_size = np.diff(np.append(list_start[:n_lists], n_entries))
         self.score = score[:n_entries]
-        for entry, start, stop in careful[: counts[CAREFUL]].reshape(-1, 3).tolist():
-            self.score[entry] = float(data[start:stop])
+        for entry, first, last in careful[: counts[CAREFUL]].reshape(-1, 3).tolist():
+            self.score[entry] = float(data[first:last])
         self.usual = self.usual and bool(np.isfinite(self.score).all())
 
 
