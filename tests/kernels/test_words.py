@@ -1,10 +1,21 @@
 """Words eight bytes at a time are what they are byte by byte."""
 
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from juryrank.kernels.words import adopt, hash_of, line_end, number_of, same_word, word_end
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _wrapping_around() -> Iterator[None]:
+    """Without Numba, numpy warns of integers that wrap around, as these are meant to."""
+    with np.errstate(over="ignore"):
+        yield
+
 
 TEXT = st.binary(max_size=40).map(lambda text: text.replace(b"\0", b"a"))
 NAME = st.text("abé-09ÿ", min_size=1, max_size=20).map(str.encode)
