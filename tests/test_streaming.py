@@ -151,3 +151,13 @@ def test_only_a_stranger_to_all_batches_is_warned_of(runs: Path, tmp_path: Path)
     with pytest.warns(DataWarning) as told:
         rank_files([runs], model, tmp_path / "out.run", memory=2000)
     assert [str(w.message) for w in told] == ["rrf: weights for experts that are not in the data: nobody"]
+
+
+@pytest.mark.parametrize("chunk", [8, 24, 40, 64, 100])
+def test_lines_may_be_longer_than_a_chunk(runs: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = by_query.QueryFiles([runs], None, {})
+    monkeypatch.setattr(by_query, "CHUNK", chunk)
+    cut = by_query.QueryFiles([runs], None, {})
+    assert cut.queries == whole.queries
+    for mine, theirs in zip(cut.places, whole.places, strict=True):
+        assert [column.tolist() for column in mine] == [column.tolist() for column in theirs]

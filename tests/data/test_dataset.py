@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -128,3 +129,12 @@ def test_a_pickled_copy_is_equal_and_cannot_be_written_to_either():
     assert_array_equal(copied.features, data.features)
     assert_array_equal(copied.pairs.weight, data.pairs.weight)
     assert "slot_lists" not in vars(copied.rankings)
+
+
+def test_names_are_the_same_from_text_and_from_a_series():
+    r = random_dataset(4).rankings
+    lazy = replace(r, items=pl.Series(r.items.tolist(), dtype=pl.String))
+    item = np.array([3, 0, 3, 1], np.int32)
+    assert lazy.names_of(item).to_list() == r.names_of(item).to_list() == [r.items[i] for i in item]
+    assert lazy.items.tolist() == r.items.tolist()
+    assert not lazy.items.flags.writeable

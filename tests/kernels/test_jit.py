@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from juryrank.errors import ParameterError
 from juryrank.kernels import jit
 
 
@@ -82,3 +83,10 @@ def test_a_file_in_the_way_of_the_cache_is_no_trouble(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     jit.cache_folder.cache_clear()
     assert jit.cache_folder(Path(jit.__file__)) is None
+
+
+@pytest.mark.parametrize("wanted", ["two", "0", "-1", "1.5"])
+def test_a_number_of_threads_that_is_none_is_named(wanted, monkeypatch):
+    monkeypatch.setenv("JURYRANK_THREADS", wanted)
+    with pytest.raises(ParameterError, match=f"whole number of 1 or more, got '{wanted}'"):
+        jit.threads()

@@ -16,7 +16,7 @@ from juryrank.bench.peers import load, silent
 from juryrank.bench.table import Found, Row, Target, skipped, times
 from juryrank.methods import Aggregator
 
-SIZES = {(2, 100): 3000, (5, 1000): 300, (10, 100): 1500}  # lists, their length -> rounds
+SIZES = {(2, 20): 5000, (2, 100): 3000, (5, 1000): 300, (10, 100): 1500}  # lists, their length -> rounds
 KNOWN = 1.5  # items to choose from, per place in a list
 
 Lists = dict[str, list[str]]

@@ -160,13 +160,15 @@ class Rankings(ByQuery):
             f"{self.n_lists} lists, {self.n_entries} entries)"
         )
 
-    @property
-    def item_names(self) -> pl.Series:
-        """``items`` as polars holds them."""
+    def names_of(self, item: Codes) -> pl.Series:
+        """The names of items, as polars holds them; text of Python's own becomes polars' once for each name."""
         import polars as pl
 
         names = vars(self)["items"]
-        return pl.Series(names, dtype=pl.String) if isinstance(names, np.ndarray) else names
+        if not isinstance(names, np.ndarray):
+            return names.gather(item)  # type: ignore[no-any-return]
+        used, at = np.unique(item, return_inverse=True)
+        return pl.Series(names[used], dtype=pl.String).gather(at)
 
     @cached_property
     def entry_place(self) -> Floats:
@@ -325,7 +327,7 @@ class Consensus(ByQuery):
         return pl.DataFrame(
             {
                 "query": queries.gather(query),
-                "item": r.item_names.gather(r.slot_item[order]),
+                "item": r.names_of(r.slot_item[order]),
                 "rank": np.arange(len(order)) - r.slot_ptr[query] + 1,
                 "score": self.scores[order],
             }

@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from juryrank.errors import ParameterError
+
 KERNELS: list["Kernel"] = []
 COMPILING = threading.Lock()
 # Below this many elements a thread costs more than it saves (measured: about 0.1 ms to hand out blocks).
@@ -74,7 +76,9 @@ def over_queries(function: Callable[..., Any]) -> Driver:
 def threads() -> int:
     """How many threads drivers may use: JURYRANK_THREADS, else the cores this process may run on."""
     if wanted := os.environ.get("JURYRANK_THREADS"):
-        return max(1, int(wanted))
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise ParameterError(f"JURYRANK_THREADS must be a whole number of 1 or more, got {wanted!r}")
+        return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

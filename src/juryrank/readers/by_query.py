@@ -91,7 +91,9 @@ class RunFile(QueryFile):
         with self.path.open("rb") as file:
             file.seek(max(chunk - 1, 0))
             first = chunk + len(file.readline()) - 1 if chunk else 0  # the first line that starts in the chunk
-            data = file.read(max(chunk + CHUNK - first, 0))
+            if first >= chunk + CHUNK:  # one line goes through all of it
+                return []
+            data = file.read(chunk + CHUNK - first)
             data += b"" if data.endswith(b"\n") else file.readline()
         data += b"" if data.endswith(b"\n") else b"\n"
         end = len(data)
@@ -192,8 +194,12 @@ class QueryFiles:
         self.files = [_opened(path, format_name, options) for path in files_of(paths)]
         with ThreadPoolExecutor(threads()) as pool:
             chunks = [[pool.submit(file.stretches_in, chunk) for chunk in file.chunks()] for file in self.files]
-            for file, found in zip(self.files, chunks, strict=True):
-                file.note(done.result() for done in found)
+            try:
+                for file, found in zip(self.files, chunks, strict=True):
+                    file.note(done.result() for done in found)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # what is wrong with a file is said at once
+                raise
         self._demand_different_experts()
         self.queries = sorted({query for file in self.files for query in file.extents}, key=natural_key)
         number = {query: n for n, query in enumerate(self.queries)}
