@@ -11,13 +11,13 @@ import juryrank
 # From the bottom up; parts on one line do not know each other. "" is the package itself, with the public names.
 LEVELS = [
     ["errors", "progress"],
-    ["params"],
+    ["params", "report"],
     ["kernels"],
     ["data"],
     ["readers", "metrics", "features"],
     ["learners"],
     ["methods"],
-    ["report", "models", "export", "datasets"],
+    ["models", "export", "datasets"],
     ["evaluate", "fuse", "leaderboard", "streaming"],
     ["compare"],
     ["explain"],

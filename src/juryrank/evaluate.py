@@ -104,7 +104,7 @@ class Evaluation(Report):
         means = mean_over_queries(self.values)
         body = [[name, *(number(v, percent) for v in means[n])] for n, name in enumerate(self.names)]
         note = f"{len(self.queries)} queries, convention {self.convention}{', × 100' if percent else ''}."
-        return [Table("", ["name", *map(str, self.metrics)], body, note=note)]
+        return [Table("", ["name", *map(str, self.metrics)], body, note=note, best=range(1, 1 + len(self.metrics)))]
 
 
 def evaluate(

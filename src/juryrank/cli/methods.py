@@ -30,7 +30,9 @@ def _list() -> None:
 
     from juryrank.methods import METHODS
 
-    table = Table("method", "what it does", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    table.add_column("what it does")
     for name, cls in METHODS.items():
         first = (cls.__doc__ or "").partition("\n")[0]
         table.add_row(name, f"{first} Learns from labels." if cls.supervised else first)
@@ -38,7 +40,7 @@ def _list() -> None:
 
 
 def _explain(name: str) -> None:
-    from rich.table import Table
+    from rich.padding import Padding
     from rich.text import Text
 
     from juryrank.methods import method
@@ -50,13 +52,13 @@ def _explain(name: str) -> None:
     out.print(Text(plain_text(cls)), soft_wrap=True)
     if also := other_names(cls.name):
         out.print(Text(f"\nAlso called: {', '.join(also)}"))
-    table = Table("parameter", "default", "bounds", "meaning", box=None, pad_edge=False)
+    if parameters(cls):
+        out.print("\nParameters, with defaults and bounds:")
     for f in parameters(cls):
         # As plain text: "juryrank[sdp]" is no markup.
-        table.add_row(*map(Text, (f.name, default_text(f), bounds_text(f), f.metadata["doc"])))
-    if table.row_count:
-        out.print()
-        out.print(table)
+        bounds = f"  ({bounds_text(f)})" if bounds_text(f) else ""
+        out.print(Text.assemble("  ", (f.name, "bold"), f" = {default_text(f)}{bounds}"), soft_wrap=True)
+        out.print(Padding(Text(f.metadata["doc"]), (0, 0, 0, 6)))
 
 
 def plain_text(cls: type[Aggregator]) -> str:

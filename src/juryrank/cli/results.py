@@ -25,8 +25,8 @@ def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None
     if as_json:
         form = "json"
     if out is None:
-        if form is None:
-            console().print(report)
+        if form is None or form == "text":
+            console().print(report, crop=False)
         else:
             print(report.render(form), end="")
         return

@@ -102,11 +102,14 @@ class Comparison(Report):
         folds = f"{len(self.folds)} folds, " if self.folds else ""
         note = f"{len(self.queries)} queries, {folds}convention {self.convention}{', × 100' if percent else ''}. "
         note += f"▲ ▼: better or worse than {self.baseline} (randomisation test, Holm, p < {SIGNIFICANT})."
-        tables = [Table("Means", ["method", *map(str, self.metrics), "fit s", "predict s"], means, note=note)]
+        best = range(1, 1 + len(self.metrics))
+        tables = [
+            Table("Means", ["method", *map(str, self.metrics), "fit s", "predict s"], means, note=note, best=best)
+        ]
         if self.versus:
             columns = ["method", "metric", "diff.", "p (t)", "Holm", "p (rand.)", "Holm", "W/T/L"]
             body = [self._against(row, percent) for row in self.rows() if row["method"] != self.baseline]
-            tables.append(Table(f"Against {self.baseline}", columns, body, n_names=2))
+            tables.append(Table(f"Against {self.baseline}", columns, body, n_names=2, groups=[1, 2, 2, 1]))
         return tables
 
     def _marked(self, n: int, k: int, percent: bool) -> str:

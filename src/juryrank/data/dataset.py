@@ -102,6 +102,11 @@ class Dataset(ByQuery):
             parts.append(f"{len(self.folds)} folds")
         return f"Dataset({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        from juryrank.data.notebook import dataset_html
+
+        return dataset_html(self)
+
     def with_labels(self, other: Labels | Dataset) -> Dataset:
         """The same data with the labels of another, joined by the names of queries and items."""
         labels = other.labels if isinstance(other, Dataset) else other

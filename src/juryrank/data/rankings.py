@@ -290,6 +290,11 @@ class Consensus(ByQuery):
     def __repr__(self) -> str:
         return f"Consensus({len(self)} queries, {len(self.scores)} slots)"
 
+    def _repr_html_(self) -> str:
+        from juryrank.data.notebook import consensus_html
+
+        return consensus_html(self)
+
     @cached_property
     def order(self) -> Ints:
         """Slots of each query from best to worst (``slot_ptr`` has the offsets)."""

@@ -38,7 +38,13 @@ def weights_table(method: str, told: str, weights: dict[str, dict[str, float]]) 
     note = f"Squares: {FULL} positive, {HOLLOW} negative, in units of each column's largest."
     if "*" in weights:
         note += " * stands for all other experts."
-    return Table(f"{method}: weights of experts", columns, rows, note=" ".join(filter(None, [told, note])))
+    return Table(
+        f"{method}: weights of experts",
+        columns,
+        rows,
+        note=" ".join(filter(None, [told, note])),
+        groups=[2] * len(names),
+    )
 
 
 def alone_table(alone: Alone, weights: dict[str, dict[str, float]], percent: bool) -> Table:
@@ -49,7 +55,7 @@ def alone_table(alone: Alone, weights: dict[str, dict[str, float]], percent: boo
     note = "On the labelled queries for which the expert has a list."
     if held:
         note += " A good expert weighs little where others say the same: see the agreement."
-    return Table("Experts alone", ["expert", alone.metric, *(["weight"] if held else [])], rows, note=note)
+    return Table("Experts alone", ["expert", alone.metric, *(["weight"] if held else [])], rows, note=note, best=[1])
 
 
 def without_table(without: Without, percent: bool) -> Table:
@@ -63,7 +69,8 @@ def without_table(without: Without, percent: bool) -> Table:
     ]
     how = "Refitted without the expert, tested on other queries" if without.refitted else "The same model, asked again"
     note = f"{how}. A change above 0 says that the expert does harm; within about two standard errors it says nothing."
-    return Table("Leave one expert out", columns, [whole, *body], note=note)
+    groups = [3] * len(without.metrics)
+    return Table("Leave one expert out", columns, [whole, *body], note=note, groups=groups)
 
 
 def _change(mean: float, change: float, error: float, percent: bool) -> list[str]:
@@ -76,10 +83,11 @@ def redundancy_table(found: Redundancy) -> Table:
     for a, name in enumerate(found.experts):
         near = found.nearest(a)
         cells = ["" if a == b else _percent(found.share[a, b]) for b in range(len(found.experts))]
-        rows.append([f"{a + 1} {name}", "–" if near is None else f"{near[0]} {_percent(near[1])}", *cells])
-    columns = ["expert", "most alike", *(str(b + 1) for b in range(len(found.experts)))]
+        alike = ["–", ""] if near is None else [near[0], _percent(near[1])]
+        rows.append([str(a + 1), name, *alike, *cells])
+    columns = ["", "expert", "most alike", "percent", *(str(b + 1) for b in range(len(found.experts)))]
     note = "Of the pairs of items that both put in an order, percent in the same order; 50 is chance."
-    return Table("Agreement of experts", columns, rows, n_names=2, note=note)
+    return Table("Agreement of experts", columns, rows, n_names=3, note=note)
 
 
 def _percent(share: float) -> str:

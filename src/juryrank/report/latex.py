@@ -1,0 +1,62 @@
+"""Tables for LaTeX: the package booktabs is all they need."""
+
+import re
+
+from juryrank.report.table import Cells, Table
+
+SIGNS = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "–": "--", "…": r"\ldots{}", "±": r"$\pm$", "×": r"$\times$", "\u00a0": "~",
+    "▲": r"$\bigtriangleup$", "▼": r"$\bigtriangledown$", "■": r"$\bullet$", "□": r"$\circ$",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+}  # fmt: skip
+MINUS = re.compile(r"(?<![\w.-])-(?=[\d.])")
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+
+
+def latex_table(table: Table) -> str:
+    """A table, with the best number of each column that has a best in bold."""
+    shape = "l" * table.n_names + "r" * (len(table.columns) - table.n_names)
+    best = {column: _best(table, column) for column in table.best}
+
+    def line(row: Cells, bold: bool) -> str:
+        cells = [
+            _cell(cell, n < table.n_names, bold and n in best and _number(cell) == best[n])
+            for n, cell in enumerate(row)
+        ]
+        # After \\ or \midrule, LaTeX would read a star or a bracket as an option.
+        return ("{}" if cells[0].startswith(("*", "[")) else "") + " & ".join(cells) + r" \\"
+
+    head, body = line(table.columns, False), [line(row, True) for row in table.rows]
+    caption = " ".join(filter(None, [f"{table.title}." if table.title else "", table.note]))
+    lines = [r"% \usepackage{booktabs}", r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{shape}}}"]
+    lines += [r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+    lines += [rf"\caption{{{escape(caption)}}}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text in which LaTeX finds no command."""
+    return re.sub("|".join(map(re.escape, SIGNS)), lambda found: SIGNS[found[0]], re.sub(r"[\t\r\n]", " ", text))
+
+
+def _cell(cell: str, name: bool, bold: bool) -> str:
+    if name:
+        return escape(cell)
+    text = MINUS.sub("$-$", escape(cell))
+    if bold:
+        number, blank, mark = text.partition(" ")
+        return rf"\textbf{{{number}}}{blank}{mark}"
+    return text
+
+
+def _best(table: Table, column: int) -> float | None:
+    """The largest number of a column, None where there are not two that differ."""
+    numbers = {number for row in table.rows if (number := _number(row[column])) is not None}
+    return max(numbers) if len(numbers) > 1 else None
+
+
+def _number(cell: str) -> float | None:
+    """The number that a cell begins with; a mark may follow it."""
+    first = cell.partition(" ")[0]
+    return float(first) if NUMBER.fullmatch(first) else None
