@@ -1,5 +1,7 @@
 """Online ratings against the peers that define them, game by game."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from conftest import random_dataset
-from juryrank.data.build import from_orders
+from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError
 from juryrank.methods import METHODS, Elo, TrueSkill, WengLin
 
@@ -96,6 +98,70 @@ def test_a_weight_is_that_many_games_in_a_row(name):
     method = METHODS[name]()
     twice = method.fit_predict(from_orders([["a", "b"], ["b", "c"]], weights=[2, 1])).to_dict()
     assert twice["all"] == pytest.approx(played(method, [["a", "b"], ["a", "b"], ["b", "c"]]).ratings())
+
+
+@pytest.mark.parametrize(
+    "method", [TrueSkill(drift=2.0), WengLin(drift=2.0), WengLin(model="bradley-terry", drift=2.0)]
+)
+@pytest.mark.parametrize("part", [0.25, 0.7])
+def test_part_of_a_game_moves_beliefs_by_that_part(method, part):
+    """Variance grows by that part of the drift; from there a whole game says what the part is a part of."""
+    game = ["a", "b", "c"]
+    whole = played(replace(method, drift=method.drift * part**0.5), [game])
+    stream = method.stream()
+    stream.update(game, weight=part)
+    data = method.fit_predict(from_orders([game], weights=[part])).to_dict()["all"]
+    variance = method.spread**2 + part * method.drift**2
+    for item in game:
+        mean = method.mean + part * (whole.ratings()[item] - method.mean)
+        left = variance * (1 - part * (1 - whole.spread(item) ** 2 / variance))
+        assert stream.ratings()[item] == pytest.approx(mean)
+        assert data[item] == pytest.approx(mean)
+        assert stream.spread(item) == pytest.approx(left**0.5)
+
+
+def test_two_and_a_half_games_of_elo_by_hand():
+    lead = 0.0
+    for part in (1.0, 1.0, 0.5):
+        lead += 2 * part * 32 * (1 - 1 / (1 + 10 ** (-lead / 400)))
+    stream = Elo(k=32).stream()
+    stream.update(["a", "b"], weight=2.5)
+    assert stream.ratings() == pytest.approx({"a": 1000 + lead / 2, "b": 1000 - lead / 2})
+    data = Elo(k=32).fit_predict(from_orders([["a", "b"]], weights=[2.5])).to_dict()["all"]
+    assert data == pytest.approx(stream.ratings())
+
+
+@pytest.mark.parametrize("name", ["elo", "trueskill", "weng-lin"])
+@pytest.mark.parametrize("weight", [1.1e6, 1e12, 2.0**53, 1e300])
+def test_a_weight_of_too_many_games_is_refused(name, weight):
+    data, method = from_orders([["a", "b"], ["b", "c"]], weights=[1, weight]), METHODS[name]()
+    for play in (lambda: method.fit_predict(data), lambda: method.stream().update(data)):
+        with pytest.raises(DataError, match=r"up to 1000000 comparisons.* expert '2' in query 'all' has weight"):
+            play()
+    with pytest.raises(DataError, match="a weight from 0 to 1000000"):
+        method.stream().update(["a", "b"], weight=weight)
+
+
+def test_a_weight_of_an_expert_counts_towards_the_limit():
+    with pytest.raises(DataError, match="divide the weights"):
+        Elo(weights={"1": 1e9}).fit_predict(from_orders([["a", "b"]]))
+
+
+def test_many_weights_are_refused_together():
+    with pytest.raises(DataError, match="100000000 for all lists"):
+        Elo().fit_predict(from_orders([["a", "b"]] * 101, weights=[1e6] * 101))
+
+
+def test_ratings_do_not_depend_on_where_play_may_be_interrupted():
+    """Lists are played a million games at a time; the ratings go on where they stopped."""
+    orders, weights = [["a", "b"], ["b", "c", "a"], ["c", "a"]] * 2, [6e5, 1.5, 3e5, 1e5, 2, 5e5]
+    stream = Elo().stream()
+    for order, weight in zip(orders, weights, strict=True):
+        stream.update(order, weight)
+    data = from_dicts({"e": {"q": ["x", "y"]}, "f": {"q": ["y", "x"], "r": ["a", "b"]}})
+    assert Elo().fit_predict(from_orders(orders, weights=weights)).to_dict()["all"] == pytest.approx(stream.ratings())
+    alone = {q: Elo().fit_predict(data[q]).to_dict()[q] for q in ("q", "r")}
+    assert Elo().fit_predict(data).to_dict() == alone
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,6 +12,7 @@ from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.links import mills
 
 ELO, TRUESKILL, WENG_LIN_CHOICES, WENG_LIN_PAIRS = 0, 1, 2, 3
+MOST_GAMES = 1_000_000  # that one list may be: a second of TrueSkill
 SWEEPS = 50  # over one list; messages settle after a handful
 
 
@@ -132,14 +133,18 @@ def skill_moves(slot, rank, mean, spread, beta, move, shrink):
 
 @kernel
 def play(kind, slot, rank, weight, mean, spread, step, scale, drift):
-    """Move the ratings of the items of one list, ``weight`` times; ``step`` and ``scale`` are Elo's k and scale."""
+    """Move the ratings of the items of one list, ``weight`` times; ``step`` and ``scale`` are Elo's k and scale.
+
+    Callers check that ``weight`` is at most ``MOST_GAMES``; the loop ends there whatever the weight.
+    """
     n = len(slot)
     if n < 2:
         return
     move, shrink = np.empty(n), np.empty(n)
-    while weight > 0.0:
-        part = min(weight, 1.0)
-        weight -= 1.0
+    for game in range(MOST_GAMES):
+        part = min(weight - game, 1.0)
+        if not part > 0.0:
+            break
         for a in range(n):
             move[a], shrink[a] = 0.0, 0.0
             if kind != ELO:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,11 @@ import numpy as np
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
-from juryrank.kernels.ratings_online import play, play_all
+from juryrank.kernels.ratings_online import MOST_GAMES, play, play_all
 from juryrank.methods.base import Aggregator, weights_param
+
+MOST_IN_ALL = 100 * MOST_GAMES  # that the weights of all lists may ask for
+IN_A_ROW = MOST_GAMES  # games between two chances to interrupt
 
 
 class Start(NamedTuple):
@@ -43,9 +47,26 @@ class Online(Aggregator):
         spread = np.full(r.n_slots, start.spread)
         out[:] = start.mean
         settings = (start.kind, start.step, start.scale, start.drift)
-        lists = (r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r))
-        play_all(*lists, *settings, spread, out)
+        weight = self._list_weights(r)
+        lists = (r.entry_ptr, r.entry_slot, r.entry_rank, weight)
+        for begin, end in blocks(self._games(r, weight)):
+            play_all(np.clip(r.list_ptr, begin, end), *lists, *settings, spread, out)
         out[:] = self.rating(out, spread)
+
+    def _games(self, r: Rankings, weight: Floats) -> Floats:
+        """How many comparisons of two items each list plays; a DataError where its weight makes them too many."""
+        games = np.ceil(weight) * np.maximum(r.list_size * (r.list_size - 1) // 2, 1)
+        heavy = np.where(weight > 1, games, 0.0)
+        largest, total = heavy.max(initial=0.0), heavy.sum()
+        if largest > MOST_GAMES or total > MOST_IN_ALL:
+            m = int(heavy.argmax())
+            raise DataError(
+                f"{self.name} plays a list of weight w w times, up to {MOST_GAMES} comparisons of two items for one "
+                f"list and {MOST_IN_ALL} for all lists; a list of expert {r.experts[r.list_expert[m]]!r} in query "
+                f"{r.queries[r.list_query[m]]!r} has weight {weight[m]:g}, and all weights ask for {total:g} "
+                "comparisons; divide the weights by a number, or use bradley-terry"
+            )
+        return games
 
     @abstractmethod
     def _start(self) -> Start:
@@ -54,6 +75,13 @@ class Online(Aggregator):
     def rating(self, mean: Any, spread: Any) -> Any:
         """The score that a mean and its spread make (numbers or arrays)."""
         return mean
+
+
+def blocks(games: Floats) -> Iterator[tuple[int, int]]:
+    """The lists from begin to end, in order, of about ``IN_A_ROW`` games together: kernels cannot be interrupted."""
+    number = np.floor_divide(np.cumsum(games) - games, IN_A_ROW)
+    edges = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(games)]
+    return pairwise(edges)
 
 
 class Stream:
@@ -79,8 +107,11 @@ class Stream:
         if isinstance(game, Dataset | Rankings):
             self._update_all(as_dataset(game).rankings)
             return
-        if isinstance(game, str) or not weight >= 0:
-            raise DataError(f"a game is a sequence of items, best first, with a weight >= 0; got {game!r}, {weight!r}")
+        if isinstance(game, str) or not 0 <= weight <= MOST_GAMES:
+            raise DataError(
+                f"a game is a sequence of items, best first, with a weight from 0 to {MOST_GAMES}; "
+                f"got {game!r}, {weight!r}"
+            )
         items, ranks = [], []
         for rank, place in enumerate(game):
             for item in place if isinstance(place, tuple | list | set | frozenset) else (place,):
@@ -105,8 +136,9 @@ class Stream:
         return float(self._spread[self._numbers([item])[0]])
 
     def _update_all(self, r: Rankings) -> None:
-        number = np.array(self._numbers(r.items[r.slot_item].tolist()), np.int32)
         weight = self.model._list_weights(r)
+        self.model._games(r, weight)
+        number = np.array(self._numbers(r.items[r.slot_item].tolist()), np.int32)
         for m in range(r.n_lists):
             here = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
             play(
