@@ -55,7 +55,7 @@ class Online(Aggregator):
 
     def _games(self, r: Rankings, weight: Floats) -> Floats:
         """How many comparisons of two items each list plays; a DataError where its weight makes them too many."""
-        games = np.ceil(weight) * np.maximum(r.list_size * (r.list_size - 1) // 2, 1)
+        games: Floats = np.ceil(weight) * np.maximum(r.list_size * (r.list_size - 1) // 2, 1)
         heavy = np.where(weight > 1, games, 0.0)
         largest, total = heavy.max(initial=0.0), heavy.sum()
         if largest > MOST_GAMES or total > MOST_IN_ALL:
