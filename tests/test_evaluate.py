@@ -85,8 +85,32 @@ def test_unlabelled_queries_of_a_dataset_are_left_out_with_a_warning():
 
 
 def test_queries_that_do_not_match_at_all_are_an_error():
-    with pytest.raises(DataError, match="have none in common: run has 'q1', …, the labels have '1'"):
+    told = "none of the 1 queries with labels is in run, .* like 'q1' in run and '1' in the labels; .*prefix 'q'"
+    with pytest.raises(DataError, match=told):
         evaluate(RUN, {"1": {"b": 1}}, "RR")
+
+
+def test_data_without_a_single_labelled_query_is_an_error():
+    data = from_dicts({"e": RUN})
+    for labels in ({}, {"q1": {}}):
+        with pytest.raises(DataError, match="no query has labels"):
+            evaluate(data, labels, "RR")
+
+
+def test_items_in_the_wrong_case_are_an_error():
+    labels = {"q1": {"A": 1}, "q2": {"X": 2}}
+    with pytest.raises(DataError, match=r"no ranked item is judged .* all would match if case were ignored"):
+        evaluate(RUN, labels, "RR")
+
+
+def test_a_run_that_finds_nothing_has_the_value_zero_with_a_warning():
+    with pytest.warns(DataWarning, match="no ranked item is judged in any of the 2 queries with labels"):
+        assert evaluate(RUN, {"q1": {"z": 1}, "q2": {"w": 1}}, "RR")["RR"] == 0.0
+
+
+def test_one_run_that_finds_something_is_enough_to_be_quiet():
+    runs = {"ours": {"q1": ["k"], "q2": ["l"]}, "theirs": RUN}
+    assert evaluate(runs, LABELS, "RR")["RR"] == {"ours": 0.0, "theirs": 0.75}
 
 
 def test_queries_may_stand_in_any_order():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus
+from juryrank.data.label_matching import items_of
 from juryrank.data.rankings import Floats, freeze
-from juryrank.errors import DataWarning, ParameterError, UnknownNameError
+from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.metrics import Metric, Truth, parse_metric
 from juryrank.metrics.given import Given, Judgements, as_truth, named
 from juryrank.report import Report, Table, number
@@ -118,15 +119,20 @@ def evaluate(
 
     ``consensus`` is a Consensus (all its slots are ranked), a run ``{query: {item: score}}``, a Dataset (each expert
     alone, with the items it ranked), or ``{name: any of these}``. Queries without labels are left out; labelled
-    queries that are not ranked count 0; both with a warning.
+    queries that are not ranked count 0; both with a warning. It is an error when no query is shared.
 
     >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}, ["RR", "P@1"])
     Evaluation(RR 0.5000, P@1 0.0000)
     """
     wanted = as_metrics(metrics)
     truth = Truth(as_truth(labels))
+    if not truth.queries:
+        raise DataError("there is nothing to compare with: no query has labels")
     things, single = named(consensus)
-    values = np.array([values_of(thing, truth, wanted, convention, name) for name, thing in things.items()])
+    judged = {name: truth.judge(thing, convention=convention, name=name) for name, thing in things.items()}
+    if not any(one.any_known for one in judged.values()):
+        _report_unjudged(things, truth)
+    values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
     warn_of_undefined(wanted, values)
     return Evaluation(
         queries=truth.queries,
@@ -136,6 +142,17 @@ def evaluate(
         convention=convention,
         single=single,
     )
+
+
+def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:
+    """Where no ranked item has a label: an error if other names would match, else a warning, as 0 may be right."""
+    told = [items_of(truth.known, thing.rankings) for thing in things.values() if len(thing.scores)]
+    for text, cause in told:
+        if cause is not None:
+            raise DataError(f"no ranked item is judged in any query with labels; {text}{cause}")
+    if told:
+        text = f"no ranked item is judged in any of the {len(truth.queries)} queries with labels; {told[0][0]}"
+        warnings.warn(text, DataWarning, stacklevel=3)
 
 
 def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metric, ...]:

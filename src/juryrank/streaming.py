@@ -7,18 +7,20 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from juryrank.data import Consensus
+from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
+from juryrank.readers.atomic import replacing
 from juryrank.readers.by_query import QueryFiles
-from juryrank.readers.trec_run import lines_of, text_of_lines
+from juryrank.readers.trec_run import rows_of
 
 LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there is
 
@@ -46,7 +48,7 @@ def rank_files(
         data = files.read(queries)
         fitted = model if getattr(model, "_fitted", False) else copy(model).fit(data)
         consensus = fitted.predict(data)
-        return text_of_lines(lines_of(consensus)), consensus
+        return run_lines(rows_of(consensus)), consensus
 
     items, experts = 0, set[str]()
     with _destination(out) as write, _without_warnings_of_strangers():
@@ -104,13 +106,5 @@ def _destination(out: str | os.PathLike[str] | BinaryIO) -> Iterator[Callable[[b
     path = Path(out)
     if path.suffix.lower() not in ("", ".run", ".trec", ".txt"):
         raise DataError(f"{path}: what is ranked query by query is written as a TREC run: .run, .trec or .txt")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as file:
-            yield file.write
-        beside.replace(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+    with replacing(path) as file:
+        yield file.write

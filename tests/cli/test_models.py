@@ -1,6 +1,7 @@
 """``juryrank fit``, ``rank --model``, ``explain`` and ``export``."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_fit_saves_jury_and_prints_what_left_out_queries_say(run: Run, tmp_path:
     path = tmp_path / "model.json"
     fitted = run("fit", DEMO, "-o", path)
     assert fitted.code == 0
-    assert fitted.err.startswith(f"{path}: jury, fitted to Dataset(24 queries")
+    assert fitted.err == f"{path}: jury, learned from 24 of 24 queries with 383 labels of 747 items\n"
     saved = juryrank.load(path)
     assert saved.name == "jury"
     assert fitted.out == saved.report() + "\n"
@@ -34,6 +35,41 @@ def test_fit_takes_a_method_its_parameters_and_labels_of_their_own(
     done = run("fit", *runs, "--labels", qrels, "--method", "ridge", "-p", "shrink=7", "-o", path, "--quiet")
     assert (done.code, done.err) == (0, "")
     assert juryrank.load(path).params()["shrink"] == 7
+
+
+@pytest.mark.parametrize(
+    ("judged", "told"),
+    [
+        (
+            "q1 0 a 1\nq1 0 b 0\n",
+            "none of the 1 queries with labels is in the data, .*without the prefix 'q' in the labels",
+        ),
+        ("1 0 A 1\n1 0 B 0\n", "no ranked item is judged in any of the 1 queries .*if case were ignored"),
+        ("1 0 a 1\n1 0 b 1\n1 0 c 1\n", "no query has lists and labels that differ"),
+    ],
+    ids=["other queries", "other case", "equal labels"],
+)
+@pytest.mark.parametrize(
+    "method", ["jury", "ridge", "auto", "borda-fuse", "theta-cps", "theta-mpm", "supervised-borda"]
+)
+def test_fit_refuses_labels_that_teach_nothing(
+    run: Run, runs: list[Path], tmp_path: Path, judged: str, told: str, method: str
+) -> None:
+    (tmp_path / "other.qrels").write_text(judged)
+    failed = run("fit", *runs, "--labels", tmp_path / "other.qrels", "--method", method, "-o", tmp_path / "m.json")
+    if (
+        method == "borda-fuse" and "differ" in told
+    ):  # it weighs experts by their metric, which labels of one grade allow
+        assert failed.code == 0
+        return
+    assert (failed.code, failed.out) == (1, "")
+    assert re.search(told, failed.err)
+    assert failed.err.count("\n") == 1
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_a_model_needs_a_file(run: Run) -> None:
+    assert run("fit", DEMO, "-o", "-").code == 2
 
 
 def test_fit_chooses_on_the_validation_queries(run: Run, tmp_path: Path) -> None:

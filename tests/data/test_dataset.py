@@ -66,7 +66,7 @@ def test_a_mask_must_fit():
 
 def test_labels_join_by_the_names_of_queries_and_items():
     runs = from_dicts({"x": {"q2": ["a", "b"], "q1": ["c"]}})
-    other = from_dicts({"y": {"q1": ["z"]}}, labels={"q1": {"c": 2, "new": 1}, "q9": {"a": 1}})
+    other = from_dicts({"y": {"q1": ["z", "c"]}}, labels={"q1": {"c": 2, "new": 1}, "q9": {"a": 1}})
     joined = runs.with_labels(other)
     assert_array_equal(joined["q1"].slot_labels, [2.0])
     assert_array_equal(joined["q2"].slot_labels, [np.nan, np.nan])

@@ -6,7 +6,7 @@ import pytest
 from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset, Pairs
-from juryrank.errors import UnknownNameError
+from juryrank.errors import DataError, UnknownNameError
 from juryrank.methods import method
 from juryrank.methods.jury import Jury
 
@@ -49,13 +49,18 @@ def test_a_method_that_only_harms_is_never_chosen(monkeypatch):
     np.testing.assert_array_equal(model.predict(data).scores, method("rrf").fit_predict(data).scores)
 
 
-@pytest.mark.parametrize("n_queries", [1, 0])
-def test_with_fewer_than_two_queries_to_learn_from_it_is_rrf(n_queries):
-    labels = {"q0": {"a": 1.0}} if n_queries else {"q0": {"a": 1.0, "b": 1.0, "c": 1.0}}
-    data = from_dicts({"x": {"q0": ["a", "b"], "q1": ["b", "c"]}, "y": {"q0": ["c"], "q1": ["a"]}}, labels=labels)
-    model = method("auto").fit(data)
+RUNS = {"x": {"q0": ["a", "b"], "q1": ["b", "c"]}, "y": {"q0": ["c"], "q1": ["a"]}}
+
+
+def test_with_one_query_to_learn_from_it_is_rrf_and_says_so():
+    model = method("auto").fit(from_dicts(RUNS, labels={"q0": {"a": 1.0}}))
     assert model.chosen_["name"] == "rrf"
     assert "fewer than two" in model.report()
+
+
+def test_with_no_query_to_learn_from_it_is_an_error():
+    with pytest.raises(DataError, match="auto: no query has lists and labels that differ"):
+        method("auto").fit(from_dicts(RUNS, labels={"q0": {"a": 1.0, "b": 1.0, "c": 1.0}}))
 
 
 def test_the_candidates_are_tested_on_queries_they_have_not_seen():

@@ -153,7 +153,7 @@ def test_a_tree_that_goes_in_circles_is_refused(dataset):
 def test_labels_that_never_differ_teach_nothing():
     data = random_dataset(0)
     flat = Dataset(rankings=data.rankings, reference=np.full(data.rankings.n_slots, 1.0))
-    with pytest.raises(DataError, match="no query has labels that differ"):
+    with pytest.raises(DataError, match="no query has lists and labels that differ"):
         Boosting(grower("lightgbm"), 5, "nDCG@10", 0, "irrelevant", lambda _: np.zeros((0, 1))).run(flat, None)
 
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_long, from_orders
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods import CPS, ThetaCPS
 from juryrank.methods.coset import DISTANCES
@@ -176,9 +176,10 @@ def test_lists_of_weight_zero_say_nothing():
     assert CPS().fit_predict(data).top() == {"all": ["a", "b", "c"]}
 
 
-def test_labels_without_levels_leave_the_weights_equal():
+def test_labels_without_levels_are_an_error():
     data = from_dicts({"x": {"q": ["a", "b"]}, "y": {"q": ["b"]}}, labels={"q": {"a": 1, "b": 1}})
-    assert ThetaCPS().fit(data).theta_.tolist() == [1.0, 1.0]
+    with pytest.raises(DataError, match="theta-cps: no query has lists and labels that differ"):
+        ThetaCPS().fit(data)
 
 
 def test_steps_that_run_out_are_warned_of_and_keep_the_estimate():

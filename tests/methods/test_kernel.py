@@ -83,5 +83,5 @@ def test_landmarks_are_as_many_as_asked_for():
 
 def test_labels_that_never_differ_teach_nothing():
     data = from_dicts({"a": {"q": ["x", "y"]}}, labels={"q": {"x": 1, "y": 1}})
-    with pytest.raises(DataError, match="no query has labels that differ"):
+    with pytest.raises(DataError, match="no query has lists and labels that differ"):
         method("kernel").fit(data)

@@ -78,7 +78,7 @@ def test_a_reference_ranking_teaches_where_the_target_is_about_order(name):
 @both
 def test_labels_that_never_differ_teach_nothing(name):
     data = from_dicts({"a": {"q": ["x", "y"]}}, labels={"q": {"x": 1, "y": 1}})
-    with pytest.raises(DataError, match="no query has labels that differ"):
+    with pytest.raises(DataError, match="no query has lists and labels that differ"):
         method(name).fit(data)
 
 

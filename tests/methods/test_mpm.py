@@ -12,7 +12,7 @@ from scipy.stats import kendalltau, spearmanr
 import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_dicts, from_long, from_orders
-from juryrank.errors import ConvergenceWarning, DataWarning, ParameterError
+from juryrank.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from juryrank.learners.labelled import labelled
 from juryrank.methods import MPM, ThetaMPM
 from juryrank.methods.mpm import Profile
@@ -200,12 +200,11 @@ def test_adherences_from_labels_are_kendalls_tau_in_the_mean_over_queries():
     assert theta["silent"] == pytest.approx(np.mean([theta["x"], theta["y"]]))
 
 
-def test_labels_that_order_nothing_are_warned_of():
+@pytest.mark.parametrize("theta", ["fitted", "agreement"])
+def test_labels_that_order_nothing_are_an_error(theta):
     data = from_dicts({"x": {"q": ["a", "b"]}}, labels={"q": {"a": 1, "b": 1}})
-    for theta in ("fitted", "agreement"):
-        with pytest.warns(DataWarning, match="order no pair"):
-            model = ThetaMPM(theta=theta).fit(data)
-        assert model._theta_of(data.rankings).tolist() == [1.0]
+    with pytest.raises(DataError, match="theta-mpm: no query has lists and labels that differ"):
+        ThetaMPM(theta=theta).fit(data)
 
 
 def test_experts_that_all_say_the_opposite_of_the_labels_are_warned_of():

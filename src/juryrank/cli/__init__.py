@@ -22,7 +22,7 @@ from juryrank.cli import (
     rank,
     reproduce,
 )
-from juryrank.cli.screen import complain, show_warnings_as_lines
+from juryrank.cli.screen import complain, show_warnings_as_lines, speak_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(
@@ -55,6 +55,7 @@ def _root(
 def main() -> None:
     """Run the command line; exit with 0, 1 (data or parameters are wrong) or 2 (wrong usage or unknown name)."""
     show_warnings_as_lines()
+    speak_utf8()
     try:
         app()
     except KeyboardInterrupt:

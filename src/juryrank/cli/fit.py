@@ -1,12 +1,17 @@
 """``juryrank fit``: learn whom to trust, and keep it."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from juryrank.cli import options
 from juryrank.cli.screen import bars, note
+
+if TYPE_CHECKING:
+    from juryrank.data import Dataset
 
 
 def run(
@@ -29,6 +34,8 @@ def run(
     """Fit a method to labelled data and save it; --labels also has the labels of --valid."""
     from juryrank.models import save
 
+    if out == Path("-"):
+        raise typer.BadParameter("a model is saved to a file, not to stdout", param_hint="--out")
     chosen = options.chosen_method(method, param, weights)
     given, held = (
         options.read_data(
@@ -44,4 +51,17 @@ def run(
     save(chosen, out)
     if report := getattr(chosen, "report", None):
         print(report())
-    note(f"{out}: {chosen.name}, fitted to {given!r}", quiet=quiet)
+    note(f"{out}: {chosen.name}, {taught_by(given) if chosen.supervised else f'fitted to {given!r}'}", quiet=quiet)
+
+
+def taught_by(data: Dataset) -> str:
+    """How many queries and labels a method learned from."""
+    import numpy as np
+
+    from juryrank.kernels.ragged import parents
+
+    if data.labels is None:
+        return f"learned from {data!r}"
+    r, judged = data.rankings, ~np.isnan(data.slot_labels)
+    queries = len(np.unique(parents(r.slot_ptr)[judged]))
+    return f"learned from {queries} of {len(data)} queries with {int(judged.sum())} labels of {r.n_slots} items"

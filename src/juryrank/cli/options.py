@@ -20,9 +20,17 @@ def a_file(path: Path | None) -> Path | None:
     return path.resolve() if path is not None and path.is_symlink() else path
 
 
+def a_file_or_stdout(path: Path | None) -> Path | None:
+    """As ``a_file``; ``-`` is stdout, as no path is."""
+    return None if path == Path("-") else a_file(path)
+
+
 Sources = Annotated[list[Path], typer.Argument(metavar="DATA", help="Files or folders; several are read as one.")]
 Output = Annotated[
-    Path | None, typer.Option("--out", "-o", callback=a_file, help="Write here; the ending names the format.")
+    Path | None,
+    typer.Option(
+        "--out", "-o", callback=a_file_or_stdout, help="Write here; the ending names the format; - is stdout."
+    ),
 ]
 Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels of the items: TREC qrels or a table.")]
 Features = Annotated[

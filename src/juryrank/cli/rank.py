@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +34,11 @@ def run(
         raise typer.BadParameter("one of the two is needed, --method or --model")
     if model is not None and (param or weights):
         raise typer.BadParameter("a model has its parameters already", param_hint="--param / --weights")
+    from juryrank.data.trec_lines import run_lines
     from juryrank.models import load
+    from juryrank.readers import write
+    from juryrank.readers.atomic import stdout
+    from juryrank.readers.trec_run import rows_of
 
     chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
     if memory is not None:
@@ -49,10 +52,8 @@ def run(
     with bars(quiet=quiet):
         consensus = (chosen if model is not None else chosen.fit(given)).predict(given)
     if out is None:
-        print(consensus.to_trec(), end="")
+        stdout().write(run_lines(rows_of(consensus)))
         return
-    from juryrank.readers import write
-
     write(consensus, out)
     note(f"{out}: {len(consensus)} queries, {len(consensus.scores)} items ranked by {chosen.name}", quiet=quiet)
 
@@ -66,11 +67,12 @@ def _by_query(
     given: dict[str, Any],
     quiet: bool,
 ) -> None:
+    from juryrank.readers.atomic import stdout
     from juryrank.streaming import rank_files
 
     with bars(quiet=quiet):
         queries, items = rank_files(
-            data, chosen, sys.stdout.buffer if out is None else out, memory=options.size(memory), format=source_format,
+            data, chosen, stdout() if out is None else out, memory=options.size(memory), format=source_format,
             options=given,
         )  # fmt: skip
     if out is not None:

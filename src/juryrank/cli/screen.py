@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -26,6 +27,13 @@ def console() -> Console:
 
     told = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if told else PIPED_WIDTH, highlight=False)
+
+
+def speak_utf8() -> None:
+    """From now on text goes out as UTF-8, whatever the locale; what cannot be text is shown as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def complain(error: object) -> None:

@@ -15,6 +15,7 @@ import polars as pl
 
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import best_of_duplicates, codes, floats, lists_of, ranks_from_scores, slots_of, sorted_order
+from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
 from juryrank.data.rankings import Floats, Names, Rankings
 from juryrank.errors import DataError, DataWarning
@@ -56,6 +57,8 @@ def from_long(
     items = pl.concat([f["item"] for f in parts]).unique().sort()
     rankings = _rankings(entries, candidates, queries, items, keep_order, source)
     judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
+    if judged is not None:
+        check_match(judged, rankings)
     return Dataset(rankings=rankings, labels=judged)
 
 

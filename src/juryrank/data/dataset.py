@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
 from juryrank.data.rankings import ByQuery, Codes, Floats, Ints, Rankings, freeze
 from juryrank.errors import DataError
@@ -108,10 +109,14 @@ class Dataset(ByQuery):
         return dataset_html(self)
 
     def with_labels(self, other: Labels | Dataset) -> Dataset:
-        """The same data with the labels of another, joined by the names of queries and items."""
+        """The same data with the labels of another, joined by the names of queries and items.
+
+        Labels about none of the queries, or about none of the ranked items, are a DataError; few matches a DataWarning.
+        """
         labels = other.labels if isinstance(other, Dataset) else other
         if labels is None:
             raise DataError("the other data set has no labels")
+        check_match(labels, self.rankings)
         return replace(self, labels=labels.to_names_of(self.rankings))
 
     def take(self, chosen: Ints) -> Dataset:

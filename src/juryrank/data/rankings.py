@@ -339,8 +339,9 @@ class Consensus(ByQuery):
         )
 
     def to_trec(self, tag: str = "juryrank") -> str:
-        """The lines of a TREC run file."""
+        """The lines of a TREC run file; a DataError for a name with blanks, which a run cannot carry."""
         import polars as pl
 
-        frame = self.to_frame().select("query", pl.lit("Q0").alias("q0"), "item", "rank", "score", tag=pl.lit(tag))
-        return frame.write_csv(include_header=False, separator=" ", quote_style="never")
+        from juryrank.data.trec_lines import run_lines
+
+        return run_lines(self.to_frame().with_columns(expert=pl.lit(tag))).decode()

@@ -13,7 +13,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.trees import tree_scores
-from juryrank.learners.lessons import Lessons, lessons_of, rrf_scores
+from juryrank.learners.lessons import Lessons, lessons_of, lessons_or_error, rrf_scores
 from juryrank.learners.referee import Referee, split_off
 
 DEEPEST = 1000  # slots of a query that teach: those with a gain, and of the others the first in RRF's order
@@ -99,9 +99,7 @@ class Boosting:
 
     def run(self, data: Dataset, valid: Dataset | None) -> Forest:
         """Learn from ``data``, cut on ``valid``; without it, on a fifth of the queries, and then learn from all."""
-        lessons = lessons_of(data, self.unjudged)
-        if not len(lessons):
-            raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
+        lessons = lessons_or_error("boosted", data, self.unjudged)
         chosen_on = None if valid is None else lessons_of(valid, self.unjudged)
         if chosen_on is not None and len(chosen_on):
             return self._grown(lessons, chosen_on)

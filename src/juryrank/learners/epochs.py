@@ -11,7 +11,6 @@ import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import DataError
 from juryrank.features.rows import Rows
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.learners.lessons import Lessons, lessons_of
@@ -61,8 +60,6 @@ class Training:
 
     def run(self, lessons: Lessons, valid: Dataset | None) -> Trained:
         """Train on the lessons, choose passes on ``valid``; without it, on a fifth of the queries, and train on all."""
-        if not len(lessons):
-            raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
         chosen_on = None if valid is None else lessons_of(valid, self.unjudged)
         if chosen_on is not None and len(chosen_on):
             return self._descend(lessons, chosen_on)

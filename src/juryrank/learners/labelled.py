@@ -8,9 +8,8 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints, Rankings
-from juryrank.errors import DataError
 from juryrank.kernels.ragged import children
-from juryrank.learners.lessons import lessons_of
+from juryrank.learners.lessons import lessons_of, nothing_to_learn
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,5 +55,5 @@ def labelled_or_error(name: str, data: Dataset, unjudged: str) -> Labelled:
     """As ``labelled``; an error where the method of that name would find nothing to learn."""
     found = labelled(data, unjudged)
     if not len(found):
-        raise DataError(f"{name}: no query has lists and labels that differ, so there is nothing to learn")
+        raise nothing_to_learn(name, data)
     return found

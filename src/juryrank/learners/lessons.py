@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints, Rankings
+from juryrank.errors import DataError
 from juryrank.kernels.gains import mean_places
 from juryrank.kernels.gram import centred, products
 from juryrank.kernels.positional import add_points
@@ -108,6 +109,21 @@ def lessons_of(data: Dataset, unjudged: str) -> Lessons:
     if not differ.all():
         data, (gains, weights) = _taken(data, differ, gains, weights)
     return Lessons(data, gains, weights)
+
+
+def lessons_or_error(name: str, data: Dataset, unjudged: str) -> Lessons:
+    """As ``lessons_of``; an error where the method of that name would learn from no query."""
+    lessons = lessons_of(data, unjudged)
+    if not len(lessons):
+        raise nothing_to_learn(name, data)
+    return lessons
+
+
+def nothing_to_learn(name: str, data: Dataset) -> DataError:
+    """The error for data whose labels teach a method nothing."""
+    judged = int((~np.isnan(slot_gains(data))).sum())
+    text = f"of {data.rankings.n_slots} ranked items in {len(data)} queries {judged} are judged"
+    return DataError(f"{name}: no query has lists and labels that differ, so there is nothing to learn: {text}")
 
 
 def rrf_scores(rankings: Rankings) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.rbf import rbf_scores
 from juryrank.learners.lessons import Lessons, rrf_scores
@@ -52,8 +51,6 @@ class Nystroem:
 
     def fit(self, lessons: Lessons, to_columns: ToColumns) -> Expansion:
         """The expansion whose scores are closest to the roots of the gains, inside queries."""
-        if not len(lessons):
-            raise DataError("no query has labels that differ, so there is nothing to learn; rrf needs no labels")
         rng = np.random.default_rng(self.seed)
         problem = Problem(lessons, to_columns, rng)
         distinct = np.unique(problem.x, axis=0)

@@ -11,7 +11,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.features.panel import experts_param, threshold_param
 from juryrank.learners.gains import truth_of
-from juryrank.learners.lessons import Lessons, lessons_of
+from juryrank.learners.lessons import Lessons, lessons_of, lessons_or_error
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.curves import unjudged_param
 from juryrank.methods.members import fitted, kept, made, restored
@@ -27,8 +27,8 @@ class Auto(Aggregator):
 
     Every candidate is fitted on some of the labelled queries and tested on the others, in ``parts`` turns; validation
     queries, where given, are tested too. The one with the best mean of the target metric is fitted on all training
-    queries; of equals, the first. RRF is always among them, so nothing is chosen that did worse. With fewer than two
-    queries to learn from it is RRF. ``report`` says what was chosen and by how much it beats RRF.
+    queries; of equals, the first. RRF is always among them, so nothing is chosen that did worse. With one query to
+    learn from it is RRF. ``report`` says what was chosen and by how much it beats RRF.
 
     >>> from juryrank.data.build import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
@@ -109,13 +109,13 @@ class Auto(Aggregator):
         return {name: np.concatenate(found) if found else np.empty(0) for name, found in values.items()}
 
     def _splits(self, data: Dataset, valid: Dataset | None) -> Iterator[tuple[Dataset, Lessons]]:
-        lessons = lessons_of(data, self.unjudged)
+        lessons = lessons_or_error(self.name, data, self.unjudged)
         order = np.random.default_rng(self.seed).permutation(len(lessons))
         if len(lessons) > 1:
             for test in np.array_split(order, min(self.parts, len(lessons))):
                 train = np.setdiff1d(order, test)
                 yield lessons.data.take(train), lessons.take(np.sort(test))
-        if valid is not None and len(lessons) and len(unseen := lessons_of(valid, self.unjudged)):
+        if valid is not None and len(unseen := lessons_of(valid, self.unjudged)):
             yield data, unseen
 
 

@@ -14,7 +14,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ParameterError
 from juryrank.features.panel import Panel, experts_param, heard, threshold_param
 from juryrank.learners.gains import truth_of
-from juryrank.learners.lessons import Lessons, lessons_of, rrf_scores, sum_of_points
+from juryrank.learners.lessons import Lessons, lessons_of, lessons_or_error, rrf_scores, sum_of_points
 from juryrank.learners.position_curves import Solver, Statistics, Tally, learned_curves
 from juryrank.methods.base import Aggregator, learned
 from juryrank.metrics import Truth, parse_metric
@@ -53,12 +53,8 @@ class Curves(Aggregator):
     def _solver(self) -> Solver:
         """What turns the statistics into curves."""
 
-    @abstractmethod
-    def _untaught(self) -> tuple[Floats, Floats]:
-        """The curves of experts and of strangers where no query has labels that differ."""
-
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        lessons = lessons_of(data, self.unjudged)
+        lessons = lessons_or_error(self.name, data, self.unjudged)
         own, pooled = self._sharing(lessons)
         self._add(lessons, Statistics.empty(self.n_curves, own, pooled), Statistics.empty(self.n_curves), np.zeros(5))
 
@@ -91,8 +87,6 @@ class Curves(Aggregator):
         n_experts, n_queries = len(self.own_) + len(self.pooled_), self.n_queries_
         told = f"{self.name}: learned from {n_queries} queries and {n_experts} experts. "
         count, gain, error = self.gain_over_rrf()
-        if not n_queries:
-            return told + "No query has labels that differ; this is RRF."
         if count < 2:
             return told + "Too few queries to leave one out and look how good it is."
         own, rrf = self.held_out_[3:] / count
@@ -157,7 +151,7 @@ class Curves(Aggregator):
         return np.array([len(gain), gain.sum(), (gain**2).sum(), own[known].sum(), rrf[known].sum()])
 
     def _keep(self, whole: Statistics, held_out: Floats) -> None:
-        curves, unknown = learned_curves(whole, self._solver()) if whole.n_queries else self._untaught()
+        curves, unknown = learned_curves(whole, self._solver())
         self.own_, self.pooled_ = list(whole.own), list(whole.pooled)
         self.curves_, self.stranger_ = curves, unknown
         self.n_queries_, self.seen_ = whole.n_queries, whole.seen

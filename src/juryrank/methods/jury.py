@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from juryrank.data.rankings import Floats
 from juryrank.learners.shrunk import ShrunkToRRF
 from juryrank.methods.curves import Curves
 from juryrank.params import param
@@ -18,8 +15,8 @@ class Jury(Curves):
     :math:`s_i = \sum_k u_k \frac{60}{60 + r_{ki}} + v_k \frac{10}{10 + r_{ki}} + m_k` over the experts k that ranked
     the item; what an expert leaves out gets nothing from it, ties get the same. The three numbers of each expert are a
     least-squares fit of the labels inside queries, held to the mean expert and the mean expert to RRF by penalties
-    that count as ``shrink`` and ``anchor`` more queries. Without labels that differ it is RRF. An expert unseen in
-    training has the curve of the mean expert (of the pooled experts, where there are such).
+    that count as ``shrink`` and ``anchor`` more queries. An expert unseen in training has the curve of the mean
+    expert (of the pooled experts, where there are such).
 
     It learns from graded labels; also from a reference ranking or preference pairs, as gains. Validation queries are
     not needed. ``partial_fit`` and ``merge`` are exact; ``report`` says what queries left out of training tell. With
@@ -41,6 +38,3 @@ class Jury(Curves):
 
     def _solver(self) -> ShrunkToRRF:
         return ShrunkToRRF(self.shrink, self.anchor)
-
-    def _untaught(self) -> tuple[Floats, Floats]:
-        return np.empty((0, self.n_curves)), self._solver().default

@@ -12,7 +12,7 @@ from juryrank.features.log_rank import log_rank
 from juryrank.features.missing import missing
 from juryrank.features.panel import heard
 from juryrank.kernels.ragged import parents
-from juryrank.learners.lessons import lessons_of
+from juryrank.learners.lessons import lessons_or_error
 from juryrank.learners.nystroem import Expansion, Nystroem
 from juryrank.methods.base import Aggregator, learned
 from juryrank.methods.curves import unjudged_param
@@ -54,7 +54,7 @@ class Kernel(Aggregator):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]
         self.spread_ = spreads(data, self.experts_)
-        lessons = lessons_of(data, self.unjudged)
+        lessons = lessons_or_error(self.name, data, self.unjudged)
         learner = Nystroem(self.width, self.penalty, self.landmarks, self.seed)
         found = learner.fit(lessons, self._columns)
         self.landmarks_, self.coefficient_ = found.landmarks, found.coefficient

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from juryrank.data.rankings import Floats
-from juryrank.errors import DataError
 from juryrank.learners.ridge import Ridge as TowardsZero
 from juryrank.methods.curves import Curves
 from juryrank.params import param
@@ -34,6 +32,3 @@ class Ridge(Curves):
 
     def _solver(self) -> TowardsZero:
         return TowardsZero(self.shrink)
-
-    def _untaught(self) -> tuple[Floats, Floats]:
-        raise DataError("ridge learns from labels that differ inside a query, and no query has such; jury would be RRF")

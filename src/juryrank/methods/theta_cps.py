@@ -14,6 +14,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.cps import stage_costs
 from juryrank.learners.gains import slot_gains
+from juryrank.learners.lessons import nothing_to_learn
 from juryrank.methods.coset import DISTANCES, Coset, absent_place
 from juryrank.params import param
 
@@ -49,7 +50,9 @@ class ThetaCPS(Coset):
 
         self.experts_ = list(data.experts)
         choices = list(self._choices(data))
-        unit = np.sqrt(np.mean([cost.var() for cost, _ in choices])) if choices else 0.0
+        if not choices:
+            raise nothing_to_learn(self.name, data)
+        unit = np.sqrt(np.mean([cost.var() for cost, _ in choices]))
         if not unit > 0:
             self.theta_ = np.ones(len(self.experts_))
             return

@@ -13,7 +13,7 @@ from juryrank.errors import ConvergenceWarning, DataWarning
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
-from juryrank.learners.labelled import Labelled, labelled
+from juryrank.learners.labelled import Labelled, labelled_or_error
 from juryrank.methods.base import learned
 from juryrank.methods.markov import summed
 from juryrank.methods.multinomial import Counts, Multinomial, net_sums
@@ -72,7 +72,7 @@ class ThetaMPM(Multinomial):
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         data = replace(data, rankings=self._heard(data.rankings))
-        taught = labelled(data, self.unjudged)
+        taught = labelled_or_error(self.name, data, self.unjudged)
         self.experts_ = taught.experts
         found: dict[str, tuple[float, Floats]] = {}
         for policy in self._policies()[: len(taught) + 1]:

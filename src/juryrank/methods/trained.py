@@ -11,7 +11,7 @@ from juryrank.data.rankings import Floats
 from juryrank.features.panel import Panel, experts_param, threshold_param
 from juryrank.features.rows import Rows
 from juryrank.learners.epochs import Learner, Training
-from juryrank.learners.lessons import lessons_of
+from juryrank.learners.lessons import lessons_or_error
 from juryrank.learners.target import check_truth, target_param
 from juryrank.methods.base import Aggregator, learned
 from juryrank.params import param
@@ -52,7 +52,7 @@ class Trained(Aggregator):
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
-        lessons = lessons_of(data, self.unjudged)
+        lessons = lessons_or_error(self.name, data, self.unjudged)
         panel = Panel.choose(lessons.data.rankings, self.experts, self.threshold)
         training = Training(
             learner=self._learner(),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Labels, Rankings
+from juryrank.data.label_matching import check_queries
 from juryrank.data.rankings import Floats, Ints, freeze
 from juryrank.errors import DataError, DataWarning, UnknownNameError
 from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
@@ -45,6 +46,12 @@ class Judged:
         freeze(self)
 
     @property
+    def any_known(self) -> bool:
+        """Whether the truth says something about any ranked item."""
+        sides = (self.labels, self.reference)
+        return any(side is not None and not np.isnan(side.value).all() for side in sides)
+
+    @property
     def size(self) -> Ints:
         """How many items the consensus ranks in each query."""
         return np.diff(self.slot_ptr)
@@ -70,7 +77,7 @@ class Truth:
         if silent := len(source) - len(here):
             warnings.warn(f"{silent} of {len(source)} queries have no labels; left out", DataWarning, stacklevel=3)
         self.queries = tuple(source.queries[q] for q in here) if silent else source.queries
-        self._labels, self._reference = labels, reference
+        self._labels, self._reference, self.known = labels, reference, source
         self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
 
     def judge(self, consensus: Consensus, *, convention: str = "trec", name: str = "the consensus") -> Judged:
@@ -108,11 +115,9 @@ class Truth:
         place = {query: q for q, query in enumerate(rankings.queries)}
         found = np.array([place.get(query, len(place)) for query in self.queries], np.int64)
         hit = int((found < len(place)).sum())
-        if not hit and self.queries and place:
-            raise DataError(
-                f"{name} and the labels must share queries, but have none in common: "
-                f"{name} has {rankings.queries[0]!r}, …, the labels have {self.queries[0]!r}, …"
-            )
+        labelled, listed = np.flatnonzero(np.diff(self.known.label_ptr)), np.flatnonzero(rankings.query_size)
+        if len(labelled) and len(listed):
+            check_queries(self.known, rankings, labelled, listed, name)
         if extra := len(place) - hit:
             warnings.warn(
                 f"{name}: {extra} of {len(place)} queries have no labels; left out", DataWarning, stacklevel=4

@@ -1,12 +1,16 @@
-"""Files appear whole or not at all: written beside the target under another name, then renamed."""
+"""Where bytes go: files that appear whole or not at all (written beside the target, then renamed), and stdout."""
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 
@@ -24,15 +28,29 @@ def save(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():
         raise DataError(f"{path}: only a file can be written, and this is a folder, a device or a pipe")
     packed = _packed(path, content)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with replacing(path) as file:
+        file.write(packed)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file beside ``path``, which takes its place when all is written; a failure leaves what was there."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
-        beside.write_bytes(packed)
+        with beside.open("xb") as file:
+            yield file
         beside.replace(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+def stdout() -> BinaryIO:
+    """Standard output for bytes: UTF-8 and single line feeds, whatever the locale."""
+    sys.stdout.flush()
+    return sys.stdout.buffer
 
 
 def _packed(path: Path, content: bytes) -> bytes:

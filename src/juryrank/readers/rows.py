@@ -14,7 +14,6 @@ from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import parents
 from juryrank.readers.long import slot_frame
 
-BLANK = r"[ \t\n\r\f\v]"
 ANY_BLANK = r"\s"
 
 
@@ -57,15 +56,6 @@ def text_of(number: pl.Expr) -> pl.Expr:
     """Numbers as the shortest text that reads back the same; whole ones without a point."""
     whole = (number == number.round()) & (number.abs() < 1e15)
     return pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(number.cast(pl.String))
-
-
-def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str = BLANK) -> None:
-    """A DataError for the first name that a blank-separated format cannot carry."""
-    odd = pl.col(columns).str.contains(blank) | (pl.col(columns) == "")
-    for column, found in frame.select(odd.any()).row(0, named=True).items():
-        names = frame[column]
-        if found and (bad := names.filter(names.str.contains(blank) | (names == ""))).len():
-            raise DataError(f"{what} cannot carry blanks in a name: {column} {bad[0]!r}; write a table instead")
 
 
 def demand_one_line(names: Iterable[str], what: str) -> None:

@@ -10,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset
+from juryrank.data.trec_lines import demand_words
 from juryrank.errors import DataError
 from juryrank.readers.long import first_true, numbers, slot_frame
-from juryrank.readers.rows import ANY_BLANK, demand_one_line, demand_words, text_of, warn_of_loss
+from juryrank.readers.rows import ANY_BLANK, demand_one_line, text_of, warn_of_loss
 from juryrank.readers.source import Source
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")

@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from juryrank.data import Dataset
+from juryrank.data.trec_lines import demand_words
 from juryrank.readers.atomic import save
 from juryrank.readers.long import Long
-from juryrank.readers.rows import demand_words, labels_frame, text_of
+from juryrank.readers.rows import labels_frame, text_of
 from juryrank.readers.source import Source
 from juryrank.readers.words import blank_separated, first_words
 

@@ -6,17 +6,17 @@ absent, may start at 0 or be no number: it is only compared with the scores, and
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from urllib.parse import quote
 
 import polars as pl
 
 from juryrank.data import Consensus, Dataset
+from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError
 from juryrank.readers.atomic import save
 from juryrank.readers.long import Long, warn_of_contradictions
-from juryrank.readers.rows import demand_single_lists, demand_words, entries_of, text_of, unranked, warn_of_loss
+from juryrank.readers.rows import demand_single_lists, entries_of, text_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
 from juryrank.readers.words import blank_separated, first_words
 
@@ -46,18 +46,20 @@ def read(source: Source) -> Long:
 
 def write(thing: Dataset | Consensus, path: Path) -> None:
     """One file for a consensus or a single expert, otherwise a folder with one file per expert."""
-    lines = lines_of(thing)
+    rows = rows_of(thing)
     if isinstance(thing, Consensus) or (len(thing.experts) == 1 and path.suffix):
-        save(path, text_of_lines(lines))
+        save(path, run_lines(rows))
         return
     if path.is_file() or path.suffix:
         raise DataError(f"{path}: {len(thing.experts)} experts need a folder; give a path without an ending")
+    parts = rows.partition_by("expert", maintain_order=True)
+    texts = {f"{_file_name(part['expert'][0])}.run": run_lines(part) for part in parts}
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{path}: cannot be made: {error.strerror or error}") from None
-    for part in lines.partition_by("expert", maintain_order=True):
-        save(path / f"{_file_name(part['expert'][0])}.run", text_of_lines(part))
+    for name, text in texts.items():
+        save(path / name, text)
 
 
 def _file_name(expert: str) -> str:
@@ -65,8 +67,8 @@ def _file_name(expert: str) -> str:
     return quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith("."))
 
 
-def lines_of(thing: Dataset | Consensus) -> pl.DataFrame:
-    """The columns of a run; lists without scores get the negative rank as score."""
+def rows_of(thing: Dataset | Consensus) -> pl.DataFrame:
+    """The rows of a run; lists without scores get the negative rank as score."""
     if isinstance(thing, Consensus):
         frame = thing.to_frame().with_columns(expert=pl.lit(OUR_TAG))
     else:
@@ -77,17 +79,8 @@ def lines_of(thing: Dataset | Consensus) -> pl.DataFrame:
         frame = entries_of(thing.rankings)
         if "score" not in frame.columns:
             frame = frame.with_columns(score=-pl.col("rank"))
-    demand_words(frame, ["query", "item", "expert"], "a TREC run")
     whole = frame.schema["rank"].is_integer()
-    rank = pl.col("rank") if whole else text_of(pl.col("rank").cast(pl.Float64)).alias("rank")
-    return frame.select("query", pl.lit("Q0").alias("iteration"), "item", rank, "score", "expert")
-
-
-def text_of_lines(lines: pl.DataFrame) -> bytes:
-    """The columns of ``lines_of`` as text."""
-    out = io.BytesIO()  # written from polars, without text of Python's own in between
-    lines.write_csv(out, include_header=False, separator=" ", quote_style="never")
-    return out.getvalue()
+    return frame if whole else frame.with_columns(text_of(pl.col("rank").cast(pl.Float64)).alias("rank"))
 
 
 def _is_number(text: str) -> bool:

@@ -1,0 +1,187 @@
+"""Whether labels are about the queries and items of the lists, and if not, how their names differ."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data.names import natural_key
+from juryrank.errors import DataError, DataWarning
+from juryrank.kernels.ragged import children, parents
+
+if TYPE_CHECKING:
+    from juryrank.data.labels import Labels
+    from juryrank.data.rankings import Ints, Rankings
+
+SAMPLES = 20  # names of the shorter side that are searched for a prefix or suffix
+SEARCHED = 20_000  # names that they are searched in
+SURE = 3  # names that a cause must explain to be told though most names match
+CONVINCING = 10  # a cause must explain at least one name in this many
+
+
+def check_match(labels: Labels, rankings: Rankings) -> None:
+    """A DataError where labels and lists share no query or no item, a DataWarning where they share few.
+
+    Few is: fewer than half of the queries of the smaller side; or, in more than half of the shared queries, no item
+    that is both ranked and judged; or a simple change of names would match half of the queries that do not. Labels for
+    some of the queries, or for items that nobody ranked, are no reason.
+    """
+    labelled, listed = np.flatnonzero(np.diff(labels.label_ptr)), np.flatnonzero(rankings.query_size)
+    if not len(labelled) or not len(listed):
+        return
+    check_queries(labels, rankings, labelled, listed)
+    here = labels.to_names_of(rankings)
+    shared = _shared(here, rankings)
+    n, empty = int(shared.sum()), int((shared & ~_matched(here, rankings)).sum())
+    if empty == n:
+        names, cause = items_of(labels, rankings)
+        raise DataError(f"no ranked item is judged in any of the {n} queries with labels; {names}{cause or ''}")
+    if 2 * empty > n:
+        names, cause = items_of(labels, rankings)
+        text = f"in {empty} of the {n} queries with labels no ranked item is judged; {names}{cause or ''}"
+        warnings.warn(text, DataWarning, stacklevel=4)
+
+
+def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: Ints, data: str = "the data") -> None:
+    """The part of ``check_match`` about queries; ``labelled`` and ``listed`` are positions of those that count."""
+    ours, theirs = ([side.queries[q] for q in at] for side, at in ((rankings, listed), (labels, labelled)))
+    there = set(ours)
+    shared = there.intersection(theirs)
+    if len(shared) == min(len(ours), len(theirs)):
+        return
+    lost = [q for q in theirs if q not in shared]
+    cause = cause_of([q for q in ours if q not in shared], lost)
+    few = 2 * len(shared) < min(len(ours), len(theirs))
+    if shared and not few and not (cause and cause.count >= max(SURE, len(lost) / 2)):
+        return
+    names = f"queries are named like {_example(there - shared)} in {data} and {_example(lost)} in the labels"
+    why = str(cause or "")
+    if not shared and _swapped(labels, rankings):
+        why = "; in the labels the columns of queries and items look swapped"
+    count = f"none of the {len(theirs)} queries with labels is" if not shared else (
+        f"only {len(shared)} of the {len(theirs)} queries with labels are"
+    )  # fmt: skip
+    text = f"{count} in {data}, which has {len(ours)} queries; {names}{why}"
+    if not shared:
+        raise DataError(text)
+    warnings.warn(text, DataWarning, stacklevel=5)
+
+
+def items_of(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
+    """How items are named on both sides of shared queries without a match, and what would make them match."""
+    here = labels.to_names_of(rankings)
+    queries = np.flatnonzero(_shared(here, rankings) & ~_matched(here, rankings))
+    ours = set(rankings.items[rankings.slot_item[children(rankings.slot_ptr, queries)]])
+    theirs = set(here.items[here.label_item[children(here.label_ptr, queries)]])
+    ours, theirs = ours - theirs, theirs - ours
+    if not ours or not theirs:  # the same names, in other queries
+        return "the judged items are ranked in other queries", None
+    names = f"items are named like {_example(ours)} in the data and {_example(theirs)} in the labels"
+    return names, cause_of(ours, theirs)
+
+
+def _shared(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
+    """Queries with labels and items; the labels are joined to the rankings."""
+    shared: NDArray[np.bool_] = (np.diff(labels.label_ptr) > 0) & (rankings.query_size > 0)
+    return shared
+
+
+def _matched(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
+    """Queries in which an item has a label."""
+    judged = ~np.isnan(labels.by_slot(rankings))
+    found: NDArray[np.bool_] = np.bincount(parents(rankings.slot_ptr)[judged], minlength=len(rankings)) > 0
+    return found
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What would make names match, and how many."""
+
+    text: str
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        many = "all" if self.count == self.of else f"{self.count} of {self.of}"
+        return f"; {many} would match {self.text}"
+
+
+def cause_of(ours: Iterable[str], theirs: Iterable[str]) -> Cause | None:
+    """The change of names under which most labels would find their name in the data; None without a good one."""
+    ours, theirs = set(ours), set(theirs)
+    if not ours or not theirs:
+        return None
+    found = [
+        Cause(text, len({change_theirs(name) for name in theirs} & {change_ours(name) for name in ours}), len(theirs))
+        for text, change_ours, change_theirs in _changes(ours, theirs)
+    ]
+    best = max(found, key=lambda cause: cause.count)
+    return best if best.count * CONVINCING >= min(len(ours), len(theirs)) and best.count else None
+
+
+Change = Callable[[str], str]
+
+
+def _changes(ours: set[str], theirs: set[str]) -> Iterator[tuple[str, Change, Change]]:
+    """Simple changes first: of equals the first counts."""
+    for text, change in ALIKE.items():
+        yield text, change, change
+    for kind, cut in (("prefix", str.removeprefix), ("suffix", str.removesuffix)):
+        for added in _added(ours, theirs, kind):
+            yield f"without the {kind} {added!r} in the data", lambda n, cut=cut, a=added: cut(n, a), str  # type: ignore[misc]
+        for added in _added(theirs, ours, kind):
+            yield f"without the {kind} {added!r} in the labels", str, lambda n, cut=cut, a=added: cut(n, a)  # type: ignore[misc]
+    yield "by the numbers in them alone", _number, _number
+
+
+def _added(long: set[str], short: set[str], kind: str) -> list[str]:
+    """What names of one side most often have in front of (or behind) a name of the other."""
+    some = sorted(short - {""}, key=lambda name: (-len(name), name))[:SAMPLES]
+    extra = Counter[str]()
+    for name in sorted(long)[:SEARCHED]:
+        for part in some:
+            if len(part) < len(name) and (name.endswith(part) if kind == "prefix" else name.startswith(part)):
+                extra[name[: -len(part)] if kind == "prefix" else name[len(part) :]] += 1
+    return [text for text, _ in extra.most_common(2)]
+
+
+def _without_point(name: str) -> str:
+    return re.sub(r"^(-?\d+)\.0*$", r"\1", name)
+
+
+def _without_zeros(name: str) -> str:
+    return re.sub(r"^0+(?=\d)", "", name)
+
+
+def _number(name: str) -> str:
+    """The one number in a name; a name with none or several stays."""
+    numbers = re.findall(r"\d+", name)
+    return _without_zeros(numbers[0]) if len(numbers) == 1 else name
+
+
+ALIKE: dict[str, Change] = {
+    "without the blanks around them": str.strip,
+    "if case were ignored": str.casefold,
+    "with whole numbers as '1', not '1.0'": _without_point,
+    "without leading zeros": _without_zeros,
+    "with the same signs between their parts": lambda name: re.sub(r"[\W_]+", "-", name),
+    "without blanks around them, and if case were ignored": lambda name: name.strip().casefold(),
+}
+
+
+def _swapped(labels: Labels, rankings: Rankings) -> bool:
+    """Whether labels have queries where the data has items."""
+    return not set(rankings.queries).isdisjoint(labels.items[labels.label_item]) and not set(rankings.items).isdisjoint(
+        labels.queries
+    )
+
+
+def _example(names: Iterable[str]) -> str:
+    return repr(min(names, key=natural_key, default="")[:60])

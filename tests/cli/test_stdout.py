@@ -1,0 +1,87 @@
+"""What goes to stdout is what goes to a file: the same bytes, the same checks, UTF-8 whatever the locale."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import juryrank
+from cli.conftest import Run
+from juryrank.data.build import from_dicts
+from juryrank.errors import DataError
+
+NAMES = {"a blank": "green tea", "a line break": "a\nq Q0 z 1 9 x", "a tab": "a\tb", "nothing": ""}
+
+
+def table(path: Path, item: str, query: str = "q") -> Path:
+    frame = pl.DataFrame({"query": [query] * 2, "item": ["good", item], "expert": ["e"] * 2, "rank": [1, 2]})
+    frame.write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES.values() if name])  # readers refuse an empty one
+@pytest.mark.parametrize("command", [["fuse"], ["rank", "--method", "borda"], ["fuse", "--memory", "1MB"]], ids=str)
+def test_a_name_that_a_run_cannot_carry_is_refused_everywhere(
+    run: Run, tmp_path: Path, name: str, command: list[str]
+) -> None:
+    data = table(tmp_path / "data.parquet", name)
+    printed, dashed = run(*command, data), run(*command, data, "-o", "-")
+    written = run(*command, data, "-o", tmp_path / "out.run")
+    assert printed == dashed == written
+    assert (printed.code, printed.out) == (1, "")
+    assert printed.err == (f"error: a TREC run cannot carry blanks in a name: item {name!r}; write a table instead\n")
+    assert not (tmp_path / "out.run").exists()
+
+
+def test_a_name_of_a_query_is_refused_too(run: Run, tmp_path: Path) -> None:
+    failed = run("fuse", table(tmp_path / "data.parquet", "b", "two words"))
+    assert (failed.code, failed.out) == (1, "")
+    assert "query 'two words'" in failed.err
+
+
+@pytest.mark.parametrize("name", [*NAMES.values()], ids=NAMES)
+def test_text_in_python_is_refused_the_same_way(name: str) -> None:
+    consensus = juryrank.method("rrf").fit_predict(from_dicts({"e": {"q": ["good", name]}}))
+    with pytest.raises(DataError, match="a TREC run cannot carry blanks in a name"):
+        consensus.to_trec()
+
+
+def test_a_tag_must_be_one_word_too() -> None:
+    consensus = juryrank.method("rrf").fit_predict(from_dicts({"e": {"q": ["good"]}}))
+    with pytest.raises(DataError, match="a TREC run cannot carry blanks in a name: expert 'my tag'"):
+        consensus.to_trec("my tag")
+
+
+@pytest.mark.parametrize("command", [["fuse"], ["fuse", "--memory", "1MB"], ["rank", "--method", "copeland"]], ids=str)
+def test_a_dash_is_stdout_with_the_bytes_of_a_file(
+    run: Run, runs: list[Path], tmp_path: Path, command: list[str]
+) -> None:
+    assert run(*command, *runs, "-o", tmp_path / "out.run").code == 0
+    printed = run(*command, *runs)
+    assert printed == run(*command, *runs, "-o", "-")
+    assert printed.out == (tmp_path / "out.run").read_text()
+    assert (printed.code, printed.err) == (0, "")
+
+
+def test_a_dash_is_stdout_for_reports_too(run: Run, runs: list[Path], qrels: Path) -> None:
+    command = ["evaluate", *runs, "--labels", qrels, "--format", "csv"]
+    assert run(*command) == run(*command, "-o", "-")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-16"])
+def test_stdout_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> None:
+    names = ["žluťoučký", "日本", "naïve", "𝔘"]
+    path = tmp_path / "x.run"
+    path.write_text("".join(f"q Q0 {name} {n} {9 - n} é\n" for n, name in enumerate(names, 1)), encoding="utf-8")
+    (tmp_path / "x.qrels").write_text("q 0 日本 1\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for command in (["fuse", path], ["evaluate", path, "--labels", tmp_path / "x.qrels", "--format", "csv"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "juryrank", *map(str, command)], capture_output=True, env=environment, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        text = done.stdout.decode("utf-8")
+        assert all(name in text for name in names) if command[0] == "fuse" else "é,AP,0.5\n" in text.replace("\r", "")
