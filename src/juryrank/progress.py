@@ -1,4 +1,4 @@
-"""Long work can be watched: the command line puts a bar here, a library call shows nothing."""
+"""Long work can be watched: the command line puts bars and remarks here, a library call shows nothing."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,11 +8,33 @@ T = TypeVar("T")
 Shown = Callable[[Sequence[T], str], Iterable[T]]
 
 _shown: list[Shown] = []  # type: ignore[type-arg]
+_heard: list[Callable[[str], None]] = []
 
 
 def track(work: Sequence[T], text: str) -> Iterable[T]:
     """The work, one piece after the other, shown under ``text`` where somebody watches."""
     return _shown[-1](work, text) if _shown else work
+
+
+def remark(text: str) -> None:
+    """Say something about the work where somebody listens."""
+    if _heard:
+        _heard[-1](text)
+
+
+@contextmanager
+def heard(listener: Callable[[str], None]) -> Iterator[None]:
+    """While this lasts, remarks are handed to ``listener(text)``.
+
+    >>> with heard(print):
+    ...     remark("compiling")
+    compiling
+    """
+    _heard.append(listener)
+    try:
+        yield
+    finally:
+        _heard.pop()
 
 
 @contextmanager

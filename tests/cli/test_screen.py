@@ -2,12 +2,16 @@
 
 import sys
 import warnings
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.conftest import Run
+from juryrank import readers
 from juryrank.cli import screen
 from juryrank.errors import DataWarning
-from juryrank.progress import track
+from juryrank.progress import remark, track
 
 
 def test_other_warnings_are_shown_as_ever(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,3 +38,18 @@ def test_a_bar_moves_only_on_a_terminal(
         assert list(track([1, 2], "fitting")) == [1, 2]
     shown = capsys.readouterr().err
     assert ("comparing" in shown, "fitting" in shown) == (bar, bar)
+
+
+@pytest.mark.parametrize(("args", "heard"), [([], True), (["--quiet"], False)])
+def test_remarks_of_the_library_are_lines_on_stderr_unless_quiet(
+    run: Run, runs: list[Path], monkeypatch: pytest.MonkeyPatch, args: list[str], heard: bool
+) -> None:
+    def read_with_a_remark(*given: Any, **options: Any) -> Any:
+        remark("compiling, first run only")
+        return readers.read_table(*given, **options)
+
+    monkeypatch.setattr(readers, "read_table", readers.read, raising=False)
+    monkeypatch.setattr(readers, "read", read_with_a_remark)
+    done = run("rank", *runs, "--method", "rrf", *args)
+    assert done.code == 0
+    assert done.err == ("compiling, first run only\n" if heard else "")

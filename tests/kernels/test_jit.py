@@ -90,3 +90,37 @@ def test_a_number_of_threads_that_is_none_is_named(wanted, monkeypatch):
     monkeypatch.setenv("JURYRANK_THREADS", wanted)
     with pytest.raises(ParameterError, match=f"whole number of 1 or more, got '{wanted}'"):
         jit.threads()
+
+
+EXTREMES = """
+import sys
+import numpy as np
+from contextlib import nullcontext
+from juryrank.kernels.scaling import extremes, scaled
+from juryrank.progress import heard
+
+with heard(print) if "listen" in sys.argv else nullcontext():
+    low, high = np.empty(1), np.empty(1)
+    lists, entries, score = np.array([0, 1]), np.array([0, 3]), np.array([2.0, 5.0, 3.0])
+    extremes(lists, entries, score, low, high)
+    scaled(lists, entries, score, low, high - low, np.zeros(1), score)
+print(score.tolist())
+"""
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_compilation_is_remarked_once_where_somebody_listens_and_not_when_the_cache_is_warm(tmp_path):
+    def run(*args, cache):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+        command = [sys.executable, "-c", EXTREMES, *args]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert done.stderr == ""
+        return done.stdout.splitlines()
+
+    scaled = str([0.0, 1.0, 1 / 3])
+    assert run("listen", cache=tmp_path / "a") == ["compiling, first run only", scaled]
+    assert run("listen", cache=tmp_path / "a") == [scaled]
+    assert run(cache=tmp_path / "b") == [scaled]
+    (tmp_path / "file").write_text("a folder cannot be made here")
+    remarked, _ = run("listen", cache=tmp_path / "file")
+    assert remarked == f"compiling, on every run: {tmp_path / 'file' / 'juryrank'} is not writable"

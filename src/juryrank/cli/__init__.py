@@ -22,7 +22,8 @@ from juryrank.cli import (
     rank,
     reproduce,
 )
-from juryrank.cli.screen import complain, show_warnings_as_lines, speak_utf8
+from juryrank.cli.screen import complain, remarks, show_warnings_as_lines, speak_utf8
+from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(
@@ -54,12 +55,19 @@ def _root(
 
 def main() -> None:
     """Run the command line; exit with 0, 1 (data or parameters are wrong) or 2 (wrong usage or unknown name)."""
+    guard_stdout()
     show_warnings_as_lines()
     speak_utf8()
     try:
-        app()
+        try:
+            with remarks():
+                app()
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(130)
+    except ReaderGoneError:
+        sys.exit(READER_GONE)
     except UnknownNameError as error:
         complain(error)
         sys.exit(2)

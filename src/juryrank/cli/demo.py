@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from importlib.resources import as_file, files
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import bars, console, note
+from juryrank.cli.screen import bars, console
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,16 +38,11 @@ def run(
     """Combine the rankings of six experts on embedded data, with and without labels, and say how good that is."""
     from juryrank.compare import compare
     from juryrank.evaluate import evaluate
-    from juryrank.kernels import positional
-    from juryrank.kernels.jit import cache_folder
     from juryrank.methods import method
     from juryrank.readers import read
 
     with as_file(FOLDER / "cooking.csv") as path:
         data = read(path)
-    folder = cache_folder(Path(positional.__file__))
-    if folder is None or not any(folder.iterdir()):
-        note("The first run compiles the arithmetic and takes a while; later ones take a second.", quiet=quiet)
     out = console()
     out.print(INTRODUCTION + "\n", style="bold")
     text = json.loads((FOLDER / "queries.json").read_text())

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from juryrank.cli.screen import hush
+
 if TYPE_CHECKING:
     from juryrank.data import Dataset
     from juryrank.methods import Aggregator
@@ -59,7 +61,9 @@ Memory = Annotated[
         "--memory", metavar="SIZE", help="Go query by query in about this much memory (500MB, 2GB): runs and Parquet."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no notes; warnings stay.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=hush, help="No progress bars and no notes; warnings stay.")
+]
 
 DEFAULT_METRICS = ("nDCG@10", "AP")
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}

@@ -7,17 +7,18 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from juryrank.errors import JuryrankWarning
-from juryrank.progress import watched
+from juryrank.progress import heard, watched
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Show = Callable[[Sequence[Any], str], Iterable[Any]]
 
+_quiet = [False]
 PIPED_WIDTH = 200  # without a terminal nobody scrolls, and a cut table is lost
 
 
@@ -38,13 +39,33 @@ def speak_utf8() -> None:
 
 def complain(error: object) -> None:
     """One line about what went wrong."""
-    print(f"error: {error}", file=sys.stderr)
+    _say(f"error: {error}")
 
 
 def note(text: str, *, quiet: bool) -> None:
     """One line about what was done."""
     if not quiet:
-        print(text, file=sys.stderr)
+        _say(text)
+
+
+def hush(quiet: bool) -> bool:
+    """What ``--quiet`` says, kept for remarks from inside the library."""
+    _quiet[0] = quiet
+    return quiet
+
+
+@contextmanager
+def remarks() -> Iterator[None]:
+    """While this lasts, remarks of the library are lines on stderr, unless ``--quiet`` is given."""
+    hush(False)
+    with heard(lambda text: note(text, quiet=_quiet[0])):
+        yield
+
+
+def _say(line: str) -> None:
+    """A line on stderr; where that cannot be written, results are still worth having."""
+    with suppress(OSError):
+        print(line, file=sys.stderr)
 
 
 def show_warnings_as_lines() -> None:
@@ -60,7 +81,7 @@ def show_warnings_as_lines() -> None:
         line: str | None = None,
     ) -> None:
         if issubclass(category, JuryrankWarning):
-            print(f"warning: {message}", file=sys.stderr)
+            _say(f"warning: {message}")
         else:
             plain(message, category, filename, lineno, file, line)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.errors import ParameterError
+from juryrank.progress import remark
 
 KERNELS: list["Kernel"] = []
 COMPILING = threading.Lock()
@@ -85,6 +86,7 @@ def threads() -> int:
 def _compile_all() -> None:
     import numba
 
+    _remark_compilation()
     before = numba.config.CACHE_DIR
     made: dict[Kernel, Any] = {}
     try:
@@ -107,11 +109,34 @@ def _compile_all() -> None:
 
 
 @functools.cache
+def _remark_compilation() -> None:
+    """Once, when Numba begins to compile, remark that this takes a while; what is loaded from the cache is no event."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        remarked = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.remarked:
+                self.remarked = True
+                kept = os.access(_cache(), os.W_OK)
+                remark("compiling, first run only" if kept else f"compiling, on every run: {_cache()} is not writable")
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "juryrank"
+
+
+@functools.cache
 def cache_folder(source: Path) -> Path | None:
     """Where the compiled kernels of a file are kept, or None where nothing can be written."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     text = b"".join(file.read_bytes() for file in sorted(_with_imports(source)))
-    folder = home / "juryrank" / hashlib.sha256(text).hexdigest()[:16]
+    folder = _cache() / hashlib.sha256(text).hexdigest()[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

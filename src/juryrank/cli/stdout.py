@@ -1,0 +1,61 @@
+"""Standard output that fails in one clear way: a full disk is an error of one line, a reader that stopped is none."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any
+
+from juryrank.errors import JuryrankError
+
+READER_GONE = 141  # what a shell reports of a program that SIGPIPE ended: 128 + 13
+
+
+class StdoutError(JuryrankError):
+    """Results could not be written to stdout."""
+
+
+class ReaderGoneError(Exception):
+    """Whoever reads stdout has stopped: ``juryrank … | head -1``."""
+
+
+class _Guarded(io.RawIOBase):
+    """The file behind stdout. After a failure it swallows the rest, which Python would write again at the end."""
+
+    def __init__(self, file: io.FileIO | None) -> None:
+        self.file = file
+        self.failed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        if self.file is None:
+            raise io.UnsupportedOperation("stdout is closed")
+        return self.file.fileno()
+
+    def write(self, content: Any) -> int | None:
+        if self.failed:
+            return len(content)
+        try:
+            if self.file is None:
+                raise OSError("it is closed")
+            return self.file.write(content)
+        except OSError as error:
+            self.failed = True
+            if isinstance(error, BrokenPipeError):
+                raise ReaderGoneError from None
+            raise StdoutError(f"results cannot be written to stdout: {error.strerror or error}") from None
+
+
+def guard_stdout() -> None:
+    """From now on writing to stdout raises one of the two errors above, never an OSError."""
+    if sys.stderr is None:  # closed; what is printed to None would go to stdout
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Guarded(None)), "utf-8")
+    elif sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
+        sys.stdout.flush()
+        raw = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Guarded(raw)), sys.stdout.encoding, sys.stdout.errors)
