@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from juryrank.errors import JuryrankError
 
@@ -51,11 +51,16 @@ class _Guarded(io.RawIOBase):
 
 def guard_stdout() -> None:
     """From now on writing to stdout raises one of the two errors above, never an OSError."""
-    if sys.stderr is None:  # closed; what is printed to None would go to stdout
+    out: TextIO | None = sys.stdout
+    errors: TextIO | None = sys.stderr
+    if errors is None:  # closed; what is printed to None would go to stdout
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Guarded(None)), "utf-8")
-    elif sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
-        sys.stdout.flush()
-        raw = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Guarded(raw)), sys.stdout.encoding, sys.stdout.errors)
+    if out is None:
+        sys.stdout = _text_to(None, "utf-8", "strict")
+    elif sys.__stdout__ is not None and out is sys.__stdout__ and not out.isatty():
+        out.flush()
+        sys.stdout = _text_to(io.FileIO(out.fileno(), "w", closefd=False), out.encoding, out.errors or "strict")
+
+
+def _text_to(file: io.FileIO | None, encoding: str, errors: str) -> TextIO:
+    return io.TextIOWrapper(io.BufferedWriter(_Guarded(file)), encoding, errors)
