@@ -4,12 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from slow import beats, completed, dense, kemeny, places, rho, transition
 
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.kernels.outranking import outranks
 from juryrank.methods import method
 from juryrank.methods.comb import normalised
 
@@ -212,6 +213,28 @@ def test_outranking_by_hand():
     assert scores == {"a": 0.0, "b": 0.0, "c": -1.0, "d": -2.0}
     lenient = method("outranking", discordance=0.5).fit_predict(data).to_dict()["all"]
     assert lenient == {"a": 0.0, "b": -1.0, "c": -2.0, "d": -3.0}
+
+
+@pytest.mark.parametrize("scale", [1, 0.1, 1 / 3])
+def test_outranking_is_met_exactly_at_each_threshold(scale):
+    def classes(orders, weights, **params):
+        data = from_orders(orders, weights=[scale * weight for weight in weights])
+        return method("outranking", **params).fit_predict(data).to_dict()["all"]
+
+    # Lists of 6 of 10 are for a, so it outranks b at a concordance of 0.6 and no more.
+    split = [["a", "b"], ["a", "b"], ["a", "b"], ["b", "a"]], (1, 2, 3, 4)
+    assert classes(*split, concordance=0.6, discordance=1.0) == {"a": 0.0, "b": -1.0}
+    assert classes(*split, concordance=0.61, discordance=1.0) == {"a": 0.0, "b": 0.0}
+    # Lists of 4 of 10 put a half of the items below b: as many as may.
+    assert classes(*split, concordance=0.6, veto=0.5, discordance=0.4) == {"a": 0.0, "b": -1.0}
+    assert classes(*split, concordance=0.6, veto=0.5, discordance=0.39) == {"a": 0.0, "b": 0.0}
+    assert classes(*split, concordance=0.6, veto=0.51, discordance=0.39) == {"a": 0.0, "b": -1.0}
+
+
+def test_a_lead_of_exactly_the_preference_counts():
+    place, relation = np.arange(1.0, 51.0), np.zeros((50, 50), bool)
+    outranks(place[None], np.ones(1), 0.14, 1.0, 0.5, 0.25, relation)  # 0.14 * 50 is more than 7 by rounding
+    assert_array_equal(relation, place - place[:, None] >= 7)
 
 
 LISTS = {"x": {"q": {"a": 9.0, "b": 5.0, "c": 1.0}}, "y": {"q": {"b": 0.9, "c": 0.1}}, "z": {"q": {"d": 3.0}}}

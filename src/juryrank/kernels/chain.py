@@ -8,7 +8,7 @@ list leaves out stand together below it where missing counts as last; ``tail`` i
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.pairwise import TIE, index_of_slots, margin_row
+from juryrank.kernels.pairwise import index_of_slots, margin_row, residue
 
 
 @kernel
@@ -78,10 +78,10 @@ def majority_chain(
         beaten = np.empty((n, n), np.uint8)  # beaten[i, j]: a majority prefers j to i
         stay = np.ones(n)
         index = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
-        tie = TIE * list_weight[list_ptr[q] : list_ptr[q + 1]].sum()
+        rest = residue(list_ptr[q + 1] - list_ptr[q])
         row = np.empty(n)
         for i in range(n):
-            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, tie, last, row)
+            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, rest, last, row)
             for j in range(n):
                 beaten[i, j] = row[j] < 0
             stay[i] -= beaten[i].sum() / n

@@ -8,7 +8,7 @@ with v the item's place in the list, it differs between items left by: Kendall, 
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.pairwise import TIE, index_of_slots, margin_row
+from juryrank.kernels.pairwise import TIE, index_of_slots, margin_row, residue
 
 KENDALL, SPEARMAN, FOOTRULE = 0, 1, 2
 
@@ -43,15 +43,16 @@ def kendall_stages(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         index = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
         whole = list_weight[list_ptr[q] : list_ptr[q + 1]].sum()
+        rest = residue(list_ptr[q + 1] - list_ptr[q])
         row, cost, left = np.empty(n), np.empty(n), np.ones(n, np.bool_)
         for i in range(n):
-            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, TIE * whole, True, row)
+            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, rest, True, row)
             cost[i] = -row.sum()
         for stage in range(n):
             i = best_left(cost, left, TIE * whole * n)
             left[i] = False
             out[lo + i] = n - 1 - stage
-            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, TIE * whole, True, row)
+            margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, rest, True, row)
             cost -= row
 
 

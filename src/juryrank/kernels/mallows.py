@@ -7,6 +7,7 @@ model is Mallows' with Kendall's distance. A tied group is the event that its it
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.pairwise import residue
 
 STEEPEST = 50.0  # theta above which exp(-theta) is nothing
 HALVINGS = 200
@@ -169,7 +170,10 @@ def stage_thetas(weight, skips, choices, theta):
 def stage_margins(
     q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, place, theta, out
 ):  # fmt: skip
-    """out[i, j]: the cost of putting j before i, less that of i before j: each list by the theta of its stage."""
+    """out[i, j]: the cost of putting j before i, less that of i before j: each list by the theta of its stage.
+
+    Gives by item how much rounding may have changed them; what is not more than that is a tie.
+    """
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
     order, rank, left = np.empty(n, np.int64), np.empty(n), np.empty(n, np.bool_)
     for m in range(list_ptr[q], list_ptr[q + 1]):
@@ -190,6 +194,13 @@ def stage_margins(
                 if left[j] and rank[j] > rank[i]:
                     out[i, j] += cost
                     out[j, i] -= cost
+    steepest = min(theta.max(), STEEPEST) if len(theta) else 0.0
+    noise = residue(list_ptr[q + 1] - list_ptr[q]) * list_weight[list_ptr[q] : list_ptr[q + 1]].sum() * steepest
+    for i in range(n):
+        for j in range(n):
+            if abs(out[i, j]) <= noise:
+                out[i, j] = 0.0
+    return np.full(n, noise)
 
 
 @kernel

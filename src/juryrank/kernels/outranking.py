@@ -3,14 +3,18 @@
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.pairwise import TIE, residue
 
 
 @kernel
 def outranks(place, weight, preference, veto, concordance, discordance, out):
-    """out[i, j] = whether i outranks j, from the places [lists, items] of one query; NaN where a list says nothing."""
+    """out[i, j] = whether i outranks j, from the places [lists, items] of one query; NaN where a list says nothing.
+
+    A threshold is met where it is missed by rounding alone.
+    """
     n_lists, n = place.shape
-    lead = preference * n
-    far = veto * n
+    lead, far = preference * n * (1.0 - TIE), veto * n * (1.0 - TIE)
+    rest = residue(n_lists)
     for i in range(n):
         for j in range(n):
             in_favour, against, total = 0.0, 0.0, 0.0
@@ -23,7 +27,8 @@ def outranks(place, weight, preference, veto, concordance, discordance, out):
                     in_favour += weight[m]
                 elif -ahead >= far:
                     against += weight[m]
-            out[i, j] = total > 0 and in_favour >= concordance * total and against <= discordance * total
+            enough, few = (concordance - rest) * total, (discordance + rest) * total
+            out[i, j] = total > 0 and in_favour >= enough and against <= few
         out[i, i] = False
 
 

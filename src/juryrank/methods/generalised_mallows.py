@@ -74,8 +74,8 @@ class GeneralisedMallows(Aggregator):
         best, thetas = self._fit(q, lists, centre)
         for _ in range(self.max_iter):
             margin = np.zeros((hi - lo, hi - lo))
-            stage_margins(q, *lists, -centre, thetas, margin)
-            order, _ = kemeny._order(margin)
+            noise = stage_margins(q, *lists, -centre, thetas, margin)
+            order, _ = kemeny._order(margin, noise)
             turned = np.empty(hi - lo)
             turned[order] = np.arange(len(order))[::-1]
             value, found = self._fit(q, lists, turned)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.kernels.pairwise import insertion_search, kendall_distance, local_kemeny, margins
+from juryrank.kernels.pairwise import borda_order, insertion_search, kendall_distance, local_kemeny, margins
 from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
 from juryrank.params import param
 
@@ -20,11 +20,12 @@ from juryrank.params import param
 class Kemeny(Aggregator):
     """Kemeny: the order with the fewest disagreements, counted over all lists and pairs of items.
 
-    ``exact`` splits the query into groups that majorities already put in order and solves each by integer programming
-    with a proof; ``heuristic`` starts from the Borda order and moves single items while that helps. ``auto`` is exact
-    where the largest such group has at most ``exact_up_to`` items. ``Consensus.details`` has the ``objective`` of each
-    query (pairs ordered against a list, by weight; a list that ties a pair or misses both items says nothing) and
-    whether it is proven ``optimal``.
+    ``exact`` splits the query into groups that majorities already put in order and solves each with a proof: up to 15
+    items by dynamic programming over subsets, more by linear programs and branching. ``heuristic`` starts from the
+    Borda order and moves single items while that helps. ``auto`` is exact where the largest such group has at most
+    ``exact_up_to`` items. ``Consensus.details`` has the ``objective`` of each query (pairs ordered against a list, by
+    weight; a list that ties a pair or misses both items says nothing) and whether it is proven ``optimal``: that no
+    order has fewer disagreements, up to the rounding of sums of weights (some 1e-14 of them).
 
     >>> from juryrank.data.build import from_orders
     >>> consensus = Kemeny().fit_predict(from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
@@ -51,27 +52,28 @@ class Kemeny(Aggregator):
         else:
             for q in range(len(r)):
                 margin = np.empty((r.query_size[q], r.query_size[q]))
-                margins(q, *lists, margin)
-                order, optimal[q] = self._order(margin)
+                noise = margins(q, *lists, margin)
+                order, optimal[q] = self._order(margin, noise)
                 out[r.slot_ptr[q] + order] = np.arange(len(order))[::-1]
         objective = np.zeros(len(r))
         kendall_distance(*lists, out, objective)
         return {"objective": objective, "optimal": optimal}
 
-    def _order(self, margin: Floats) -> tuple[Ints, bool]:
-        """The best order of one query, group by group, and whether it is proven."""
+    def _order(self, margin: Floats, noises: Floats) -> tuple[Ints, bool]:
+        """The best order of one query, group by group, and whether it is proven; ``noises`` of margins, by item."""
         from juryrank.methods.linear_ordering import best_order, majority_groups
 
         order: list[Ints] = []
         proven = True
-        for group in majority_groups(margin):
+        for group in majority_groups(margin, float(noises.max(initial=0.0))):
+            noise = float(noises[group].max())
             inner = np.ascontiguousarray(margin[np.ix_(group, group)])
-            start = np.argsort(-inner.sum(1), kind="stable")
-            insertion_search(inner, start)
+            found = borda_order(inner, noise)
+            insertion_search(inner, found, noise)
             if len(group) > 2:
-                exact = self.solver == "exact" or len(group) <= self.exact_up_to
-                if exact:
-                    start = best_order(inner, start)
-                proven &= exact
-            order.append(group[start])
+                sure = False
+                if self.solver == "exact" or len(group) <= self.exact_up_to:
+                    found, sure = best_order(inner, found, noise)
+                proven &= sure
+            order.append(group[found])
         return (np.concatenate(order) if order else np.empty(0, np.int64)), proven

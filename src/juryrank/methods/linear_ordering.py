@@ -1,27 +1,39 @@
-"""The linear ordering problem, solved to proven optimality: groups by majority, then integer programming.
+"""The linear ordering problem, solved with a proof: groups by majority, then subsets or linear programs.
 
 Variables x[i, j] in {0, 1} for i < j say that i comes before j. Orders are the 0/1 points without three-cycles; the
-constraints that forbid them, 0 <= x[i, j] + x[j, k] - x[i, k] <= 1, are added only where a solution breaks one.
+constraints that forbid them, 0 <= x[i, j] + x[j, k] - x[i, k] <= 1, are added only where a solution breaks one. Where
+the linear program has no whole solution, it is split by which of two items comes first.
+
+A proof does not rely on the tolerances of the solver. For any prices p >= 0 of the constraints A x <= b, no order gains
+more than p b + the sum of max(0, gain - p A) over the pairs; this bound is computed here, from the prices that the
+solver found.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import JuryrankError
+from juryrank.kernels.pairwise import ROUNDING, by_strength, insertion_search, noise_of_sums
+from juryrank.kernels.subset_order import subset_order
 
-WHOLE = 1e-6  # how near to 0 or 1 HiGHS brings a whole number
+Flags = NDArray[np.bool_]
+Cut = tuple[int, int, int, int]  # i < j < k and the side that was broken: 0 or 1
+
+WHOLE = 1e-6  # how near to 0 or 1 the solver brings a whole number
 CUTS_PER_ROUND = 20  # per item; more cuts slow each round down, fewer need more rounds
+FINEST = 1e-8  # gains smaller than this beside the largest are below the tolerances of the solver
+SUBSETS_UP_TO = 15  # items; beyond, linear programs are faster
 
 
-def majority_groups(margin: Floats) -> list[Ints]:
+def majority_groups(margin: Floats, noise: float) -> list[Ints]:
     """Items in groups, best first, so that every item of a group beats or ties every item of the later groups.
 
     Some optimal order respects the groups: they are the strongly connected components of "beats".
@@ -36,7 +48,7 @@ def majority_groups(margin: Floats) -> list[Ints]:
     above[group[i], group[j]] = True
     np.fill_diagonal(above, False)
     strength = np.bincount(group, margin.sum(1), minlength=n_groups) / np.bincount(group, minlength=n_groups)
-    order = _topological(above, np.argsort(-strength, kind="stable"))
+    order = _topological(above, by_strength(strength, noise_of_sums(margin, noise)))
     return [np.flatnonzero(group == g) for g in order]
 
 
@@ -57,62 +69,160 @@ def _topological(above: NDArray[np.bool_], preferred: Ints) -> list[int]:
     return order
 
 
-def best_order(margin: Floats, start: Ints) -> Ints:
-    """An order of the items that minimises the disagreement, proven optimal; ``start`` is returned if it already is."""
-    n = len(margin)
-    upper = np.triu_indices(n, 1)
-    number = np.zeros((n, n), np.int64)
-    number[upper] = np.arange(len(upper[0]))
-    gain = margin[upper]
-    place = np.empty(n, np.int64)
-    place[start] = np.arange(n)
-    known = float(gain @ (place[upper[0]] < place[upper[1]]))
-    cuts: list[tuple[int, int, int]] = []
-    whole = False
-    while True:
-        x = _solve(gain, cuts, number, whole)
-        if _value(gain, x) <= known + WHOLE:
-            return start
-        before = np.zeros((n, n))
-        before[upper] = x
-        before[upper[1], upper[0]] = 1.0 - x
-        broken = _broken_triangles(before, CUTS_PER_ROUND * n)
-        if broken:
-            cuts.extend(broken)
-        elif whole or np.abs(x - np.round(x)).max() <= WHOLE:
-            return np.argsort(-np.round(before).sum(1), kind="stable")
-        else:
-            whole = True
+def best_order(margin: Floats, start: Ints, noise: float, *, subsets_up_to: int = SUBSETS_UP_TO) -> tuple[Ints, bool]:
+    """An order with the largest sum of margins, and whether that is proven; ``start`` where none is better.
+
+    Margins are known up to ``noise``, and sums of them up to rounding: a difference below that is none.
+    """
+    margin, step = in_units(margin, noise)
+    search = _Search(margin, step, start)
+    if len(margin) > subsets_up_to:
+        return search.run()
+    order = np.empty(len(margin), np.int64)
+    subset_order(margin, order)
+    search.offer(order)
+    return search.best, True
 
 
-def _value(gain: Floats, x: Floats) -> float:
-    return float(gain @ x)
+def in_units(margin: Floats, noise: float) -> tuple[Floats, float]:
+    """Margins as whole numbers, and the least difference of two sums, 1; or as they are, and 0.
+
+    Whole numbers where all margins are multiples of one number, up to noise, so that sums are exact.
+    """
+    values = np.unique(np.abs(margin[margin != 0]))
+    unit = values[0]
+    for _ in range(len(values) + 64):  # Euclid's algorithm, on all values at a time
+        rest = np.fmod(values, unit)
+        rest = np.minimum(rest, unit - rest)
+        rest = rest[rest > 64 * noise]
+        if not len(rest):
+            break
+        unit = rest.min()
+    unit = values[-1] / np.rint(values[-1] / unit)
+    whole = np.rint(margin / unit)
+    exact = np.abs(margin - unit * whole).max() <= noise + ROUNDING * values[-1] and unit > 64 * noise
+    if exact and np.abs(whole).sum() * len(margin) * ROUNDING < 0.1:
+        return whole, 1.0
+    return margin, 0.0
 
 
-def _solve(gain: Floats, cuts: list[tuple[int, int, int]], number: Ints, whole: bool) -> Floats:
-    """Variables that maximise the gain under the cuts; whole numbers only where asked."""
-    constraints: Any = ()
-    if cuts:
-        triple = np.array(cuts)
-        columns = number[triple[:, [0, 1, 0]], triple[:, [1, 2, 2]]]
-        rows = np.repeat(np.arange(len(cuts)), 3)
-        signs = np.tile([1.0, 1.0, -1.0], len(cuts))
-        matrix = csr_array((signs, (rows, columns.ravel())), shape=(len(cuts), len(gain)))
-        constraints = LinearConstraint(matrix, 0.0, 1.0)
-    answer = milp(-gain, integrality=np.full(len(gain), int(whole)), bounds=Bounds(0, 1), constraints=constraints)
-    if answer.x is None:
-        raise JuryrankError(f"kemeny: the integer program was not solved ({answer.message}); use solver='heuristic'")
-    return np.asarray(answer.x)
+class _Bound(NamedTuple):
+    """The solution of a linear program, and what no order can exceed."""
+
+    before: Floats  # [n, n]
+    bound: float
 
 
-def _broken_triangles(before: Floats, most: int) -> list[tuple[int, int, int]]:
-    """Triples i < j < k with before(i,j) + before(j,k) - before(i,k) outside [0, 1], worst first."""
+class _Search:
+    """Branch and bound over linear programs that share their cuts."""
+
+    def __init__(self, margin: Floats, step: float, start: Ints) -> None:
+        n = len(margin)
+        self.margin = margin
+        self.upper = np.triu_indices(n, 1)
+        self.number = np.zeros((n, n), np.int64)
+        self.number[self.upper] = np.arange(len(self.upper[0]))
+        self.gain = margin[self.upper]
+        size = np.abs(self.gain[self.gain != 0])
+        self.unit = max(size.min(), FINEST * size.max())
+        self.slack = 4 * n * ROUNDING * float(np.abs(self.gain).sum())
+        self.enough = max(self.slack, step - self.slack)
+        self.best, self.value = start, self._value(start)
+        self.cuts: dict[Cut, None] = {}  # in the order in which they were found
+
+    def _value(self, order: Ints) -> float:
+        place = np.argsort(order)
+        return fsum(self.gain[place[self.upper[0]] < place[self.upper[1]]])
+
+    def offer(self, order: Ints) -> None:
+        """Keep an order that is better than the best so far."""
+        value = self._value(order)
+        if value > self.value + self.slack:
+            self.best, self.value = order, value
+
+    def run(self) -> tuple[Ints, bool]:
+        """The best order, and whether no other can be better."""
+        proven = True
+        above = np.zeros(self.margin.shape, bool)  # pairs that are decided, with all that follows from them
+        ahead = [above]
+        while ahead:
+            above = ahead.pop()
+            before = self._relaxed(above)
+            if before is None:
+                continue
+            i, j = self.upper
+            unsure = np.abs(before[i, j] - 0.5)
+            pair = int(unsure.argmin())
+            if unsure[pair] >= 0.5 - WHOLE:
+                proven = False  # whole, but the bound does not say that it is best
+                continue
+            first, second = int(i[pair]), int(j[pair])
+            if before[first, second] > 0.5:
+                first, second = second, first
+            ahead += [_decided(above, first, second), _decided(above, second, first)]
+        return self.best, proven
+
+    def _relaxed(self, above: Flags) -> Floats | None:
+        """The solution of the linear program with these pairs decided; None where no order in it can be better."""
+        while True:
+            before, bound = self._solve(above)
+            if bound <= self.value + self.enough:
+                return None
+            order = np.argsort(-before.sum(1), kind="stable")
+            insertion_search(self.margin, order, 0.0)
+            self.offer(order)
+            if bound <= self.value + self.enough:
+                return None
+            known = len(self.cuts)
+            self.cuts |= dict.fromkeys(_broken_triangles(before, CUTS_PER_ROUND * len(before)))
+            if len(self.cuts) == known:
+                return before
+
+    def _solve(self, above: Flags) -> _Bound:
+        """Without cuts, and where the solver fails, every pair as its margin says."""
+        i, j = self.upper
+        least, most = above[i, j].astype(float), 1.0 - above[j, i]
+        x = np.where(self.gain > 0, most, least)
+        rest, fixed = self.gain, 0.0
+        if self.cuts:
+            matrix, limit = self._constraints()
+            answer = linprog(
+                -self.gain / self.unit, matrix, limit, bounds=np.stack([least, most], 1), method="highs-ds"
+            )
+            if answer.x is not None:
+                x, price = answer.x, np.maximum(-answer.ineqlin.marginals, 0.0) * self.unit
+                rest, fixed = self.gain - matrix.T @ price, fsum(price * limit)
+        bound = fsum((fixed, *(rest * np.where(rest > 0, most, least))))
+        before = np.zeros(self.margin.shape)
+        before[i, j], before[j, i] = x, 1.0 - x
+        return _Bound(before, bound)
+
+    def _constraints(self) -> tuple[csr_array, Floats]:
+        """Cuts as rows of A x <= b: x[i, j] + x[j, k] - x[i, k] <= 1, or its negative <= 0."""
+        cut = np.array(list(self.cuts))
+        columns = self.number[cut[:, [0, 1, 0]], cut[:, [1, 2, 2]]]
+        signs = np.array([1.0, 1.0, -1.0]) * np.where(cut[:, 3:] == 1, 1.0, -1.0)
+        rows = np.repeat(np.arange(len(cut)), 3)
+        return csr_array((signs.ravel(), (rows, columns.ravel())), shape=(len(cut), len(self.gain))), 1.0 * cut[:, 3]
+
+
+def _decided(above: Flags, first: int, second: int) -> Flags:
+    """The decided pairs with one more, and all that follows."""
+    over, under = above[:, first].copy(), above[second].copy()
+    over[first] = under[second] = True
+    decided: Flags = above | np.outer(over, under)
+    return decided
+
+
+def _broken_triangles(before: Floats, most: int) -> list[Cut]:
+    """Triples i < j < k with before(i,j) + before(j,k) - before(i,k) below 0 or above 1, worst first."""
     n = len(before)
-    found: list[tuple[float, int, int, int]] = []
+    found: list[tuple[float, int, int, int, int]] = []
     for i in range(n - 2):
         total = before[i, i + 1 :, None] + before[i + 1 :, i + 1 :] - before[i, None, i + 1 :]
-        excess = np.maximum(total - 1.0, -total)
-        j, k = np.nonzero(np.triu(excess, 1) > WHOLE)
-        found.extend(zip(excess[j, k].tolist(), [i] * len(j), (j + i + 1).tolist(), (k + i + 1).tolist(), strict=True))
+        for side, excess in enumerate((-total, total - 1.0)):
+            j, k = np.nonzero(np.triu(excess, 1) > WHOLE)
+            triples = ([i] * len(j), (j + i + 1).tolist(), (k + i + 1).tolist(), [side] * len(j))
+            found.extend(zip(excess[j, k].tolist(), *triples, strict=True))
     found.sort(key=lambda t: (-t[0], t[1:]))
-    return [(i, j, k) for _, i, j, k in found[:most]]
+    return [cut[1:] for cut in found[:most]]
