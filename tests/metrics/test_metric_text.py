@@ -1,7 +1,10 @@
 """A metric is a value: equal by content, and the same text everywhere."""
 
+import re
+
 import ir_measures
 import pytest
+import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +25,10 @@ from juryrank.metrics import (
 )
 from juryrank.params import parameters
 
+TREC_NAMES = {
+    "nDCG": "ndcg", "nDCG@10": "ndcg_cut_10", "AP": "map", "AP@10": "map_cut_10", "P@5": "P_5", "R@5": "recall_5",
+    "R@1000": "recall_1000", "RR": "recip_rank", "Success@5": "success_5",
+}  # fmt: skip
 VALUES = {
     "cutoff": st.integers(1, 2000),
     "rel": st.integers(1, 9),
@@ -111,3 +118,29 @@ def test_a_wrong_text_says_what_is_wrong(text, error, message):
 def test_every_alias_leads_to_a_metric():
     assert set(ALIASES.values()) <= set(METRICS)
     assert not {name.lower() for name in METRICS} & set(ALIASES)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), TREC_NAMES.items())
+def test_metrics_may_be_spelled_as_trec_eval_does(ours, theirs):
+    dotted = re.sub(r"_(?=\d)", ".", theirs)
+    for text in (theirs, dotted, theirs.upper(), f" {theirs} "):
+        assert str(parse_metric(text)) == ours
+
+
+@pytest.mark.parametrize("name", sorted(pytrec_eval.supported_measures))
+def test_every_metric_of_trec_eval_is_read_or_refused_by_name(name):
+    if name in TREC_NAMES.values():
+        assert parse_metric(name)
+    elif f"{name}_5" in TREC_NAMES.values() or f"{name}_10" in TREC_NAMES.values():
+        assert parse_metric(f"{name}_1000").cutoff == 1000
+        with pytest.raises(ParameterError, match="needs a cutoff"):
+            parse_metric(name)
+    else:
+        with pytest.raises(UnknownNameError, match=f"^{name} of trec_eval is not available; known: AP, ERR, "):
+            parse_metric(name)
+
+
+@pytest.mark.parametrize("name", ["set_F.0.5", "relative_P_10", "iprec_at_recall_0.10", "Rndcg", "rprec"])
+def test_a_metric_of_trec_eval_with_a_number_is_refused_by_name_too(name):
+    with pytest.raises(UnknownNameError, match=f"{name} of trec_eval is not available"):
+        parse_metric(name)

@@ -61,7 +61,7 @@ def main() -> None:
     try:
         try:
             with remarks():
-                app()
+                app(prog_name="juryrank")  # also for ``python -m juryrank``: completion goes by this name
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:

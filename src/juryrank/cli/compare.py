@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import options, results
+from juryrank.cli import completion, options, results
 from juryrank.cli.screen import bars
 
 if TYPE_CHECKING:
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 def run(
     data: options.Sources,
     methods: Annotated[
-        str | None, typer.Option("--methods", metavar="NAME,…", help="Default: every method that needs no labels.")
+        str | None,
+        typer.Option(
+            "--methods",
+            metavar="NAME,…",
+            help="Default: every method that needs no labels.",
+            autocompletion=completion.several_methods,
+        ),
     ] = None,
     labels: options.Labels = None,
     features: options.Features = None,

@@ -5,14 +5,17 @@ from typing import Annotated
 
 import typer
 
-from juryrank.cli import options, rank
+from juryrank.cli import completion, options, rank
 
 
 def run(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="TREC runs or tables, one per expert; or folders.")],
     out: options.Output = None,
     method: Annotated[
-        str | None, typer.Option("--method", help="A name from `juryrank methods`; default: rrf.")
+        str | None,
+        typer.Option(
+            "--method", help="A name from `juryrank methods`; default: rrf.", autocompletion=completion.methods
+        ),
     ] = None,
     model: options.Fitted = None,
     param: options.Params = None,

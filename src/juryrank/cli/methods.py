@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from juryrank.cli import completion
 from juryrank.cli.screen import console
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    name: Annotated[str | None, typer.Argument(help="A method: its meaning, parameters and bounds.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A method: its meaning, parameters and bounds.", autocompletion=completion.methods),
+    ] = None,
 ) -> None:
     """List the methods, or explain one."""
     if name is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from juryrank.cli import completion
 from juryrank.cli.screen import hush
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels
 Features = Annotated[
     list[Path] | None, typer.Option("--features", help="Item features: LETOR feature files or tables; repeatable.")
 ]
-Method = Annotated[str, typer.Option("--method", help="A name from `juryrank methods`.")]
+Method = Annotated[
+    str, typer.Option("--method", help="A name from `juryrank methods`.", autocompletion=completion.methods)
+]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model of `juryrank fit`.")]
 Fitted = Annotated[Path | None, typer.Option("--model", help="A model of `juryrank fit`, in place of --method.")]
 Data = Annotated[list[Path] | None, typer.Option("--data", help="Files or folders with lists; repeatable.")]
@@ -48,8 +51,19 @@ Params = Annotated[
 Weights = Annotated[
     str | None, typer.Option("--weights", metavar="EXPERT=W,…", help="Weights of experts; others get 1.")
 ]
-Metrics = Annotated[list[str] | None, typer.Option("--metric", "-m", help="A metric such as nDCG@10; repeatable.")]
-Convention = Annotated[str, typer.Option("--convention", help="How metrics are defined: trec or letor.")]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        "-m",
+        help="A metric such as nDCG@10 (or ndcg_cut_10); repeatable.",
+        autocompletion=completion.metrics,
+    ),
+]
+Convention = Annotated[
+    str,
+    typer.Option("--convention", help="How metrics are defined: trec or letor.", autocompletion=completion.conventions),
+]
 Format = Annotated[str | None, typer.Option("--from", help="Format of the data, when it cannot be recognised.")]
 Columns = Annotated[
     str | None, typer.Option("--columns", metavar="OURS=THEIRS,…", help="Columns of a table: query, item, expert, …")

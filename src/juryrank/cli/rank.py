@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juryrank.cli import options
+from juryrank.cli import completion, options
 from juryrank.cli.screen import bars, note
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def run(
     data: options.Sources,
-    method: Annotated[str | None, typer.Option("--method", help="A name from `juryrank methods`.")] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", help="A name from `juryrank methods`.", autocompletion=completion.methods)
+    ] = None,
     model: options.Fitted = None,
     out: options.Output = None,
     param: options.Params = None,

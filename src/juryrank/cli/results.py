@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from juryrank.cli import completion
 from juryrank.cli.screen import console, note
 
 if TYPE_CHECKING:
     from juryrank.report import Report
 
-Form = Annotated[str | None, typer.Option("--format", help="text, markdown, latex, csv, json or html.")]
+Form = Annotated[
+    str | None,
+    typer.Option("--format", help="text, markdown, latex, csv, json or html.", autocompletion=completion.forms),
+]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 ENDINGS = {

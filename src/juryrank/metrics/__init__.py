@@ -15,7 +15,7 @@ from juryrank.metrics.recall import Recall
 from juryrank.metrics.reciprocal_rank import ReciprocalRank
 from juryrank.metrics.spearman import SpearmanRho
 from juryrank.metrics.success import Success
-from juryrank.metrics.text import split
+from juryrank.metrics.text import known_to_trec_eval, split
 from juryrank.params import parameters
 
 __all__ = [
@@ -66,6 +66,7 @@ ALIASES: dict[str, str] = {
     "mrr": "RR",
     "precision": "P",
     "recall": "R",
+    "recip_rank": "RR",
     "spearman": "SpearmanRho",
     "tau": "KendallTau",
 }
@@ -78,9 +79,13 @@ def parse_metric(text: str | Metric) -> Metric:
     NDCG(cutoff=10, dcg='log2')
     >>> str(parse_metric("map(rel=2)"))
     'AP(rel=2)'
+    >>> str(parse_metric("ndcg_cut_10"))
+    'nDCG@10'
     """
     if isinstance(text, Metric):
         return text
+    if known_to_trec_eval(text):
+        raise UnknownNameError(f"{text.strip()} of trec_eval is not available; known: {', '.join(METRICS)}")
     name, params = split(text)
     lower = name.lower()
     known = {key.lower(): cls for key, cls in METRICS.items()}

@@ -1,4 +1,4 @@
-"""A metric as text: name, parameters and cutoff, as ir_measures writes them."""
+"""A metric as text: name, parameters and cutoff, as ir_measures or trec_eval write them."""
 
 import ast
 import re
@@ -8,13 +8,31 @@ from juryrank.errors import ParameterError
 
 SHAPE = re.compile(r"\s*(?P<name>[A-Za-z]\w*)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cutoff>[^\s@]+))?\s*")
 
+# Metrics of trec_eval that have a cutoff in their name, ndcg_cut_10 or ndcg_cut.10.
+TREC_CUTOFFS = {"map_cut": "AP", "ndcg_cut": "nDCG", "P": "P", "recall": "R", "success": "Success"}
+TREC_SHAPE = re.compile(r"\s*(?P<name>[A-Za-z_]+?)[_.](?P<cutoff>\d+)\s*")
+# Metrics of trec_eval that are not here, some with a number at the end.
+TREC_OTHERS = (
+    "11pt_avg", "bing", "bpref", "g", "gm_bpref", "gm_map", "infap", "iprec_at_recall", "ndcg_rel",
+    "num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "official", "relative_p", "relstring", "rndcg",
+    "rprec", "rprec_mult", "runid", "set_f", "set_map", "set_p", "set_recall", "set_relative_p", "utility", "yaap",
+)  # fmt: skip
+
 
 def split(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the parameters in the text of a metric.
 
     >>> split("nDCG(dcg='exp-log2')@10")
     ('nDCG', {'dcg': 'exp-log2', 'cutoff': 10})
+    >>> split("ndcg_cut_10")
+    ('nDCG', {'cutoff': 10})
     """
+    trec = TREC_SHAPE.fullmatch(text)
+    for name, ours in TREC_CUTOFFS.items():
+        if trec is not None and trec["name"].lower() == name.lower():
+            return ours, {"cutoff": int(trec["cutoff"])}
+    if text.strip().lower() in ("map_cut", "ndcg_cut"):
+        raise ParameterError(f"{text.strip()} needs a cutoff: {text.strip()}_10, say")
     shape = SHAPE.fullmatch(text)
     if shape is None:
         raise ParameterError(f"a metric is written Name, Name@10 or Name(param=value)@10, got {text!r}")
@@ -27,6 +45,12 @@ def split(text: str) -> tuple[str, dict[str, Any]]:
     if shape["cutoff"]:
         params["cutoff"] = _value(shape["cutoff"])
     return shape["name"], params
+
+
+def known_to_trec_eval(text: str) -> bool:
+    """Whether a text is the name of a metric that trec_eval has and this library has not."""
+    name = re.sub(r"[_.]?[\d.,]+$", "", text.strip().lower()) or text.strip().lower()
+    return name in TREC_OTHERS
 
 
 def _value(text: str) -> Any:
