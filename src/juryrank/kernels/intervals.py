@@ -33,13 +33,20 @@ def resample(rng, mean, none, out):
 
 
 @kernel
-def refit(rng, link, pairs, nones, lists, precision, tol, max_iter, tie, out):
-    """Strengths from resampled pairs, starting at ``out``: each comparison appears a Poisson number of times."""
+def refit(rng, link, pairs, scale, nones, lists, precision, tol, max_iter, tie, out):
+    """Strengths from resampled pairs, starting at ``out``: each comparison appears a Poisson number of times.
+
+    ``scale`` is what one comparison of a pair weighs.
+    """
     left, right, won, lost, tied = pairs
     new_won, new_lost, new_tied = np.empty(len(won)), np.empty(len(won)), np.empty(len(won))
     resample(rng, won, nones[0], new_won)
     resample(rng, lost, nones[1], new_lost)
     resample(rng, tied, nones[2], new_tied)
+    for p in range(len(scale)):
+        new_won[p] *= scale[p]
+        new_lost[p] *= scale[p]
+        new_tied[p] *= scale[p]
     return fit_pairs(link, (left, right, new_won, new_lost, new_tied), lists, precision, tol, max_iter, tie, out)
 
 
@@ -80,29 +87,32 @@ def slope_of_list(link, m, lists, x, slope):
 
 
 @kernel
-def spread_of_slopes(link, lists, x, order, cluster_ptr, apart, out):
-    """out += the sum over clusters of lists of slope × slopeᵀ; ``apart``: a list of weight w is w clusters."""
-    _, _, lo, entry_ptr, entry_slot, _, list_weight, _ = lists
+def spread_of_slopes(link, lists, x, count, scale, order, cluster_ptr, apart, out):
+    """out += the sum over clusters of lists of slope × slopeᵀ; ``apart``: a list is ``count`` clusters.
+
+    One list adds ``scale`` times its slope to that of its cluster.
+    """
+    _, _, lo, entry_ptr, entry_slot, _, _, _ = lists
     n = len(x)
     slope, one, touched = np.zeros(n), np.zeros(n), np.empty(n, np.int64)
     seen = np.full(n, -1)
     for c in range(len(cluster_ptr) - 1):
-        count, weight = 0, 1.0
+        n_touched, weight = 0, 1.0
         for t in range(cluster_ptr[c], cluster_ptr[c + 1]):
             m = order[t]
             slope_of_list(link, m, lists, x, one)
-            weight = list_weight[m] if apart else 1.0
+            weight, times = (count[m], scale[m]) if apart else (1.0, count[m] * scale[m])
             for e in range(entry_ptr[m], entry_ptr[m + 1] + 1):
                 i = entry_slot[e] - lo if e < entry_ptr[m + 1] else n - 1
                 if seen[i] != c:
-                    seen[i], touched[count] = c, i
-                    count += 1
-                slope[i] += one[i] * (1.0 if apart else list_weight[m])
+                    seen[i], touched[n_touched] = c, i
+                    n_touched += 1
+                slope[i] += one[i] * times
                 one[i] = 0.0
-        for a in range(count):
-            for b in range(count):
+        for a in range(n_touched):
+            for b in range(n_touched):
                 out[touched[a], touched[b]] += weight * slope[touched[a]] * slope[touched[b]]
-        for a in range(count):
+        for a in range(n_touched):
             slope[touched[a]] = 0.0
 
 

@@ -58,6 +58,7 @@ def leaderboard(
     """
     model = make(method) if isinstance(method, str) else method
     _check(model, interval, by, bootstrap, level, elo)
+    model = model.on_leaderboard() if isinstance(model, PlackettLuce) else model
     given = as_dataset(data).rankings
     fit = fitted(model, pooled(given), None if by == "list" else _clusters(given, by))
     low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
@@ -90,6 +91,10 @@ def _check(model: Aggregator, interval: str, by: str, bootstrap: int, level: flo
         raise ParameterError(f"level of a leaderboard must be between 0 and 1, got {level!r}")
     if interval == "bootstrap" and not bootstrap >= 2:
         raise ParameterError(f"bootstrap of a leaderboard must be at least 2 resamples, got {bootstrap!r}")
+    if interval == "fisher" and by != "list":
+        raise ParameterError(
+            f"fisher intervals take lists as independent and cannot draw by {by}; use sandwich or bootstrap intervals"
+        )
     if model.supervised:
         raise ParameterError(f"{model.name} learns from labels; a leaderboard needs a method without")
     if elo and not isinstance(model, LOG_ODDS):

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -31,24 +32,38 @@ def resampled(fit: Fitted, n: int, seed: int) -> Floats:
 
 
 def _draw_pairs(fit: Fitted) -> Draw:
-    """Comparisons that say the same are one Poisson number, and each fit starts from that of all data."""
-    model, games, whole = fit.model, fit.games, fit.whole
+    """Comparisons that say and weigh the same are one Poisson number; each fit starts from that of all data."""
+    model, whole = fit.model, fit.whole
     assert isinstance(model, PairwiseStrength)
-    nones = tuple(np.exp(-mean) for mean in (games.won, games.lost, games.tied))
-    most = games.by_item()[0].max(initial=1.0)
+    pairs, scale = _pairs_by_scale(fit)
+    nones = tuple(np.exp(-mean) for mean in pairs[2:])
+    most = fit.games.by_item()[0].max(initial=1.0)
     settings = (float(model.prior), NOISE * 0.5 / float(np.sqrt(most)), model.max_iter)
 
     def draw(rng: np.random.Generator) -> Floats:
         out = fit.scores.copy()
-        refit(rng, model._link(), games.pairs, nones, whole, *settings, np.array([fit.tie]), out)
+        refit(rng, model._link(), pairs, scale, nones, whole, *settings, np.array([fit.tie]), out)
         return out
 
     return draw
 
 
+def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
+    """The numbers of comparisons of each pair, apart for each weight of an expert; and that weight."""
+    scales = np.unique(fit.scale[fit.count > 0])
+    if len(scales) <= 1:
+        return fit.games.pairs, np.full(len(fit.games.first), scales[0] if len(scales) else 1.0)
+    parts = [fit.games_of(np.where(fit.scale == scale, fit.count, 0.0)).pairs for scale in scales]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    weighs = np.repeat(scales, [len(part[0]) for part in parts])
+    order = np.lexsort((columns[1], columns[0]))  # kernels take the pairs of one first item together
+    order = order[sum(columns[2:])[order] > 0]
+    return tuple(column[order] for column in columns), weighs[order]
+
+
 def _draw_lists(fit: Fitted) -> Draw:
     """Any method, on the same lists with other weights."""
-    r, cluster = fit.rankings, fit.cluster
+    r, cluster = fit.rankings, fit.cluster  # the method multiplies by the weights of experts
 
     def draw(rng: np.random.Generator) -> Floats:
         if cluster is None:

@@ -17,35 +17,62 @@ from juryrank.methods.plackett_luce import PlackettLuce
 
 
 def covariance(fit: Fitted, *, robust: bool) -> Floats:
-    """Covariance of the scores around their mean.
+    """Covariance of the scores around their mean: the spread of the slope between two inverse curvatures.
 
-    ``robust`` puts the spread of the slopes of the clusters between two inverse curvatures.
+    A list adds its slope times the weight of its expert, so the spread has that weight squared. ``robust`` takes the
+    spread of the slopes of the clusters as it is seen, otherwise it is what the model expects. Either has a part for
+    the prior; where all experts weigh 1, what the model expects is the curvature itself.
     """
     model, r = fit.model, fit.rankings
     check_matrix_size(model.name, r, "the bootstrap")
-    n = r.n_slots
-    x, curvature = np.append(fit.scores, fit.tie), np.empty((n + 1, n + 1))
-    if isinstance(model, PlackettLuce):
-        link, x[n] = LISTWISE, 0.0
-        list_information(0, *fit.lists, 0.0, 0.0, float(model.prior), fit.scores, curvature)
-    elif isinstance(model, PairwiseStrength):
-        link = model._link()
-        pair_information(link, fit.games.pairs, fit.whole, float(model.prior), x, curvature)
-    else:
-        raise ParameterError(f"{model.name} has no likelihood to take intervals from; use interval='bootstrap'")
+    if not isinstance(model, PlackettLuce | PairwiseStrength):
+        raise ParameterError(f"{model.name} has no likelihood to take intervals from; use bootstrap intervals")
+    longest = int(r.list_size.max(initial=0) if fit.lists[-1].sum() == 0 else r.n_slots)
+    if not robust and isinstance(model, PairwiseStrength) and longest > 2:
+        raise ParameterError(
+            f"fisher intervals of {model.name} take all pairs as independent, but pairs of one list are not, and the "
+            f"longest list has {longest} items; use sandwich or bootstrap intervals, or plackett-luce"
+        )
+    n, link = r.n_slots, LISTWISE if isinstance(model, PlackettLuce) else model._link()
     free = n + (link in (DAVIDSON, RAO_KUPPER) and fit.tie != NEVER)
-    inverse = np.linalg.inv(curvature[:free, :free])
+    curvature = _curvature(fit, model, link, fit.count * fit.scale)
     if robust:
-        inverse = inverse @ _spread(fit, link, x)[:free, :free] @ inverse
+        spread = _spread(fit, link)
+        spread[np.diag_indices(n)] += _precision(model)
+    else:
+        spread = curvature if (fit.scale == 1).all() else _curvature(fit, model, link, fit.count * fit.scale**2)
+    inverse = np.linalg.inv(curvature[:free, :free])
+    covariance = inverse @ spread[:free, :free] @ inverse
     centre = np.eye(n) - 1.0 / n
-    centred: Floats = centre @ inverse[:n, :n] @ centre
+    centred: Floats = centre @ covariance[:n, :n] @ centre
     return centred
 
 
-def _spread(fit: Fitted, link: int, x: Floats) -> Floats:
-    n_lists, cluster = fit.rankings.n_lists, fit.cluster
+def _precision(model: PlackettLuce | PairwiseStrength) -> float:
+    return model.precision if isinstance(model, PlackettLuce) else float(model.prior)
+
+
+def _unknowns(fit: Fitted, link: int) -> Floats:
+    return np.append(fit.scores, 0.0 if link == LISTWISE else fit.tie)
+
+
+def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, weight: Floats) -> Floats:
+    """Of the likelihood of lists of these weights, with the prior."""
+    x = _unknowns(fit, link)
+    curvature, whole = np.empty((len(x), len(x))), fit.weighing(weight)
+    if link == LISTWISE:
+        lists = (*fit.lists[:-2], *whole[-2:])
+        list_information(0, *lists, 0.0, 0.0, _precision(model), fit.scores, curvature)
+    else:
+        pair_information(link, fit.games_of(weight).pairs, whole, _precision(model), x, curvature)
+    return curvature
+
+
+def _spread(fit: Fitted, link: int) -> Floats:
+    n_lists, cluster, x = fit.rankings.n_lists, fit.cluster, _unknowns(fit, link)
     order = np.arange(n_lists) if cluster is None else np.argsort(cluster, kind="stable")
     sizes = np.ones(n_lists, np.int64) if cluster is None else np.bincount(cluster)
     spread = np.zeros((len(x), len(x)))
-    spread_of_slopes(link, fit.whole, x, order, sizes_to_ptr(sizes), cluster is None, spread)
+    of_lists = (fit.count, fit.scale, order, sizes_to_ptr(sizes))
+    spread_of_slopes(link, fit.whole, x, *of_lists, cluster is None, spread)
     return spread

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.build import ONE_QUERY
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import DataError
 from juryrank.kernels.links import NEVER
 from juryrank.kernels.pairs import count_pairs, most_pairs
@@ -72,7 +72,9 @@ class Fitted:
 
     model: Aggregator
     rankings: Rankings
-    lists: Lists  # as kernels take them
+    lists: Lists  # as kernels take them; the weight of a list is count × scale
+    count: Floats  # of each list, how many there are of it: the sample size
+    scale: Floats  # of each list, the weight of its expert: how much one of it moves the estimate
     games: Games
     scores: Floats
     tie: float  # the tie parameter as kernels have it
@@ -83,15 +85,29 @@ class Fitted:
         """All lists of the one query, as kernels of single queries take them."""
         return (np.int64(0), np.int64(self.rankings.n_lists), np.int64(0), *self.lists[2:])
 
+    def weighing(self, weight: Floats) -> tuple[Any, ...]:
+        """As ``whole``, with other weights of the lists."""
+        return (*self.whole[:-2], read_only(weight), self.lists[-1])
+
+    def games_of(self, weight: Floats) -> Games:
+        """Who met whom in lists of these weights."""
+        return _games(self.lists, weight)
+
 
 def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
-    """The method fitted to a pooled Rankings."""
+    """The method fitted to a pooled Rankings; experts that weigh nothing play no games."""
     consensus = model.fit(r).predict(r)
+    scale = model._list_weights(replace(r, list_weight=np.ones(r.n_lists)))
+    count = np.where(scale > 0, r.list_weight, 0.0)
     lists = with_tail(r, model._list_weights(r), getattr(model, "missing", "ignore"))
-    most = np.empty(1, np.int64)
-    most_pairs(*lists[:3], most)
-    games = Games(r.n_slots, *count_pairs(0, most[0], *lists))
+    games = _games(lists, count)
     tie = NEVER
     if "tie" in consensus.details and games.tied.any():
         tie = float(np.log(consensus.details["tie"][0]))
-    return Fitted(model, r, lists, games, consensus.scores, tie, cluster)
+    return Fitted(model, r, lists, count, scale, games, consensus.scores, tie, cluster)
+
+
+def _games(lists: Lists, weight: Floats) -> Games:
+    most = np.empty(1, np.int64)
+    most_pairs(*lists[:3], most)
+    return Games(int(lists[0][-1]), *count_pairs(0, most[0], *lists[:-2], read_only(weight), lists[-1]))

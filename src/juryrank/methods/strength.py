@@ -22,12 +22,13 @@ from juryrank.params import param
 TAIL_LIMIT = 50_000_000  # entries of the lists with their missing items: about a gigabyte
 PAIR_LIMIT = 10_000_000  # pairs of items in one query: about two gigabytes
 
+PRIOR = 0.1  # weak enough for intervals to cover what they claim
 Lists = tuple[NDArray[Any], ...]  # of slots, lists and entries the offsets; slots, ranks, weights, tails
 
 
-def prior_param(default: float = 0.1) -> Any:
+def prior_param() -> Any:
     """The parameter ``prior``, the same wherever strengths have a normal prior."""
-    return param(default, "precision of the normal prior on strengths around 0; keeps undefeated items finite", above=0)
+    return param(PRIOR, "precision of the normal prior on strengths around 0; keeps undefeated items finite", above=0)
 
 
 def tol_param(default: float = 1e-9) -> Any:
