@@ -57,7 +57,7 @@ def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     weighs = np.repeat(scales, [len(part[0]) for part in parts])
     order = np.lexsort((columns[1], columns[0]))  # kernels take the pairs of one first item together
-    order = order[sum(columns[2:])[order] > 0]
+    order = order[(columns[2] + columns[3] + columns[4])[order] > 0]
     return tuple(column[order] for column in columns), weighs[order]
 
 
