@@ -12,6 +12,8 @@ from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from juryrank.data import Consensus
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError, DataWarning
@@ -20,8 +22,9 @@ from juryrank.methods import Aggregator
 from juryrank.progress import track
 from juryrank.readers.atomic import replacing
 from juryrank.readers.by_query import QueryFiles
-from juryrank.readers.trec_run import rows_of
+from juryrank.readers.trec_run import OUR_TAG, rows_of
 
+WHOLE = 1 << 62  # more items than a query has
 LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there is
 
 
@@ -33,11 +36,14 @@ def rank_files(
     memory: int,
     format: str | None = None,  # noqa: A002
     options: Mapping[str, Any] | None = None,
+    top: int | None = None,
+    tag: str = OUR_TAG,
 ) -> tuple[int, int]:
     """Rank the lists in TREC runs or Parquet tables into a TREC run, in about ``memory`` bytes; counts queries, items.
 
     The output is that of ``predict`` on everything at once. Methods that learn must be fitted before; what they need
     beyond the lists (item features, say) is not here. The program itself and the names of queries take their own room.
+    Of each query ``top`` items are written, by default all, under the name ``tag``.
     """
     _demand_alone(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
@@ -48,13 +54,13 @@ def rank_files(
         data = files.read(queries)
         fitted = model if getattr(model, "_fitted", False) else copy(model).fit(data)
         consensus = fitted.predict(data)
-        return run_lines(rows_of(consensus)), consensus
+        return run_lines(rows_of(consensus, top, tag)), consensus
 
     items, experts = 0, set[str]()
     with _destination(out) as write, _without_warnings_of_strangers():
         for text, consensus in _in_order(ranked, track(files.batches(size), "queries"), at_once):
             write(text)
-            items += len(consensus.scores)
+            items += int(np.minimum(consensus.rankings.query_size, top or WHOLE).sum())
             experts.update(consensus.rankings.experts)
     if strangers := sorted(set(getattr(model, "weights", None) or ()) - experts):
         message = f"{model.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}"

@@ -85,3 +85,31 @@ def test_a_size_that_is_none_is_said(size: str, run: Run, runs: list[Path]) -> N
     told = run("fuse", *runs, "--memory", size)
     assert told.code == 2
     assert "a size is a number" in told.err
+
+
+@pytest.mark.parametrize("command", [["fuse"], ["rank", "--method", "rrf"], ["fuse", "--memory", "1MB"]], ids=str)
+def test_top_and_tag_cut_and_name_a_run(run: Run, runs: list[Path], tmp_path: Path, command: list[str]) -> None:
+    whole = run(*command, *runs).out.splitlines()
+    best = [line.replace(" juryrank", " ours") for line in whole if int(line.split()[3]) <= 2]
+    assert 0 < len(best) < len(whole)
+    assert run(*command, *runs, "--top", 2, "--tag", "ours").out.splitlines() == best
+    written = run(*command, *runs, "--top", 2, "--tag", "ours", "-o", tmp_path / "out.run")
+    assert written.err == f"{tmp_path / 'out.run'}: 2 queries, {len(best)} items ranked by rrf\n"
+    assert (tmp_path / "out.run").read_text().splitlines() == best
+
+
+def test_top_cuts_a_table_and_a_tag_is_refused_there(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    assert run("fuse", *runs, "--top", 1, "-o", tmp_path / "out.csv").code == 0
+    assert [line.split(",")[:3] for line in (tmp_path / "out.csv").read_text().splitlines()[1:]] == [
+        ["1", "b", "1"], ["2", "x", "1"],
+    ]  # fmt: skip
+    refused = run("fuse", *runs, "--tag", "ours", "-o", tmp_path / "other.csv")
+    assert (refused.code, "a tag belongs to a TREC run" in refused.err) == (1, True)
+    assert not (tmp_path / "other.csv").exists()
+
+
+@pytest.mark.parametrize("args", [["--top", "0"], ["--top", "many"], ["--tag", "two words"], ["--tag", ""]])
+def test_a_wrong_top_or_tag_is_wrong_usage(run: Run, runs: list[Path], args: list[str]) -> None:
+    failed = run("fuse", *runs, *args)
+    assert (failed.code, failed.out) == (2, "")
+    assert args[0] in failed.err

@@ -24,6 +24,8 @@ def run(
     columns: options.Columns = None,
     values: options.Values = None,
     memory: options.Memory = None,
+    top: options.Top = None,
+    tag: options.Tag = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fuse runs into one; without -o the fused run goes to stdout."""
@@ -38,5 +40,7 @@ def run(
         columns=columns,
         values=values,
         memory=memory,
+        top=top,
+        tag=tag,
         quiet=quiet,
     )

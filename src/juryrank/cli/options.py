@@ -28,6 +28,13 @@ def a_file_or_stdout(path: Path | None) -> Path | None:
     return None if path == Path("-") else a_file(path)
 
 
+def one_word(text: str | None) -> str | None:
+    """A text without blanks, which a TREC run can carry."""
+    if text is not None and len(text.split()) != 1:
+        raise typer.BadParameter(f"a tag is one word, got {text!r}")
+    return text
+
+
 Sources = Annotated[list[Path], typer.Argument(metavar="DATA", help="Files or folders; several are read as one.")]
 Output = Annotated[
     Path | None,
@@ -74,6 +81,10 @@ Memory = Annotated[
     typer.Option(
         "--memory", metavar="SIZE", help="Go query by query in about this much memory (500MB, 2GB): runs and Parquet."
     ),
+]
+Top = Annotated[int | None, typer.Option("--top", min=1, help="Items of each query that are written; default: all.")]
+Tag = Annotated[
+    str | None, typer.Option("--tag", callback=one_word, help="Name of the result in a TREC run; default: juryrank.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=hush, help="No progress bars and no notes; warnings stay.")

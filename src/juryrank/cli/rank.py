@@ -29,6 +29,8 @@ def run(
     columns: options.Columns = None,
     values: options.Values = None,
     memory: options.Memory = None,
+    top: options.Top = None,
+    tag: options.Tag = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Rank the items of a data set by one method or model; without -o a TREC run goes to stdout."""
@@ -40,13 +42,14 @@ def run(
     from juryrank.models import load
     from juryrank.readers import write
     from juryrank.readers.atomic import stdout
-    from juryrank.readers.trec_run import rows_of
+    from juryrank.readers.trec_run import OUR_TAG, rows_of
 
     chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
     if memory is not None:
         if labels is not None or features is not None:
             raise typer.BadParameter("with a limit of memory only lists are read, no labels and no features")
-        _by_query(data, chosen, out, memory, source_format, options.table_options(columns, values), quiet)
+        given_options = options.table_options(columns, values)
+        _by_query(data, chosen, out, memory, source_format, given_options, top, tag, quiet)
         return
     given = options.read_data(
         data, labels=labels, features=features, source_format=source_format, columns=columns, values=values
@@ -54,10 +57,11 @@ def run(
     with bars(quiet=quiet):
         consensus = (chosen if model is not None else chosen.fit(given)).predict(given)
     if out is None:
-        stdout().write(run_lines(rows_of(consensus)))
+        stdout().write(run_lines(rows_of(consensus, top, tag or OUR_TAG)))
         return
-    write(consensus, out)
-    note(f"{out}: {len(consensus)} queries, {len(consensus.scores)} items ranked by {chosen.name}", quiet=quiet)
+    write(consensus, out, top=top, tag=tag)
+    items = sum(min(int(size), top or size) for size in consensus.rankings.query_size)
+    note(f"{out}: {len(consensus)} queries, {items} items ranked by {chosen.name}", quiet=quiet)
 
 
 def _by_query(
@@ -67,15 +71,18 @@ def _by_query(
     memory: str,
     source_format: str | None,
     given: dict[str, Any],
+    top: int | None,
+    tag: str | None,
     quiet: bool,
 ) -> None:
     from juryrank.readers.atomic import stdout
+    from juryrank.readers.trec_run import OUR_TAG
     from juryrank.streaming import rank_files
 
     with bars(quiet=quiet):
         queries, items = rank_files(
             data, chosen, stdout() if out is None else out, memory=options.size(memory), format=source_format,
-            options=given,
+            options=given, top=top, tag=tag or OUR_TAG,
         )  # fmt: skip
     if out is not None:
         note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=quiet)

@@ -322,26 +322,29 @@ class Consensus(ByQuery):
             for q, query in enumerate(r.queries)
         }
 
-    def to_frame(self) -> pl.DataFrame:
-        """A polars frame with query, item, rank and score, best first."""
+    def to_frame(self, top: int | None = None) -> pl.DataFrame:
+        """A polars frame with query, item, rank and score, best first; of each query all items, or ``top``."""
         import polars as pl
 
-        r, order = self.rankings, self.order
-        query = parents(r.slot_ptr)
+        r, order, query = self.rankings, self.order, parents(self.rankings.slot_ptr)
+        rank = np.arange(len(order)) - r.slot_ptr[query] + 1
+        if top is not None:
+            kept = rank <= top
+            order, query, rank = order[kept], query[kept], rank[kept]
         queries = pl.Series(r.queries, dtype=pl.String)
         return pl.DataFrame(
             {
                 "query": queries.gather(query),
                 "item": r.names_of(r.slot_item[order]),
-                "rank": np.arange(len(order)) - r.slot_ptr[query] + 1,
+                "rank": rank,
                 "score": self.scores[order],
             }
         )
 
-    def to_trec(self, tag: str = "juryrank") -> str:
+    def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
         """The lines of a TREC run file; a DataError for a name with blanks, which a run cannot carry."""
         import polars as pl
 
         from juryrank.data.trec_lines import run_lines
 
-        return run_lines(self.to_frame().with_columns(expert=pl.lit(tag))).decode()
+        return run_lines(self.to_frame(top).with_columns(expert=pl.lit(tag))).decode()

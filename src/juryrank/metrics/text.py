@@ -15,7 +15,8 @@ TREC_SHAPE = re.compile(r"\s*(?P<name>[A-Za-z_]+?)[_.](?P<cutoff>\d+)\s*")
 TREC_OTHERS = (
     "11pt_avg", "bing", "bpref", "g", "gm_bpref", "gm_map", "infap", "iprec_at_recall", "ndcg_rel",
     "num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "official", "relative_p", "relstring",
-    "rndcg", "rprec", "rprec_mult", "runid", "set_f", "set_map", "set_p", "set_recall", "set_relative_p", "utility", "yaap",
+    "rndcg", "rprec", "rprec_mult", "runid", "set_f", "set_map", "set_p", "set_recall", "set_relative_p", "utility",
+    "yaap",
 )  # fmt: skip
 
 

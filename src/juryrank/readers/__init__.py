@@ -10,7 +10,7 @@ from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.errors import DataError
-from juryrank.readers import letor
+from juryrank.readers import letor, trec_run
 from juryrank.readers.folds import fold_folders, folds_among, read_folds
 from juryrank.readers.formats import FORMATS, format_for, named
 from juryrank.readers.gather import (
@@ -57,15 +57,29 @@ def read(
     return data if labels is None else data.with_labels(_labels(labels))
 
 
-def write(thing: Dataset | Consensus, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+def write(
+    thing: Dataset | Consensus,
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002
+    *,
+    top: int | None = None,
+    tag: str | None = None,
+) -> None:
     """Write a Dataset or Consensus in the format of the ending of ``path``, or in ``format``.
 
-    A file appears whole or not at all. What a format cannot carry of the lists is an error.
+    A file appears whole or not at all. What a format cannot carry of the lists is an error. Of a Consensus, ``top``
+    items of each query are written (by default all), and ``tag`` names it in a TREC run.
     """
     if not isinstance(thing, Dataset | Consensus):
         raise DataError(f"write takes a Dataset or a Consensus, got {type(thing).__name__}")
     target = Path(path)
-    format_for(thing, target, format).write(thing, target)
+    chosen = format_for(thing, target, format)
+    given = {name: value for name, value in (("top", top), ("tag", tag)) if value is not None}
+    if given and not isinstance(thing, Consensus):
+        raise DataError(f"{' and '.join(given)}: only a Consensus is cut and named when it is written, not a Dataset")
+    if tag is not None and chosen is not trec_run:
+        raise DataError(f"{target}: a tag belongs to a TREC run, and this is a table")
+    chosen.write(thing, target, **given)
 
 
 def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Long | None) -> Dataset:

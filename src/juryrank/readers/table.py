@@ -98,9 +98,9 @@ def directed(found: dict[str, str], values: str | None, source: str) -> dict[str
     return {values if word == "value" else word: header for word, header in found.items()}
 
 
-def write(thing: Dataset | Consensus, path: Path) -> None:
+def write(thing: Dataset | Consensus, path: Path, top: int | None = None) -> None:
     """Every entry, then the items that nobody ranks; columns that say nothing are left out."""
-    tabular.save_frame(thing.to_frame() if isinstance(thing, Consensus) else frame_of(thing), path)
+    tabular.save_frame(thing.to_frame(top) if isinstance(thing, Consensus) else frame_of(thing), path)
 
 
 def frame_of(data: Dataset) -> pl.DataFrame:

@@ -44,9 +44,9 @@ def read(source: Source) -> Long:
     return Long(name=str(source.path), entries=frame, one_expert=frame["expert"].n_unique() == 1)
 
 
-def write(thing: Dataset | Consensus, path: Path) -> None:
+def write(thing: Dataset | Consensus, path: Path, top: int | None = None, tag: str = OUR_TAG) -> None:
     """One file for a consensus or a single expert, otherwise a folder with one file per expert."""
-    rows = rows_of(thing)
+    rows = rows_of(thing, top, tag)
     if isinstance(thing, Consensus) or (len(thing.experts) == 1 and path.suffix):
         save(path, run_lines(rows))
         return
@@ -67,10 +67,10 @@ def _file_name(expert: str) -> str:
     return quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith("."))
 
 
-def rows_of(thing: Dataset | Consensus) -> pl.DataFrame:
+def rows_of(thing: Dataset | Consensus, top: int | None = None, tag: str = OUR_TAG) -> pl.DataFrame:
     """The rows of a run; lists without scores get the negative rank as score."""
     if isinstance(thing, Consensus):
-        frame = thing.to_frame().with_columns(expert=pl.lit(OUR_TAG))
+        frame = thing.to_frame(top).with_columns(expert=pl.lit(tag))
     else:
         demand_single_lists(thing.rankings, "a TREC run")
         warn_of_loss(
