@@ -108,6 +108,18 @@ def test_a_run_that_finds_nothing_has_the_value_zero_with_a_warning():
         assert evaluate(RUN, {"q1": {"z": 1}, "q2": {"w": 1}}, "RR")["RR"] == 0.0
 
 
+def test_an_expert_without_a_list_in_the_labelled_queries_counts_zero():
+    data = from_dicts({"x": {"q1": ["a"], "q2": ["b"]}, "y": {"q2": ["b"]}}, labels={"q1": {"a": 1}})
+    with pytest.warns(DataWarning) as told:
+        assert evaluate(data, data, "RR")["RR"] == {"x": 1.0, "y": 0.0}
+    assert sorted(str(w.message) for w in told) == [
+        "1 of 2 queries have no labels; left out",
+        "x: 1 of 2 queries have no labels; left out",
+        "y ranks nothing in 1 of 1 queries that have labels; they count 0",
+        "y: 1 of 2 queries have no labels; left out",
+    ]
+
+
 def test_one_run_that_finds_something_is_enough_to_be_quiet():
     runs = {"ours": {"q1": ["k"], "q2": ["l"]}, "theirs": RUN}
     assert evaluate(runs, LABELS, "RR")["RR"] == {"ours": 0.0, "theirs": 0.75}

@@ -115,9 +115,9 @@ class Truth:
         place = {query: q for q, query in enumerate(rankings.queries)}
         found = np.array([place.get(query, len(place)) for query in self.queries], np.int64)
         hit = int((found < len(place)).sum())
-        labelled, listed = np.flatnonzero(np.diff(self.known.label_ptr)), np.flatnonzero(rankings.query_size)
-        if len(labelled) and len(listed):
-            check_queries(self.known, rankings, labelled, listed, name)
+        labelled = np.flatnonzero(np.diff(self.known.label_ptr))
+        if len(labelled) and len(place):  # also queries in which an expert alone ranks nothing
+            check_queries(self.known, rankings, labelled, np.arange(len(place)), name)
         if extra := len(place) - hit:
             warnings.warn(
                 f"{name}: {extra} of {len(place)} queries have no labels; left out", DataWarning, stacklevel=4
