@@ -145,6 +145,17 @@ def test_explain_shows_weights_and_with_data_the_rest(run: Run, model: Path) -> 
     assert content["without"]["refitted"] is False
 
 
+@pytest.mark.parametrize(
+    "spelled", [["a", "b"], ["--data", "a", "--data", "b"], ["--data", "a", "b"], ["a", "--data", "b"]], ids=" ".join
+)
+def test_explain_and_export_take_several_files(run: Run, model: Path, runs: list[Path], spelled: list[str]) -> None:
+    paths = dict(zip("ab", runs, strict=True))
+    given = [paths.get(word, word) for word in spelled]
+    content = json.loads(run("explain", model, *given, "--format", "json").out)
+    assert sorted(content["redundancy"]["experts"]) == ["bm25", "dense"]
+    assert run("export", model, *given, "--to", "elasticsearch").code == 0
+
+
 def test_explain_refits_when_asked(run: Run, model: Path) -> None:
     content = json.loads(run("explain", model, "--data", DEMO, "--refit", "-m", "AP", "--format", "json").out)
     assert content["without"]["refitted"] is True

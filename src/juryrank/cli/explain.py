@@ -12,10 +12,11 @@ PICTURES = ("png", "svg")
 
 def run(
     model: options.Model,
+    more: options.MoreData = None,
     data: options.Data = None,
     labels: options.Labels = None,
     query: Annotated[
-        str | None, typer.Option("--query", help="Show what each expert adds to the items of this query of --data.")
+        str | None, typer.Option("--query", help="Show what each expert adds to the items of this query of DATA.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Items of the query that are shown.")] = 20,
     refit: Annotated[
@@ -31,14 +32,15 @@ def run(
     values: options.Values = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Explain a model: weights of experts; with --data whom it could do without, who agrees with whom, one query."""
+    """Explain a model: weights of experts; with DATA whom it could do without, who agrees with whom, one query."""
     from juryrank.explain import explain
     from juryrank.models import load
 
-    if query is not None and not data:
-        raise typer.BadParameter("a query is of lists: give --data, too", param_hint="--query")
+    sources = [*(data or []), *(more or [])]
+    if query is not None and not sources:
+        raise typer.BadParameter("a query needs the data it is in: juryrank explain MODEL DATA…", param_hint="--query")
     fitted = load(model)
-    given = options.optional_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
+    given = options.optional_data(sources, labels=labels, source_format=source_format, columns=columns, values=values)
     with bars(quiet=quiet):
         metrics = metric or list(options.DEFAULT_METRICS)
         found = explain(fitted, given, query, metrics=metrics, refit=refit, top=top)

@@ -11,6 +11,7 @@ from juryrank.cli.screen import note
 def run(
     model: options.Model,
     to: Annotated[str, typer.Option("--to", help="json, csv, python, sql, elasticsearch, opensearch or qdrant.")],
+    more: options.MoreData = None,
     data: options.Data = None,
     labels: options.Labels = None,
     depth: Annotated[
@@ -25,12 +26,13 @@ def run(
     values: options.Values = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Export a model; search engines get weights that are fitted to --data. Without -o the text goes to stdout."""
+    """Export a model; search engines get weights that are fitted to DATA. Without -o the text goes to stdout."""
     from juryrank.export import export
     from juryrank.models import load
 
+    sources = [*(data or []), *(more or [])]
     fitted = load(model)
-    given = options.optional_data(data, labels=labels, source_format=source_format, columns=columns, values=values)
+    given = options.optional_data(sources, labels=labels, source_format=source_format, columns=columns, values=values)
     text = export(fitted, to, data=given, depth=depth, items=items)
     if out is None:
         print(text, end="")

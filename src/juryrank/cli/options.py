@@ -51,7 +51,14 @@ Method = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model of `juryrank fit`.")]
 Fitted = Annotated[Path | None, typer.Option("--model", help="A model of `juryrank fit`, in place of --method.")]
-Data = Annotated[list[Path] | None, typer.Option("--data", help="Files or folders with lists; repeatable.")]
+# ``--data runs/*`` is one path for the option and the others for the argument; together they are the data.
+Data = Annotated[
+    list[Path] | None,
+    typer.Option("--data", help="The same as DATA; repeatable."),
+]
+MoreData = Annotated[
+    list[Path] | None, typer.Argument(metavar="[DATA…]", help="Files or folders with lists; several are read as one.")
+]
 Params = Annotated[
     list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
 ]
@@ -174,5 +181,5 @@ def optional_data(sources: list[Path] | None, **reading: Any) -> Dataset | None:
     if sources:
         return read_data(sources, **reading)
     if reading.get("labels") is not None:
-        raise typer.BadParameter("labels are of lists: give --data, too", param_hint="--labels")
+        raise typer.BadParameter("labels need the lists that they are of: give DATA, too", param_hint="--labels")
     return None
