@@ -22,6 +22,7 @@ from juryrank.methods import Aggregator
 from juryrank.progress import track
 from juryrank.readers.atomic import replacing
 from juryrank.readers.by_query import QueryFiles
+from juryrank.readers.experts import by_expert
 from juryrank.readers.trec_run import OUR_TAG, rows_of
 
 WHOLE = 1 << 62  # more items than a query has
@@ -47,6 +48,8 @@ def rank_files(
     """
     _demand_alone(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
+    if weights := getattr(model, "weights", None):
+        model = copy(model).set_params(weights=by_expert(weights, files.aliases))
     at_once = 1 if threads() == 1 else threads() + 1  # while some wait for the interpreter, others compute
     size = min(max(memory // (at_once + 1), LEAST), files.most)
 

@@ -13,7 +13,7 @@ DUPLICATES = {
     "a.run": "q Q0 x 1 9 t\nq Q0 y 2 8 t\nq Q0 x 3 7 t\n",
     "a.csv": "query,item,expert,rank\nq,x,t,1\nq,y,t,2\nq,x,t,3\n",
     "a.letor": "0 qid:q 1:3 2:NULL #docid = x\n0 qid:q 1:2 2:NULL #docid = y\n0 qid:q 1:1 2:NULL #docid = x\n",
-    "u.data": "t\tx\t5\nt\ty\t4\nt\tx\t3\n",
+    "u.data": "t\tx\t5\t881250949\nt\ty\t4\t881250949\nt\tx\t3\t881250949\n",
     "a.soi": "# DATA TYPE: soi\n1: 1,2,1\n",
 }
 TIES = {
@@ -21,7 +21,7 @@ TIES = {
     "a.csv": "query,item,expert,rank\nq,x,t,1\nq,y,t,1\nq,z,t,3\n",
     "b.csv": "query,item,expert,score\nq,x,t,4\nq,y,t,4\nq,z,t,-3\n",
     "a.letor": "0 qid:q 1:1 2:NULL #docid = x\n0 qid:q 1:1 2:NULL #docid = y\n0 qid:q 1:3 2:NULL #docid = z\n",
-    "u.data": "t\tx\t5\nt\ty\t5\nt\tz\t3\n",
+    "u.data": "t::x::5\nt::y::5\nt::z::3\n",
     "a.toc": "# DATA TYPE: toc\n1: {1,2},3\n",
 }
 

@@ -26,6 +26,7 @@ def run(
         ),
     ] = None,
     labels: options.Labels = None,
+    label_columns: options.LabelColumns = None,
     features: options.Features = None,
     folds: Annotated[
         str | None,
@@ -49,7 +50,13 @@ def run(
     from juryrank.compare import compare
 
     given = options.read_data(
-        data, labels=labels, features=features, source_format=source_format, columns=columns, values=values
+        data,
+        labels=labels,
+        label_columns=label_columns,
+        features=features,
+        source_format=source_format,
+        columns=columns,
+        values=values,
     )
     with bars(quiet=quiet) as show:
         found = compare(

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 
 def run(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="TREC runs or tables; each expert is one row.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN", callback=options.stdin_once, help="TREC runs or tables; each expert is one row."),
+    ],
     labels: options.Labels = None,
+    label_columns: options.LabelColumns = None,
     metric: options.Metrics = None,
     convention: options.Convention = "trec",
     per_query: Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")] = False,
@@ -32,7 +36,9 @@ def run(
     """Evaluate each expert alone against labels (those of --labels, or those in the data)."""
     from juryrank.evaluate import evaluate
 
-    data = options.read_data(runs, labels=labels, source_format=source_format, columns=columns, values=values)
+    data = options.read_data(
+        runs, labels=labels, label_columns=label_columns, source_format=source_format, columns=columns, values=values
+    )
     found = evaluate(data, data, metric or list(options.DEFAULT_METRICS), convention=convention)
     results.deliver(PerQuery(found) if per_query else found, form, as_json=as_json, out=out, quiet=quiet)
 

@@ -15,6 +15,7 @@ def run(
     more: options.MoreData = None,
     data: options.Data = None,
     labels: options.Labels = None,
+    label_columns: options.LabelColumns = None,
     query: Annotated[
         str | None, typer.Option("--query", help="Show what each expert adds to the items of this query of DATA.")
     ] = None,
@@ -40,7 +41,9 @@ def run(
     if query is not None and not sources:
         raise typer.BadParameter("a query needs the data it is in: juryrank explain MODEL DATA…", param_hint="--query")
     fitted = load(model)
-    given = options.optional_data(sources, labels=labels, source_format=source_format, columns=columns, values=values)
+    given = options.optional_data(
+        sources, labels=labels, label_columns=label_columns, source_format=source_format, columns=columns, values=values
+    )
     with bars(quiet=quiet):
         metrics = metric or list(options.DEFAULT_METRICS)
         found = explain(fitted, given, query, metrics=metrics, refit=refit, top=top)

@@ -19,10 +19,15 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", callback=options.a_file, help="The model goes here, as JSON.")],
     method: options.Method = "jury",
     labels: options.Labels = None,
+    label_columns: options.LabelColumns = None,
     features: options.Features = None,
     valid: Annotated[
         list[Path] | None,
-        typer.Option("--valid", help="Queries to choose on, for methods that do: files or folders; repeatable."),
+        typer.Option(
+            "--valid",
+            callback=options.stdin_once,
+            help="Queries to choose on, for methods that do: files or folders; repeatable.",
+        ),
     ] = None,
     param: options.Params = None,
     weights: options.Weights = None,
@@ -39,13 +44,20 @@ def run(
     chosen = options.chosen_method(method, param, weights)
     given, held = (
         options.read_data(
-            paths, labels=labels, features=features, source_format=source_format, columns=columns, values=values
+            paths,
+            labels=labels,
+            label_columns=label_columns,
+            features=features,
+            source_format=source_format,
+            columns=columns,
+            values=values,
         )
         if paths
         else None
         for paths in (data, valid)
     )
     assert given is not None
+    options.use_tags(chosen, given)
     with bars(quiet=quiet):
         chosen.fit(given, valid=held)
     save(chosen, out)

@@ -9,7 +9,12 @@ from juryrank.cli import completion, options, rank
 
 
 def run(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="TREC runs or tables, one per expert; or folders.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN", callback=options.stdin_once, help="TREC runs or tables, one per expert; or folders."
+        ),
+    ],
     out: options.Output = None,
     method: Annotated[
         str | None,

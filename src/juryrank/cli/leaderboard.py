@@ -11,7 +11,12 @@ from juryrank.cli.screen import note
 
 def run(
     battles: Annotated[
-        list[Path], typer.Argument(metavar="BATTLES…", help="Comparisons (left, right, winner), rankings or ratings.")
+        list[Path],
+        typer.Argument(
+            metavar="BATTLES…",
+            callback=options.stdin_once,
+            help="Comparisons (left, right, winner), rankings or ratings.",
+        ),
     ],
     method: options.Method = "bradley-terry",
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamples behind the intervals.")] = 1000,
@@ -42,6 +47,7 @@ def run(
 
     chosen = options.chosen_method(method, param, weights)
     given = options.read_data(battles, source_format=source_format, columns=columns, values=values)
+    options.use_tags(chosen, given)
     board = leaderboard(
         given, chosen, bootstrap=bootstrap, interval=interval, by=by, level=level, seed=seed, elo=elo,
         judges=not no_judges,

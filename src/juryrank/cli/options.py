@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO
 
 import typer
 
@@ -35,16 +38,33 @@ def one_word(text: str | None) -> str | None:
     return text
 
 
-Sources = Annotated[list[Path], typer.Argument(metavar="DATA", help="Files or folders; several are read as one.")]
+def stdin_once(context: typer.Context, given: Any) -> Any:
+    """Paths to read; ``-`` is stdin, for one of them."""
+    paths = given if isinstance(given, list) else [given]
+    context.meta["stdin"] = context.meta.get("stdin", 0) + paths.count(STDIN)
+    if context.meta["stdin"] > 1:
+        raise typer.BadParameter("- is stdin and can be read once only")
+    return given
+
+
+STDIN = Path("-")
+Sources = Annotated[
+    list[Path],
+    typer.Argument(metavar="DATA", callback=stdin_once, help="Files or folders, - for stdin; several are read as one."),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
         "--out", "-o", callback=a_file_or_stdout, help="Write here; the ending names the format; - is stdout."
     ),
 ]
-Labels = Annotated[Path | None, typer.Option("--labels", "--qrels", help="Labels of the items: TREC qrels or a table.")]
+Labels = Annotated[
+    Path | None,
+    typer.Option("--labels", "--qrels", callback=stdin_once, help="Labels of the items: TREC qrels or a table."),
+]
 Features = Annotated[
-    list[Path] | None, typer.Option("--features", help="Item features: LETOR feature files or tables; repeatable.")
+    list[Path] | None,
+    typer.Option("--features", callback=stdin_once, help="Item features: LETOR feature files or tables; repeatable."),
 ]
 Method = Annotated[
     str, typer.Option("--method", help="A name from `juryrank methods`.", autocompletion=completion.methods)
@@ -54,10 +74,15 @@ Fitted = Annotated[Path | None, typer.Option("--model", help="A model of `juryra
 # ``--data runs/*`` is one path for the option and the others for the argument; together they are the data.
 Data = Annotated[
     list[Path] | None,
-    typer.Option("--data", help="The same as DATA; repeatable."),
+    typer.Option("--data", callback=stdin_once, help="The same as DATA; repeatable."),
 ]
 MoreData = Annotated[
-    list[Path] | None, typer.Argument(metavar="[DATA…]", help="Files or folders with lists; several are read as one.")
+    list[Path] | None,
+    typer.Argument(
+        metavar="[DATA…]",
+        callback=stdin_once,
+        help="Files or folders, - for stdin, with lists; several are read as one.",
+    ),
 ]
 Params = Annotated[
     list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
@@ -81,6 +106,12 @@ Convention = Annotated[
 Format = Annotated[str | None, typer.Option("--from", help="Format of the data, when it cannot be recognised.")]
 Columns = Annotated[
     str | None, typer.Option("--columns", metavar="OURS=THEIRS,…", help="Columns of a table: query, item, expert, …")
+]
+LabelColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--label-columns", metavar="OURS=THEIRS,…", help="Columns of a table of --labels: query, item, label."
+    ),
 ]
 Values = Annotated[str | None, typer.Option("--values", help="What the values are: rank (small is best) or score.")]
 Memory = Annotated[
@@ -136,11 +167,17 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def column_names(text: str | None) -> dict[str, str] | None:
-    """``"item=docno"`` as ``{"item": "docno"}``."""
-    return (
-        None if text is None else {ours: str(theirs) for ours, theirs in named_values(names(text), "--columns").items()}
-    )
+def column_names(text: str | None, flag: str = "--columns") -> dict[str, str | list[str] | None] | None:
+    """``"item=docno"`` as ``{"item": "docno"}``; a word that stands there twice has a list, nothing is None."""
+    if text is None:
+        return None
+    out: dict[str, list[str]] = {}
+    for pair in names(text):
+        word, equals, header = (part.strip() for part in pair.partition("="))
+        if not (word and equals):
+            raise typer.BadParameter(f"{flag} takes OURS=THEIRS, got {pair!r}", param_hint=flag)
+        out.setdefault(word, []).append(header)
+    return {word: headers if len(headers) > 1 else headers[0] or None for word, headers in out.items()}
 
 
 def chosen_method(name: str, params: list[str] | None, weights: str | None) -> Aggregator:
@@ -160,20 +197,50 @@ def read_data(
     features: list[Path] | None = None,
     source_format: str | None = None,
     columns: str | None = None,
+    label_columns: str | None = None,
     values: str | None = None,
+    lists: bool = True,
 ) -> Dataset:
-    """The data set that paths and reading options mean."""
+    """The data set that paths and reading options mean; it must have lists, or else features (``lists``)."""
+    from juryrank.errors import DataError
     from juryrank.readers import read
+    from juryrank.readers.gather import no_lists
 
-    source = sources[0] if len(sources) == 1 else sources
-    return read(
-        source,
-        labels=labels,
-        features=features or None,
+    data = read(
+        [or_stdin(path) for path in sources] if len(sources) > 1 else or_stdin(sources[0]),
+        labels=None if labels is None else or_stdin(labels),
+        features=[or_stdin(path) for path in features] if features else None,
         format=source_format,
         columns=column_names(columns),
+        label_columns=column_names(label_columns, "--label-columns"),
         values=values,
     )
+    if lists and not data.rankings.n_lists and data.features is None:
+        raise DataError(no_lists(", ".join(map(str, sources))))
+    return data
+
+
+def or_stdin(path: Path) -> Path | BinaryIO:
+    """The path, or what stdin holds where it is ``-``."""
+    if path != STDIN:
+        return path
+    content = io.BytesIO(_content(sys.stdin))
+    content.name = "stdin"
+    return content
+
+
+@lru_cache(maxsize=1)
+def _content(stream: TextIO) -> bytes:
+    """What is in a stream, which can be read once only."""
+    return stream.buffer.read()
+
+
+def use_tags(method: Aggregator, data: Dataset) -> None:
+    """Let weights that are given by the names of files count for the experts inside."""
+    from juryrank.readers.experts import by_expert
+
+    if weights := getattr(method, "weights", None):
+        method.set_params(weights=by_expert(weights, data.aliases))
 
 
 def optional_data(sources: list[Path] | None, **reading: Any) -> Dataset | None:

@@ -24,6 +24,7 @@ def run(
     param: options.Params = None,
     weights: options.Weights = None,
     labels: options.Labels = None,
+    label_columns: options.LabelColumns = None,
     features: options.Features = None,
     source_format: options.Format = None,
     columns: options.Columns = None,
@@ -46,14 +47,23 @@ def run(
 
     chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
     if memory is not None:
+        if options.STDIN in data:
+            raise typer.BadParameter("stdin cannot be read query by query; save it to a file", param_hint="--memory")
         if labels is not None or features is not None:
             raise typer.BadParameter("with a limit of memory only lists are read, no labels and no features")
         given_options = options.table_options(columns, values)
         _by_query(data, chosen, out, memory, source_format, given_options, top, tag, quiet)
         return
     given = options.read_data(
-        data, labels=labels, features=features, source_format=source_format, columns=columns, values=values
+        data,
+        labels=labels,
+        label_columns=label_columns,
+        features=features,
+        source_format=source_format,
+        columns=columns,
+        values=values,
     )
+    options.use_tags(chosen, given)
     with bars(quiet=quiet):
         consensus = (chosen if model is not None else chosen.fit(given)).predict(given)
     if out is None:

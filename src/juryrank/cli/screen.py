@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from juryrank.cli.wording import on_command_line
 from juryrank.errors import JuryrankWarning
 from juryrank.progress import heard, watched
 
@@ -39,7 +40,7 @@ def speak_utf8() -> None:
 
 def complain(error: object) -> None:
     """One line about what went wrong."""
-    _say(f"error: {error}")
+    _say(f"error: {on_command_line(str(error))}")
 
 
 def note(text: str, *, quiet: bool) -> None:
@@ -81,7 +82,7 @@ def show_warnings_as_lines() -> None:
         line: str | None = None,
     ) -> None:
         if issubclass(category, JuryrankWarning):
-            _say(f"warning: {message}")
+            _say(f"warning: {on_command_line(str(message))}")
         else:
             plain(message, category, filename, lineno, file, line)
 

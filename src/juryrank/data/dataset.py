@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -61,6 +62,7 @@ class Dataset(ByQuery):
     features: Floats | None = None  # [n_slots, n_features]
     feature_names: tuple[str, ...] = ()
     folds: tuple[Fold, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)  # name of a file -> the one expert in it
 
     def __post_init__(self) -> None:
         n = self.rankings.n_slots

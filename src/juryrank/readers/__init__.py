@@ -10,20 +10,13 @@ from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.errors import DataError
-from juryrank.readers import letor, trec_run
+from juryrank.readers import judgements, letor, tabular, trec_run
+from juryrank.readers.columns import Columns
 from juryrank.readers.folds import fold_folders, folds_among, read_folds
 from juryrank.readers.formats import FORMATS, format_for, named
-from juryrank.readers.gather import (
-    candidate_rows,
-    demand_options,
-    files_of,
-    labels_from_dict,
-    loaded,
-    paths_of,
-    rows_of,
-    rows_of_frame,
-    usual_runs_in,
-)
+from juryrank.readers.gather import candidate_rows, demand_options, rows_of, rows_of_frame, usual_runs_in
+from juryrank.readers.headerless import by_number
+from juryrank.readers.inputs import Input, inputs_of, sources_of
 from juryrank.readers.item_features import with_features
 from juryrank.readers.long import Long, together
 
@@ -37,15 +30,18 @@ def read(
     features: Any = None,
     candidates: Any = None,
     format: str | None = None,  # noqa: A002
-    columns: Mapping[str, str] | None = None,
+    columns: Columns = None,
+    label_columns: Columns = None,
     values: str | None = None,
 ) -> Dataset:
-    """The Dataset in a file, several files, a folder of runs or of LETOR folds, or a dataframe.
+    """The Dataset in a file, several files, a folder of runs or of LETOR folds, an open file, or a dataframe.
 
     ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files, or tables with a
     column per feature) are joined by the names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get
     slots though nobody may rank them. The format is found by looking into the files, or is ``format``. For tables,
-    ``columns`` maps our words to other headers, and ``values`` says whether a column ``value`` holds ranks or scores.
+    ``columns`` maps our words to other headers (to numbers of columns where there is no header, to None for no column;
+    ``expert`` to a list where each expert has a column), and ``values`` says whether values are ranks or scores.
+    ``label_columns`` does for ``labels`` what ``columns`` does for the data.
     """
     options = {name: given for name, given in (("columns", columns), ("values", values)) if given is not None}
     extra = None if candidates is None else candidate_rows(candidates)
@@ -54,7 +50,9 @@ def read(
     data = _read(source, format, options, extra)
     if features is not None:
         data = with_features(data, features)
-    return data if labels is None else data.with_labels(_labels(labels))
+    if labels is None and label_columns:
+        raise DataError("label_columns= is about labels=, which is not given")
+    return data if labels is None else data.with_labels(_labels(labels, label_columns))
 
 
 def write(
@@ -84,23 +82,38 @@ def write(
 
 def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Long | None) -> Dataset:
     def build(rows: Long) -> Dataset:
-        return (rows if extra is None else together([rows, extra], rows.name)).build()
+        data = (rows if extra is None else together([rows, extra], rows.name)).build()
+        if not data.rankings.n_slots:
+            raise DataError(f"{rows.name}: nothing to read: no row has an item with a rank, a score or a label")
+        return data
 
     if hasattr(source, "__arrow_c_stream__"):
         return build(rows_of_frame(source, format_name, options))
-    paths = paths_of(source)
-    if len(paths) == 1 and (folders := fold_folders(paths[0])):
-        demand_options(letor, options, str(paths[0]))
+    inputs = inputs_of(source)
+    if folders := _fold_folders(inputs):
+        demand_options(letor, options, str(source))
         rows, members = read_folds(folders, format_name)
         data = build(rows)
         return replace(data, folds=folds_among(data.queries, members))
-    sources = loaded(files_of(paths))
+    sources = sources_of(inputs, whole_folders=by_number(options.get("columns")))
     if extra is None and (usual := usual_runs_in(sources, format_name, options)) is not None:
         return usual
     return build(rows_of(sources, format_name, options))
 
 
-def _labels(labels: Any) -> Labels | Dataset:
+def _fold_folders(inputs: list[Input]) -> list[Path]:
+    only = inputs[0] if len(inputs) == 1 else None
+    return fold_folders(only) if isinstance(only, Path) else []
+
+
+def _labels(labels: Any, columns: Columns) -> Labels | Dataset:
     if isinstance(labels, Labels | Dataset):
         return labels
-    return labels_from_dict(labels) if isinstance(labels, Mapping) else read(labels)
+    if isinstance(labels, Mapping):
+        return judgements.from_dict(labels)
+    if hasattr(labels, "__arrow_c_stream__"):
+        return judgements.of_frame(tabular.arrow(labels), columns).build()
+    inputs = inputs_of(labels)
+    if _fold_folders(inputs):
+        return read(labels)
+    return together(judgements.label_rows(sources_of(inputs), columns), "labels").build()

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -23,12 +24,14 @@ from juryrank.data.rankings import Ints
 from juryrank.errors import DataError
 from juryrank.kernels.jit import threads
 from juryrank.kernels.run_lines import query_starts
-from juryrank.readers import table, tabular, trec_run, usual_runs
-from juryrank.readers.columns import roles
-from juryrank.readers.experts import named_apart
-from juryrank.readers.gather import Options, demand_options, files_of
+from juryrank.readers import table, tabular, trec_qrels, trec_run, usual_runs
+from juryrank.readers.experts import aliases, named_apart, some_tags
+from juryrank.readers.formats import named, of_data, recognised
+from juryrank.readers.gather import Options, demand_options, no_lists
+from juryrank.readers.inputs import warn_of_strange
+from juryrank.readers.layout import Layout, layout
 from juryrank.readers.long import Long, together
-from juryrank.readers.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, plain_lines
+from juryrank.readers.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, files_in, plain_lines
 
 CHUNK = 1 << 23  # bytes, or rows times 8, that are looked at in one piece
 SCATTERED = 4  # stretches per query up to which a file counts as sorted
@@ -110,6 +113,10 @@ class RunFile(QueryFile):
         word = text.strip()
         return (word if word.isascii() else plain_lines(self.path, word)).decode()
 
+    def tags(self) -> set[str]:
+        """The tags in some places of the file."""
+        return some_tags(lambda start, stop: self.source([(start, stop)]).data, self.path.stat().st_size)
+
     def source(self, stretches: Stretches) -> Source:
         """The lines of some stretches."""
         descriptor = os.open(self.path, os.O_RDONLY)
@@ -142,15 +149,22 @@ class TableFile(QueryFile):
     advice = "sort it by its column of queries, as polars' scan_parquet, sort and sink_parquet do beyond memory"
     weight = 500
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Which column is which, by the whole table."""
+        found = layout(pl.scan_parquet(self.path), **self.options, name=str(self.path))
+        if "query" not in found.found:
+            raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
+        if not found.ordered:
+            raise DataError(no_lists(str(self.path)))
+        return found
+
     def chunks(self) -> list[int]:
         return list(range(0, pl.scan_parquet(self.path).select(pl.len()).collect().item(), CHUNK // 8))
 
     def stretches_in(self, chunk: int) -> list[tuple[str, int, int]]:
         frame = pl.scan_parquet(self.path)
-        found = roles(list(frame.collect_schema()), self.options.get("columns"), str(self.path), table.WORDS)
-        if "query" not in found:
-            raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
-        runs = frame.select(pl.col(found["query"]).cast(pl.String)).slice(chunk, CHUNK // 8).collect()
+        runs = frame.select(pl.col(self.layout.found["query"]).cast(pl.String)).slice(chunk, CHUNK // 8).collect()
         rows = runs.to_series().rle().struct.unnest().rows()
         ends = accumulate((row[0] for row in rows), initial=chunk)
         return [(row[1], start, stop) for row, (start, stop) in zip(rows, pairwise(ends), strict=True)]
@@ -167,7 +181,7 @@ class TableFile(QueryFile):
                 row -= stop - start
             return tabular.failing_in(str(self.path))(row, expected)
 
-        return table.read_frame(rows, **self.options, name=str(self.path), expert=self.path.stem, fail=fail)
+        return table.rows_of(rows, self.layout, name=str(self.path), expert=self.path.stem, fail=fail)
 
 
 class Places(NamedTuple):
@@ -191,7 +205,7 @@ class QueryFiles:
     """Several files, read together query by query."""
 
     def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options) -> None:
-        self.files = [_opened(path, format_name, options) for path in files_of(paths)]
+        self.files = _all_opened(paths, format_name, options)
         with ThreadPoolExecutor(threads()) as pool:
             chunks = [[pool.submit(file.stretches_in, chunk) for chunk in file.chunks()] for file in self.files]
             try:
@@ -200,7 +214,7 @@ class QueryFiles:
             except BaseException:
                 pool.shutdown(cancel_futures=True)  # what is wrong with a file is said at once
                 raise
-        self._demand_different_experts()
+        self.aliases = self._named_experts()
         self.queries = sorted({query for file in self.files for query in file.extents}, key=natural_key)
         number = {query: n for n, query in enumerate(self.queries)}
         self.places = [_places(file, number) for file in self.files]
@@ -253,12 +267,11 @@ class QueryFiles:
         pieces = usual_runs.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
         return usual_runs.read(sources, pieces)
 
-    def _demand_different_experts(self) -> None:
-        """A DataError where two runs give one name to their lists for one query: they would be told apart by file."""
+    def _named_experts(self) -> dict[str, str]:
+        """Aliases of experts by file; a DataError where two runs give one name to their lists for one query."""
         seen: dict[str, QueryFile] = {}
-        for file in self.files:
-            if not isinstance(file, RunFile):
-                continue
+        runs = [file for file in self.files if isinstance(file, RunFile)]
+        for file in runs:
             tag = file.source([next(iter(file.extents.values()))[0]]).data.partition(b"\n")[0].split()[-1].decode()
             other = seen.setdefault(tag, file)
             if other is not file and not other.extents.keys().isdisjoint(file.extents):
@@ -266,24 +279,59 @@ class QueryFiles:
                     f"{other.path} and {file.path} both name their expert {tag!r}, and share queries; "
                     "give each file a tag of its own (its last column), or rank without a limit of memory"
                 )
+        return aliases([file.path.stem for file in runs], [file.tags() for file in runs])
+
+
+def _all_opened(paths: Sequence[Path], format_name: str | None, options: Options) -> list[QueryFile]:
+    """The files, and those of folders without what is no data."""
+    out = []
+    for path in paths:
+        if not path.is_dir():
+            out.append(_opened(path, format_name, options))
+            continue
+        strange = [file for file in files_in(path) if not of_data(file) and _is_strange(file)]
+        inside = [file for file in files_in(path) if file not in strange]
+        out += [_opened(file, format_name, options) for file in inside or strange]
+        if inside:
+            warn_of_strange(path, strange)
+    return out
+
+
+def _is_strange(path: Path) -> bool:
+    try:
+        return recognised(_beginning(path)) is None
+    except DataError:
+        return True
 
 
 def _opened(path: Path, format_name: str | None, options: Options) -> QueryFile:
+    source = _beginning(path)
+    if source.parquet:
+        file = TableFile(path, options)
+        assert file.layout  # what is wrong with it is said before the work
+        return file
+    if source.data.startswith((GZIP, ZSTD)):
+        raise DataError(f"{path}: a compressed file cannot be read query by query; unpack it, or use Parquet")
+    found = named(format_name) if format_name else recognised(source)
+    if found is trec_qrels:
+        raise DataError(no_lists(str(path)))
+    if found is not trec_run:
+        raise DataError(f"{path}: only TREC runs and Parquet tables are read query by query; convert the file first")
+    demand_options(trec_run, options, str(path))
+    return RunFile(path, options)
+
+
+def _beginning(path: Path) -> Source:
+    """The first lines of a file, or its first bytes where it is compressed or Parquet."""
     try:
         with path.open("rb") as file:
             start = file.read(HEAD_BYTES)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if start.startswith(PARQUET):
-        return TableFile(path, options)
-    if start.startswith((GZIP, ZSTD)):
-        raise DataError(f"{path}: a compressed file cannot be read query by query; unpack it, or use Parquet")
+    if start.startswith((PARQUET, GZIP, ZSTD)):
+        return Source(path, start)
     cut = start.rfind(b"\n") if len(start) == HEAD_BYTES else -1
-    source = Source(path, plain_lines(path, start if cut < 0 else start[: cut + 1]))
-    if format_name not in (None, "trec-run") or (format_name is None and not trec_run.sniff(source)):
-        raise DataError(f"{path}: only TREC runs and Parquet tables are read query by query; convert the file first")
-    demand_options(trec_run, options, str(path))
-    return RunFile(path, options)
+    return Source(path, plain_lines(path, start if cut < 0 else start[: cut + 1]))
 
 
 def _places(file: QueryFile, number: Mapping[str, int]) -> Places:

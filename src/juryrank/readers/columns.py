@@ -7,29 +7,38 @@ from collections.abc import Callable, Collection, Mapping
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.readers.long import first_true, numbers
+from juryrank.readers.long import first_true
 
 HEADERS = {
     "query": ("qid", "queryid", "topic", "topicid"),
-    "item": ("itemid", "doc", "docid", "docno", "document", "documentid", "movieid", "passageid", "candidate"),
+    "item": (
+        "itemid", "doc", "docid", "docno", "document", "documentid", "movieid", "passageid", "candidate",
+        "corpusid", "pid", "passage", "product", "productid",
+    ),
     "expert": (
         "annotator", "judge", "judgeid", "ranker", "rater", "run", "runid", "system", "tag",
         "user", "userid", "voter", "worker", "workerid",
+        "agent", "algorithm", "annotatorid", "assessor", "engine", "expertid", "method", "model", "modelid",
+        "modelname", "provider", "raterid", "retriever", "reviewer", "reviewerid", "runname", "searchengine", "source",
+        "systemid", "systemname", "voterid",
     ),
     "list": ("listid",),
-    "rank": ("position", "place"),
+    "rank": ("position", "place", "ranking"),
     "score": ("rating", "similarity"),
     "value": (),
-    "label": ("gold", "grade", "rel", "relevance"),
+    "label": ("gold", "grade", "rel", "relevance", "judgment", "judgement", "qrel"),
     "weight": ("count",),
     "left": ("a", "itema", "modela", "player1"),
     "right": ("b", "itemb", "modelb", "player2"),
     "winner": ("won",),
 }  # fmt: skip
+LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # where nothing above is there
 NUMBERS = ("rank", "score", "label", "weight")
 NO_NUMBER = ("", "NULL", "null", "NA", "N/A", "nan", "NaN", "None")
+DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$"
 
 Fail = Callable[[int, str], DataError]  # the error for a row (counted from 0) and what was expected of it
+Columns = Mapping[str, object] | None  # our word -> header, None for no column, or the headers of several experts
 
 
 def plain(header: str) -> str:
@@ -37,41 +46,51 @@ def plain(header: str) -> str:
     return header.strip().lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
-def roles(headers: list[str], columns: Mapping[str, str] | None, source: str, words: Collection[str]) -> dict[str, str]:
+def roles(
+    headers: list[str], columns: Columns, source: str, words: Collection[str], argument: str = "columns"
+) -> dict[str, str]:
     """Our word -> header, from ``columns`` first, then from equal words, then from common headers."""
-    given = dict(columns or {})
-    for word, header in given.items():
-        if word not in words:
-            raise DataError(f"{source}: columns= knows no {word!r} here, only {', '.join(words)}")
-        if header not in headers:
-            raise DataError(f"{source}: no column {header!r}; columns are {_told(headers)}")
+    if strange := [word for word in columns or {} if word not in words]:
+        raise DataError(f"{source}: {argument}= knows no {strange[0]!r} here, only {', '.join(words)}")
+    given = {word: _known(header, headers, source) for word, header in (columns or {}).items() if header}
     free = {header: plain(header) for header in headers if header not in given.values()}
     for word in words:
-        if word in given:
+        if word in (columns or {}):
             continue
-        exact = [header for header, name in free.items() if name == word]
-        found = exact or [header for header, name in free.items() if name in HEADERS[word]]
+        for names in ((word,), HEADERS[word], LAST_RESORT.get(word, ())):
+            found = [header for header, name in free.items() if name in names]
+            if found:
+                break
         if len(found) > 1:
-            raise DataError(
-                f"{source}: columns {_told(found)} could all be the {word}; say which: columns={{{word!r}: …}}"
-            )
+            choice = f"{argument}={{{word!r}: {found[0]!r}}}"
+            raise DataError(f"{source}: columns {told(found)} could all be the {word}; say which, as in {choice}")
         if found:
             given[word] = found[0]
             del free[found[0]]
     return given
 
 
-def typed(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail) -> pl.DataFrame:
+def _known(header: object, headers: list[str], source: str) -> str:
+    """The header that is meant: this one, or the only one that differs from it in case and blanks alone."""
+    alike = [h for h in headers if plain(h) == plain(str(header))]
+    if header not in headers and len(alike) != 1:
+        raise DataError(f"{source}: no column {header!r}; columns are {told(headers)}")
+    return str(header) if header in headers else alike[0]
+
+
+def typed(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *, comma: bool = False) -> pl.DataFrame:
     """The columns under our words; names as text, numbers as float64, and null where something is missing."""
-    return pl.DataFrame(
-        [
-            (as_numbers if word in NUMBERS else _names)(frame[header], header, fail).alias(word)
-            for word, header in found.items()
-        ]
-    )
+
+    def column(word: str, header: str) -> pl.Series:
+        if word in NUMBERS:
+            return as_numbers(frame[header], header, fail, comma=comma)
+        return names(frame[header], header, fail)
+
+    return pl.DataFrame([column(word, header).alias(word) for word, header in found.items()])
 
 
-def _names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
+def names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
+    """A column as text, null where something is missing."""
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise fail(0, f"text or whole numbers in column {header!r} (it is {column.dtype})")
     if column.dtype.is_float():  # whole numbers with gaps come as floats from pandas: 7.0 is the name "7"
@@ -82,19 +101,41 @@ def _names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
     return text.set(text == "", None) if len(text) else text
 
 
-def as_numbers(column: pl.Series, header: str, fail: Fail) -> pl.Series:
-    """A column as float64, null where something is missing."""
-    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column.cast(pl.Float64).fill_nan(None)
+def as_numbers(column: pl.Series, header: str, fail: Fail, *, comma: bool = False) -> pl.Series:
+    """A column as float64, null where something is missing; with ``comma`` 0,5 is a half."""
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise fail(0, f"numbers in column {header!r} (it is {column.dtype})")
-    text = column.cast(pl.String).str.strip_chars()
-    value = numbers(text)
-    wrong = value.is_null() & text.is_not_null() & ~text.is_in(list(NO_NUMBER))
+    frame = column.alias("x").to_frame()
+    value, wrong = frame.select(a=number("x", column.dtype, comma=comma), b=no_number("x", column.dtype, comma=comma))
     if (row := first_true(wrong)) is not None:
-        raise fail(row, f"a number in column {header!r} (not {text[row][:20]!r})")
-    return value.fill_nan(None)
+        text = str(column[row]).strip()
+        hint = "; a decimal comma is understood where ';' separates columns" if "," in text and not comma else ""
+        raise fail(row, f"a number in column {header!r} (not {text[:20]!r}{hint})")
+    return value
 
 
-def _told(headers: list[str]) -> str:
-    return ", ".join(repr(h) for h in headers[:12]) + (" …" if len(headers) > 12 else "")
+def number(header: str, dtype: pl.DataType, *, comma: bool = False) -> pl.Expr:
+    """The values of a column as float64; null where something is missing or no number."""
+    return _cast(header, dtype, comma=comma).fill_nan(None)
+
+
+def no_number(header: str, dtype: pl.DataType, *, comma: bool = False) -> pl.Expr:
+    """Whether something is there that is no number."""
+    text = pl.col(header).cast(pl.String, strict=False).str.strip_chars()
+    return _cast(header, dtype, comma=comma).is_null() & text.is_not_null() & ~text.is_in(list(NO_NUMBER))
+
+
+def _cast(header: str, dtype: pl.DataType, *, comma: bool) -> pl.Expr:
+    if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+        return pl.col(header).cast(pl.Float64)
+    text = pl.col(header).cast(pl.String, strict=False).str.strip_chars()
+    if comma:
+        decimal = text.str.contains(DECIMAL_COMMA)
+        text = pl.when(decimal).then(text.str.replace(",", ".", literal=True)).otherwise(text)
+    return text.cast(pl.Float64, strict=False)
+
+
+def told(headers: Collection[str]) -> str:
+    """Headers as a message shows them."""
+    shown = list(headers)
+    return ", ".join(repr(h) for h in shown[:12]) + (" …" if len(shown) > 12 else "")

@@ -14,11 +14,10 @@ from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
 from juryrank.readers import tabular
-from juryrank.readers.columns import Fail, roles, typed
+from juryrank.readers.columns import Columns, Fail, roles, typed
 from juryrank.readers.long import Long, first_true
 from juryrank.readers.rows import entries_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
-from juryrank.readers.table import Columns
 
 ENDINGS = ()
 OPTIONS = ("columns",)

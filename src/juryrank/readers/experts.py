@@ -1,10 +1,10 @@
-"""Experts of several files, told apart when two files use one name."""
+"""Experts of several files, told apart when two files use one name; names of files as aliases of experts."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -12,6 +12,8 @@ import polars as pl
 from juryrank.errors import DataWarning
 from juryrank.readers.long import Long
 from juryrank.readers.source import Source
+
+SAMPLES, SAMPLE = 8, 1024  # places of a run that are looked at for its tags, and bytes there
 
 
 def named_apart(parts: Sequence[Long], sources: Sequence[Source]) -> list[Long]:
@@ -52,3 +54,35 @@ def _overlap(tag: str, tags: Sequence[str], parts: Sequence[Long]) -> bool:
     ]
     together = pl.concat(queries)
     return together.n_unique() < len(together)
+
+
+def aliases(stems: Sequence[str], experts: Sequence[Collection[str]]) -> dict[str, str]:
+    """Names of files that have one expert each, other than the names of experts and those of several files."""
+    known = set[str]().union(*experts)
+    named = [(stem, next(iter(found))) for stem, found in zip(stems, experts, strict=True) if len(found) == 1]
+    often = {stem for stem, n in Counter(stems).items() if n > 1}
+    return {stem: expert for stem, expert in named if stem not in known | often}
+
+
+def by_expert(values: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
+    """Values whose keys are experts or aliases (of ``names``) by expert; an expert's own name goes first."""
+    out = dict(values)
+    for alias in [name for name in values if name in names and names[name] not in out]:
+        out[names[alias]] = out.pop(alias)
+    return out
+
+
+def experts_in(part: Long) -> set[str]:
+    """The experts of a file."""
+    return set() if part.entries is None else set(part.entries["expert"].unique().to_list())
+
+
+def some_tags(part: Callable[[int, int], bytes], size: int) -> set[str]:
+    """The tags in some places of a run of ``size`` bytes, of which ``part`` gives any stretch."""
+    tags = set[bytes]()
+    starts = {max(0, (size - SAMPLE) * k // (SAMPLES - 1)) for k in range(SAMPLES)}
+    for start in starts:
+        lines = part(start, start + SAMPLE).split(b"\n")
+        whole = lines[start > 0 : None if start + SAMPLE >= size else -1]
+        tags.update(words[-1] for line in whole if (words := line.split()))
+    return {tag.decode(errors="replace") for tag in tags}

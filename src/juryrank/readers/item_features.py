@@ -18,7 +18,8 @@ from juryrank.errors import DataError
 from juryrank.readers import table, tabular
 from juryrank.readers.columns import Fail, as_numbers, roles, typed
 from juryrank.readers.formats import format_of
-from juryrank.readers.gather import files_of, loaded, paths_of, rows_of
+from juryrank.readers.gather import rows_of
+from juryrank.readers.inputs import inputs_of, sources_of
 from juryrank.readers.long import SLOT, features_of, first_true, slot_frame
 from juryrank.readers.source import Source
 
@@ -36,7 +37,7 @@ def _features(given: Any) -> Features:
         return _of_dataset(given)
     if hasattr(given, "__arrow_c_stream__"):
         return _of_table(tabular.arrow(given), "features", tabular.failing_in("features"))
-    sources = loaded(files_of(paths_of(given)))
+    sources = sources_of(inputs_of(given))
     if not any(format_of(source, None) is table for source in sources):
         return _of_dataset(rows_of(sources, "letor-features", {}).build())
     parts = [_of_file(source) for source in sources]

@@ -46,5 +46,5 @@ def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
 def write(data: Dataset, path: Path) -> None:
     """The lines of all slots with their features."""
     if data.features is None:
-        raise DataError("the data has no features to write; format='letor' writes ranks")
+        raise DataError("the data has no features to write; write(…, format='letor') writes ranks")
     save(path, svmlight.text_lines(data, data.features, "nan", data.feature_names, "feature"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -30,6 +30,7 @@ class Long:
     features: pl.DataFrame | None = None  # query, item, one column per feature
     keep_order: bool = False  # slots stand in the order of candidates
     one_expert: bool = False  # the file as a whole is what one expert says
+    aliases: Mapping[str, str] = field(default_factory=dict)  # name of a file -> the one expert in it
 
     def build(self) -> Dataset:
         """The Dataset of these rows; with neither entries nor candidates, what is labelled gets the slots."""
@@ -40,6 +41,7 @@ class Long:
         data = from_long(
             entries, candidates=candidates, labels=self.labels, keep_order=self.keep_order, source=self.name
         )
+        data = replace(data, aliases=self.aliases)
         if self.features is None:
             return data
         names = natural(pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)).to_list()
@@ -66,6 +68,7 @@ def together(parts: Sequence[Long], name: str) -> Long:
         labels=rows("labels"),
         features=None if (features := rows("features")) is None else features.fill_null(0.0),
         keep_order=any(part.keep_order for part in parts),
+        aliases={stem: expert for part in parts for stem, expert in part.aliases.items()},
     )
 
 

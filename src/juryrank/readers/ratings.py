@@ -1,6 +1,7 @@
 """Ratings: user, item, rating (and a time, which is not read), as MovieLens writes them; the user is the expert.
 
-Files without a header have tabs, commas or ``::`` between the columns; files with one are tables.
+Files without a header have tabs, commas or ``::`` between the columns; files with one are tables. Three columns without
+a header and without a time may be anything: only ``format="ratings"`` reads these as ratings.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
 from juryrank.readers import table
+from juryrank.readers.columns import Columns
 from juryrank.readers.long import Long, first_true
 from juryrank.readers.rows import demand_one_query, demand_single_lists, entries_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
@@ -29,11 +31,12 @@ read_frame = table.read_frame  # a frame has a header, and with one ratings are 
 
 
 def sniff(source: Source) -> bool:
-    """A first line of user, item, number, and perhaps a time in seconds, without a header."""
-    return bool(source.start) and BARE.match(source.start[0]) is not None
+    """A first line of user, item, number and a time in seconds, or with ``::`` between them, without a header."""
+    first = BARE.match(source.start[0]) if source.start else None
+    return first is not None and bool(first[3] or first[1] == "::")
 
 
-def read(source: Source, columns: table.Columns = None, values: str | None = None) -> Long:
+def read(source: Source, columns: Columns = None, values: str | None = None) -> Long:
     """One list per user, by rating."""
     first = BARE.match(source.head[0]) if source.head else None
     if first is None or columns or values:

@@ -90,6 +90,11 @@ def load(path: Path) -> Source:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return unpacked(path, data)
+
+
+def unpacked(path: Path, data: bytes) -> Source:
+    """The content of a file at ``path``, decompressed and known to be text or Parquet."""
     data = _unpacked(path, data)
     if not data.strip():
         raise DataError(f"{path}: the file is empty")

@@ -23,7 +23,7 @@ ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
 
 def known_words(source: Source) -> set[str]:
     """Our words that the header or schema of a table file has."""
-    return known_among(_headers(source))
+    return known_among(headers_of(source))
 
 
 def known_among(headers: Iterable[str]) -> set[str]:
@@ -48,10 +48,18 @@ def frame_of(source: Source) -> pl.DataFrame:
     try:
         if source.parquet:
             return pl.read_parquet(data)
-        if _is_json(source):
+        if is_json(source):
             return pl.read_ndjson(data, infer_schema_length=None)
         return pl.read_csv(data, separator=separator_of(source), infer_schema=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise _unreadable(source, str(error).splitlines()[0]) from None
+
+
+def bare_frame(source: Source, data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
+    """The table in text without a header, all text, with these names for its columns."""
+    try:
+        return pl.read_csv(data, has_header=False, separator=separator, infer_schema=False, new_columns=names)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _unreadable(source, str(error).splitlines()[0]) from None
 
 
@@ -61,17 +69,17 @@ def separator_of(source: Source) -> str:
     return next((s for s in ("\t", ",", ";") if s in header), SEPARATORS.get(source.suffix, ","))
 
 
-def failing(source: Source) -> Fail:
+def failing(source: Source, *, header: bool = True) -> Fail:
     """Errors that point at the line of a row."""
 
     def fail(row: int, expected: str) -> DataError:
         if source.parquet:
             return failing_in(str(source.path))(row, expected)
-        if _is_json(source):
+        if is_json(source):
             return source.error(source.lines()["line"][row], expected)
         skipped = len(source.data) - len(source.data.lstrip(b"\n"))  # polars passes over blank lines before the header
         reader = csv.reader(io.StringIO(source.data[skipped:].decode()), delimiter=separator_of(source))
-        for _ in zip(range(row + 2), reader, strict=False):
+        for _ in zip(range(row + 1 + header), reader, strict=False):
             pass
         return source.error(reader.line_num + skipped, expected)
 
@@ -96,25 +104,27 @@ def save_frame(frame: pl.DataFrame, path: Path) -> None:
         save(path, frame.write_csv(separator=SEPARATORS.get(ending, ",")).encode())
 
 
-def _headers(source: Source) -> list[str]:
+def headers_of(source: Source) -> list[str]:
+    """The headers of a table file, or the cells of its first line."""
     try:
         if source.parquet:
             return list(pl.read_parquet_schema(io.BytesIO(source.data)))
-        if _is_json(source):
+        if is_json(source):
             return list(json.loads(source.head[0]))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, RecursionError):
         return []
     return source.head[0].replace('"', "").split(separator_of(source)) if source.head else []
 
 
-def _is_json(source: Source) -> bool:
+def is_json(source: Source) -> bool:
+    """Whether the file has JSON objects."""
     return source.data.lstrip().startswith(b"{")
 
 
 def _unreadable(source: Source, reason: str) -> DataError:
     if source.parquet:
         return DataError(f"{source.path}: the Parquet file is damaged ({reason})")
-    if _is_json(source):
+    if is_json(source):
         return DataError(f"{source.path}: expected one JSON object per line ({reason})")
     reader = csv.reader(io.StringIO(source.data.decode()), delimiter=separator_of(source), strict=True)
     width = 0

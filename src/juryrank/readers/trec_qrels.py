@@ -12,16 +12,16 @@ from juryrank.readers.atomic import save
 from juryrank.readers.long import Long
 from juryrank.readers.rows import labels_frame, text_of
 from juryrank.readers.source import Source
-from juryrank.readers.words import blank_separated, first_words
+from juryrank.readers.words import blank_separated, first_words, is_iteration
 
 ENDINGS = (".qrels",)
 NAMES = ("query", "iteration", "item", "label")
 
 
 def sniff(source: Source) -> bool:
-    """Four blank-separated words, a number last."""
+    """Four blank-separated words: Q0 or a number in the second, a number last."""
     words = first_words(source)
-    return len(words) == len(NAMES) and words[-1].lstrip("-").replace(".", "", 1).isdecimal()
+    return len(words) == len(NAMES) and is_iteration(words[1]) and words[-1].lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def read(source: Source) -> Long:

@@ -18,7 +18,7 @@ from juryrank.readers.atomic import save
 from juryrank.readers.long import Long, warn_of_contradictions
 from juryrank.readers.rows import demand_single_lists, entries_of, text_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
-from juryrank.readers.words import blank_separated, first_words
+from juryrank.readers.words import blank_separated, first_words, is_number
 
 ENDINGS = (".run", ".trec")
 OUR_TAG = "juryrank"
@@ -28,9 +28,9 @@ RANKLESS = ("query", "iteration", "item", "score", "tag")
 
 
 def sniff(source: Source) -> bool:
-    """Six blank-separated words with a number in the fifth, or five with a number in the fourth."""
+    """Six blank-separated words with a number in the fifth, or five with Q0 or 0 second, a number fourth."""
     words = first_words(source)
-    return len(words) in (5, 6) and _is_number(words[-2])
+    return (len(words) == 6 or (len(words) == 5 and words[1] in ("Q0", "q0", "0"))) and is_number(words[-2])
 
 
 def read(source: Source) -> Long:
@@ -81,11 +81,3 @@ def rows_of(thing: Dataset | Consensus, top: int | None = None, tag: str = OUR_T
             frame = frame.with_columns(score=-pl.col("rank"))
     whole = frame.schema["rank"].is_integer()
     return frame if whole else frame.with_columns(text_of(pl.col("rank").cast(pl.Float64)).alias("rank"))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -15,6 +15,20 @@ def first_words(source: Source) -> list[str]:
     return [word.decode() for word in source.start[0].encode().split()] if source.start else []
 
 
+def is_number(text: str) -> bool:
+    """Whether a word is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_iteration(text: str) -> bool:
+    """Whether a word may stand between query and item in TREC's files, where items must not be taken for it."""
+    return text.upper() == "Q0" or is_number(text)
+
+
 def separator_of(data: bytes) -> bytes:
     """The tab where one stands at the beginning, else the blank."""
     return b"\t" if b"\t" in data[:10_000] else b" "
@@ -29,7 +43,7 @@ def blank_separated(
     wrong = pl.any_horizontal(pl.col(demanded).is_null()) | pl.col("more").is_not_null()
     frame = separated(source.data, separator.decode(), names, numeric)
     if frame.select(wrong.any()).item():  # most files have one separator throughout; only others are rewritten
-        frame = separated(_one_blank(source.data, separator), separator.decode(), names, numeric)
+        frame = separated(one_blank(source.data, separator), separator.decode(), names, numeric)
     if (row := first_true(frame.select(wrong).to_series())) is not None:
         told = " ".join(f"{name} (a number)" if name in numeric else name for name in names)
         raise source.error(frame["line"][row], f"{len(names)} columns: {told}")
@@ -53,7 +67,7 @@ def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tupl
     return frame.filter(~pl.all_horizontal(pl.col(names).is_null()))
 
 
-def _one_blank(data: bytes, separator: bytes) -> bytes:
+def one_blank(data: bytes, separator: bytes) -> bytes:
     """The text with ``separator`` for every run of blanks inside a line; lines keep their numbers."""
     data = re.sub(rb"[ \t\f\v]+", separator, data)
     return data.replace(b"\n" + separator, b"\n").replace(separator + b"\n", b"\n").strip(separator)

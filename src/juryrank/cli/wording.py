@@ -1,0 +1,45 @@
+"""Messages of the library in the words of the command line: options in place of Python's arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+OPTIONS = {
+    "columns": "--columns", "label_columns": "--label-columns", "values": "--values", "labels": "--labels",
+    "features": "--features", "format": "--from", "weights": "--weights",
+}  # fmt: skip
+WRITING = re.compile(r"write\(…, format='?([^')]+)'?\)")
+NAMES = re.compile(r"\b(columns|label_columns)=(\{[^{}]*\})")
+VALUE = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})='([^']*)'")
+BARE = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=(…)?(?=[\s,;:.)]|$)")
+
+
+def on_command_line(text: str) -> str:
+    """The same message, with options.
+
+    >>> on_command_line("say columns={'expert': 'model'} and values='rank', or give labels=")
+    'say --columns expert=model and --values rank, or give --labels'
+    >>> on_command_line("columns={'expert': ['a', 'b'], 'item': None, 'score': 3}")
+    '--columns expert=a,expert=b,item=,score=3'
+    """
+    text = WRITING.sub(r"convert --to \1", text)
+    text = NAMES.sub(_columns, text)
+    text = VALUE.sub(lambda found: f"{OPTIONS[found[1]]} {_word(found[2])}", text)
+    return BARE.sub(lambda found: " ".join(filter(None, [OPTIONS[found[1]], found[2]])), text)
+
+
+def _columns(found: re.Match[str]) -> str:
+    try:
+        named: dict[str, Any] = ast.literal_eval(found[2])
+    except (SyntaxError, ValueError):
+        return found[0]
+    lists = {word: header if isinstance(header, list) else [header or ""] for word, header in named.items()}
+    pairs = ",".join(f"{word}={header}" for word, headers in lists.items() for header in headers)
+    return f"{OPTIONS[found[1]]} {_word(pairs)}"
+
+
+def _word(text: str) -> str:
+    """The text as a shell takes it."""
+    return f"'{text}'" if re.search(r"[\s;&|<>()$`\\\"*?]", text) else text
