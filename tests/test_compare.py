@@ -10,13 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import random_dataset
-from juryrank.compare import compare
+from juryrank.compare import compare, prepare
 from juryrank.compare.folds import seeded_folds
-from juryrank.compare.significance import holm, randomisation, randomisations, t_test, win_tie_loss
+from juryrank.compare.plan import estimate
+from juryrank.compare.significance import half_width, holm, randomisation, randomisations, t_test, win_tie_loss
+from juryrank.compare.spec import parse_method, split_methods
 from juryrank.data import Dataset, Fold
-from juryrank.errors import DataError, ParameterError, UnknownNameError
+from juryrank.data.build import from_dicts
+from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.evaluate import evaluate
-from juryrank.methods import RRF, Aggregator, method
+from juryrank.methods import METHODS, RRF, Aggregator, consensus_methods, method
+from juryrank.methods.cost import Cost
 from juryrank.params import param
 
 
@@ -36,6 +40,26 @@ class Popular(Aggregator):
     def _scores(self, rankings, out):
         count = dict(zip(self.names_, self.counts_**self.power, strict=True))
         out[:] = [count.get(name, 0) for name in rankings.items[rankings.slot_item]]
+
+
+@dataclass(kw_only=True)
+class Refusing(Aggregator):
+    """Takes no data at all."""
+
+    name = "refusing"
+
+    def _scores(self, rankings, out):
+        raise DataError("these lists are not for me")
+
+
+@dataclass(kw_only=True)
+class Broken(Aggregator):
+    """Has a bug in its second fold."""
+
+    name = "broken"
+
+    def _scores(self, rankings, out):
+        raise ZeroDivisionError("one over none")
 
 
 @pytest.fixture
@@ -126,7 +150,7 @@ def test_times_are_measured_for_every_method(data):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        ({"methods": [Popular()]}, DataError, "learns from labels, and must be tested on other queries: give folds=5"),
+        ({"methods": [Popular()]}, DataError, "must be tested on other queries: give folds (folds=5 in Python"),
         ({"methods": []}, ParameterError, "at least one method"),
         ({"methods": ["rrf", RRF(k=1)]}, ParameterError, "a label of its own, got 'rrf' twice"),
         ({"baseline": "borda"}, UnknownNameError, "no method in this comparison 'borda'"),
@@ -154,6 +178,195 @@ def test_json_says_how_the_numbers_came_about(data):
     assert (told["seed"], told["convention"], told["folds"], told["baseline"]) == (4, "letor", ["1", "2", "3"], "a")
     assert set(told["versions"]) == {"juryrank", "numpy", "python"}
     assert len(told["per_query"]["b"]["AP"]) == len(told["queries"]) == 25
+
+
+def test_a_method_that_fails_is_skipped_by_name_and_the_others_are_compared(data):
+    with pytest.warns(DataWarning) as told:
+        found = compare(["borda", Refusing(), "rrf", Broken()], data, "AP", folds=3)
+    assert found.names == ("borda", "rrf")
+    assert found.skipped == {"refusing": "these lists are not for me", "broken": "ZeroDivisionError: one over none"}
+    assert {str(w.message) for w in told} == {f"{name} is skipped: {why}" for name, why in found.skipped.items()}
+    alone = compare(["borda", "rrf"], data, "AP", folds=3)
+    assert (found.versus, alone.skipped) == (alone.versus, {})
+    assert json.loads(found.render("json"))["skipped"] == found.skipped
+    assert "Not compared: refusing, broken." in found.render("markdown")
+    assert "Not compared" not in alone.render("markdown")
+
+
+def test_where_no_method_is_left_the_errors_are_raised(data):
+    with pytest.warns(DataWarning, match="skipped"), pytest.raises(ZeroDivisionError):
+        compare([Broken()], data, "AP")
+    with pytest.warns(DataWarning, match="skipped"), pytest.raises(DataError) as caught:
+        compare([Broken(), Refusing()], data, "AP")
+    assert "none of 2 methods could be compared; broken: ZeroDivisionError: one over none; refusing: th" in str(caught)
+
+
+def test_without_its_baseline_a_comparison_says_what_differences_are_to(data):
+    with pytest.warns(DataWarning) as told:
+        found = compare(["borda", "rrf", Refusing()], data, "AP", baseline="refusing")
+    assert found.baseline == "rrf"
+    assert "the baseline refusing is not among the results; differences are to rrf" in [str(w.message) for w in told]
+
+
+def test_a_mistake_in_the_metrics_is_no_fault_of_the_methods(data):
+    with pytest.raises(UnknownNameError, match="no convention 'tREC'"):
+        compare(["rrf", "borda"], data, "AP", convention="tREC")
+
+
+def test_parameters_are_given_as_text(data):
+    found = compare(["rrf:k=10", "borda", "rrf:k=10,ranks=dense"], data, "AP", baseline="borda")
+    assert found.names == ("rrf:k=10", "borda", "rrf:k=10,ranks=dense")
+    assert found.methods["rrf:k=10,ranks=dense"]["params"] == RRF(k=10, ranks="dense").params()
+    assert found.mean("rrf:k=10", "AP") == evaluate(RRF(k=10).fit_predict(data), data, "AP").means()["AP"]
+
+
+@pytest.mark.parametrize(
+    ("text", "methods"),
+    [
+        ("rrf", ["rrf"]),
+        (" rrf , borda,", ["rrf", "borda"]),
+        ("rrf:k=10,borda", ["rrf:k=10", "borda"]),
+        ("rrf:k=10,ranks=dense,borda:missing=last", ["rrf:k=10,ranks=dense", "borda:missing=last"]),
+        ('rrf:weights={"a": 2, "b,c": 1},borda', ['rrf:weights={"a": 2, "b,c": 1}', "borda"]),
+    ],
+)
+def test_commas_separate_methods_and_their_parameters(text, methods):
+    assert split_methods(text) == methods
+
+
+def test_text_of_a_method_may_hold_json():
+    assert parse_method('rrf:weights={"a": 2, "b,c": 1}, k=7').params()["weights"] == {"a": 2, "b,c": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("rrf:k", ParameterError, "written name:parameter=value, rrf:k=10 say; got 'rrf:k'"),
+        ("rrf:z=1", ParameterError, "rrf has no parameter 'z'"),
+        ("rrf:k=-1", ParameterError, "k of RRF must be > 0, got -1"),
+        ("rff:k=1", UnknownNameError, "no method 'rff'"),
+    ],
+)
+def test_mistakes_in_the_text_of_a_method_are_errors_before_any_work(data, text, error, message):
+    with pytest.raises(error) as caught:
+        compare(["borda", text], data, "AP", progress=lambda work: pytest.fail("started"))
+    assert message in str(caught.value)
+    with pytest.raises(ParameterError, match="written name:parameter=value"):
+        split_methods("k=10,rrf")
+
+
+def test_costs_are_counted_by_hand():
+    data = from_dicts({"a": {"q": ["x", "y", "z"], "p": ["x"]}, "b": {"q": ["x", "u"]}})  # q: 4 items, p: 1
+    seconds = {
+        "entries": 3 + 2 + 1,
+        "pairs of items": (4**2 + 1) / 2,
+        "triples of items": (4**3 + 1) / 6,
+        "pairs in lists": (3**2 + 2**2 + 1) / 2,
+    }
+    for unit, expected in seconds.items():
+        assert Cost(unit, 1e9).seconds(data.rankings) == pytest.approx(expected)
+
+
+def test_an_estimate_counts_fits_and_folds_and_threads(data, monkeypatch):
+    monkeypatch.setenv("JURYRANK_THREADS", "1")
+    one_pass = METHODS["cps"].cost.seconds(data.rankings)
+    folds = seeded_folds(5, data, 0)  # each learns from 15 of 25 queries
+    assert estimate(method("cps"), data, ()) == pytest.approx(2 * one_pass)
+    assert estimate(method("cps"), data, folds) == pytest.approx((1 + 5 * 15 / 25) * one_pass)
+    assert estimate(method("rrf"), data, folds) == pytest.approx(RRF.cost.seconds(data.rankings))
+    assert estimate(method("jury"), data, folds) is None
+    monkeypatch.setenv("JURYRANK_THREADS", "4")
+    assert estimate(method("cps"), data, ()) == pytest.approx(2 * one_pass / 4)
+
+
+def test_a_budget_takes_the_quick_methods_and_names_the_others(data):
+    seconds = {name: estimate(method(name), data, ()) for name in consensus_methods()}
+    budget = sum(sorted(seconds.values())[:20])
+    with pytest.warns(DataWarning, match=r"left out, beyond the budget of .*crowd-bt \(under a second\)"):
+        found = compare(None, data, "AP", budget=budget)
+    assert {*found.names, *found.skipped} == set(consensus_methods())
+    assert sum(seconds[name] for name in found.names) <= budget * (1 + 1e-9)
+    assert max(seconds[name] for name in found.names) <= min(seconds[name] for name in found.skipped)
+    with pytest.raises(ParameterError, match="methods that are named take part whatever they cost"):
+        compare(["rrf"], data, "AP", budget=5)
+    with pytest.raises(ParameterError, match="above 0, got 0"):
+        compare(None, data, "AP", budget=0)
+
+
+def test_a_baseline_takes_part_whatever_it_costs(data):
+    assert list(prepare(None, data, "AP", budget=1e-12).chosen) == ["rrf"]
+    assert list(prepare(None, data, "AP", budget=1e-12, baseline="kemeny").chosen) == ["kemeny"]
+    assert list(prepare(None, data, "AP").chosen) == consensus_methods()
+
+
+def test_the_baseline_runs_first_and_slow_methods_last(data):
+    trial, finished = prepare(["crowd-bt", Popular(), "mc4", "rrf", "borda"], data, "AP", folds=2, baseline="mc4"), []
+    trial.run(report=finished.append)
+    assert finished == ["mc4", "rrf", "borda", "crowd-bt", "popular"]
+    assert trial.result().names == ("crowd-bt", "popular", "mc4", "rrf", "borda"), "tables keep the order given"
+
+
+def test_an_interrupted_trial_has_the_methods_that_finished(data):
+    trial = prepare(["borda", "rrf", "copeland"], data, "AP", folds=2)
+
+    def stop_before_the_last(work):
+        yield from work[:3]  # rrf in both folds, borda in one
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trial.run(stop_before_the_last)
+    found = trial.result()
+    assert found.names == ("rrf",)
+    assert found.skipped == dict.fromkeys(["borda", "copeland"], "interrupted before it was finished")
+    assert found.mean("rrf", "AP") == compare(["rrf"], data, "AP", folds=2).mean("rrf", "AP")
+
+
+def test_queries_without_labels_are_left_out_with_one_warning(data):
+    judged = [q for q in range(25) if q % 2]
+    labels = {q: dict.fromkeys("abc", 1) for q in np.array(data.queries)[judged]}
+    runs = {"x": {q: ["a", "b", "c"] for q in data.queries}, "y": {q: ["c", "d"] for q in data.queries}}
+    with pytest.warns(DataWarning) as told:
+        found = compare(["rrf", "borda"], from_dicts(runs, labels=labels), "AP")
+    assert [str(w.message) for w in told] == ["13 of 25 queries have no labels; left out"]
+    assert found.queries == tuple(labels)
+
+
+def test_labels_of_no_query_are_an_error_that_shows_how_queries_are_named():
+    lists = {"x": {"301": ["a", "b"], "302": ["a"], "303": ["b"]}}
+    data = from_dicts(lists, labels={"301": {"a": 1}})
+    others = data[[1, 2]]
+    with pytest.warns(DataWarning), pytest.raises(DataError, match="needs queries with labels, and none of 2 has any"):
+        compare(["rrf"], others, "AP")
+    with pytest.raises(DataError, match=r"at least 2 queries with labels, and none of 2 has any; .* like '302'"):
+        compare(["rrf"], others, "AP", folds=2)
+    with pytest.raises(DataError, match="folds need at least 2 queries with labels, and 1 of 3 has any"):
+        compare(["rrf"], data, "AP", folds=2)
+
+
+def test_a_frame_has_a_row_for_every_method_and_metric(data):
+    found = compare(["rrf", "borda"], data, ["AP", "P@3"])
+    frame = found.to_frame()
+    assert frame.to_dicts() == found.rows()
+    assert frame["method"].to_list() == ["rrf", "rrf", "borda", "borda"]
+    assert frame["p_random_holm"].null_count() == 2, "the baseline is not tested against itself"
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_comparison_is_drawn(data, tmp_path, ending):
+    found = compare(["rrf", "borda", "copeland"], data, ["AP", "P@3"])
+    found.plot(tmp_path / f"picture.{ending}")
+    drawn = (tmp_path / f"picture.{ending}").read_bytes()
+    assert drawn.startswith(b"<?xml" if ending == "svg" else b"\x89PNG")
+    with pytest.raises(UnknownNameError, match="no picture format 'doc'"):
+        found.plot(tmp_path / "picture.doc")
+
+
+def test_the_interval_of_a_difference_is_that_of_scipy(data):
+    found = compare(["rrf", "borda"], data, "AP")
+    difference = found.values[1, 0] - found.values[0, 0]
+    low, high = scipy.stats.t.interval(0.95, 24, difference.mean(), scipy.stats.sem(difference))
+    assert (found.versus["borda", "AP"].low, found.versus["borda", "AP"].high) == pytest.approx((low, high))
+    assert np.isnan(half_width(np.array([0.3])))
 
 
 differences = st.lists(st.integers(-3, 3), min_size=2, max_size=9).map(lambda d: np.array(d, float) / 5)

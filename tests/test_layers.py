@@ -17,7 +17,7 @@ LEVELS = [
     ["readers", "metrics", "features"],
     ["learners"],
     ["methods"],
-    ["models", "export", "datasets"],
+    ["figures", "models", "export", "datasets"],
     ["evaluate", "fuse", "leaderboard", "streaming"],
     ["compare"],
     ["explain"],

@@ -1,5 +1,6 @@
 """A parameter, declared once: default, meaning and bounds in the field of a dataclass."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import Field, field, fields
 from typing import Any
@@ -24,6 +25,18 @@ def param(
 def parameters(owner: Any) -> list[Field[Any]]:
     """The fields of a class or instance that are parameters."""
     return [f for f in fields(owner) if "doc" in f.metadata]
+
+
+def value_of(text: str) -> Any:
+    """The value that text means: JSON where it is JSON, else the text itself.
+
+    >>> value_of("10"), value_of("last")
+    (10, 'last')
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 def check_parameters(owner: Any) -> None:

@@ -24,6 +24,68 @@ def test_compare_takes_every_consensus_method_by_default(run: Run) -> None:
     assert names == consensus_methods()
 
 
+def test_parameters_follow_a_colon_and_the_option_may_be_repeated(run: Run) -> None:
+    shown = run("compare", DEMO, "--methods", "rrf:k=10,borda", "--methods", "rrf:k=5,ranks=dense", "--json")
+    methods = json.loads(shown.out)["methods"]
+    assert {label: (m["name"], m["params"].get("k"), m["params"].get("ranks")) for label, m in methods.items()} == {
+        "rrf:k=10": ("rrf", 10, "given"),
+        "borda": ("borda", None, None),
+        "rrf:k=5,ranks=dense": ("rrf", 5, "dense"),
+    }
+    assert run("compare", DEMO, "--methods", "rrf:z=1").err.startswith(
+        "error: rrf has no parameter 'z'; it has weights"
+    )
+
+
+def test_a_line_for_each_method_comes_as_it_finishes(run: Run) -> None:
+    told = run("compare", DEMO, "--methods", "kemeny,rrf", "-m", "AP").err.splitlines()
+    assert told[0] == "comparing 2 methods on 24 queries, under a second: kemeny, rrf"
+    assert [line.split()[:2] for line in told[1:]] == [["rrf", "AP"], ["kemeny", "AP"]]
+    assert run("compare", DEMO, "--methods", "kemeny,rrf", "--quiet").err == ""
+
+
+def test_methods_beyond_the_budget_are_left_out_by_name(run: Run) -> None:
+    shown = run("compare", DEMO, "--budget", "0.000001", "-m", "AP", "--json")
+    assert list(json.loads(shown.out)["methods"]) == ["rrf"]
+    told = shown.err.splitlines()[1]
+    assert told.startswith("left out for their time: borda (under a second), bradley-terry (under a second), ")
+    assert told.endswith("; --methods names them or takes all, --budget SECONDS allows more")
+    assert run("compare", DEMO, "--methods", "rrf", "--budget", "5").code == 2
+
+
+def test_all_is_every_method_that_needs_no_labels_and_may_stand_beside_others(run: Run) -> None:
+    shown = run("compare", DEMO, "--methods", "all,rrf:k=1,rrf", "-m", "AP", "--json", "--quiet")
+    assert list(json.loads(shown.out)["methods"]) == [*consensus_methods(), "rrf:k=1"]
+
+
+def test_a_method_that_refuses_is_skipped_and_the_others_are_shown(run: Run, tmp_path: Path) -> None:
+    path, qrels = tmp_path / "long.run", tmp_path / "labels.qrels"
+    path.write_text("".join(f"1 Q0 d{n} {n} {20000 - n} long\n" for n in range(1, 10_002)))
+    qrels.write_text("1 0 d1 1\n")
+    shown = run("compare", path, "--labels", qrels, "--methods", "kemeny,rrf", "-m", "AP", "--json")
+    found = json.loads(shown.out)
+    assert (shown.code, list(found["methods"])) == (0, ["rrf"])
+    assert "warning: kemeny is skipped: kemeny compares all pairs and takes up to 10000 items" in shown.err
+    failed = run("compare", path, "--labels", qrels, "--methods", "kemeny,condorcet", "-m", "AP")
+    assert (failed.code, failed.out) == (1, "")
+    assert "error: none of 2 methods could be compared; kemeny: kemeny compares all pairs" in failed.err
+
+
+def test_a_comparison_is_drawn_and_an_unknown_picture_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    assert run("compare", DEMO, "--methods", "borda,rrf", "--plot", tmp_path / "a.svg", "--quiet").code == 0
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
+    failed = run("compare", DEMO, "--methods", "borda,rrf", "--plot", tmp_path / "a.doc")
+    assert (failed.code, failed.out) == (2, "")
+    assert failed.err.startswith("error: no picture format 'doc'")
+
+
+@pytest.mark.parametrize("folds", ["1", "200"])
+def test_a_number_of_folds_that_cannot_be_is_refused(run: Run, folds: str) -> None:
+    failed = run("compare", DEMO, "--methods", "rrf", "--folds", folds)
+    assert failed.code == 1
+    assert failed.err == f"error: folds must be from 2 to 24, the number of queries with labels, got {folds}\n"
+
+
 @pytest.mark.parametrize(
     ("ending", "beginning"),
     [
@@ -38,7 +100,10 @@ def test_compare_writes_the_format_of_the_ending(run: Run, tmp_path: Path, endin
     out = tmp_path / f"table.{ending}"
     written = run("compare", DEMO, "--methods", "borda,rrf", "-o", out)
     assert (written.code, written.out) == (0, "")
-    assert written.err == f"{out}: Comparison(2 methods × 2 metrics × 24 queries, 0 folds, trec, baseline rrf)\n"
+    assert (
+        written.err.splitlines(keepends=True)[-1]
+        == f"{out}: Comparison(2 methods × 2 metrics × 24 queries, 0 folds, trec, baseline rrf)\n"
+    )
     assert out.read_text().startswith(beginning)
 
 

@@ -17,6 +17,7 @@ from juryrank.cli import (
     export,
     fit,
     fuse,
+    interrupts,
     leaderboard,
     methods,
     rank,
@@ -54,18 +55,18 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; exit with 0, 1 (data or parameters are wrong) or 2 (wrong usage or unknown name)."""
+    """Run the command line; exit with 0, 1 (data or parameters are wrong), 2 (wrong usage or unknown name) or 130."""
     guard_stdout()
     show_warnings_as_lines()
     speak_utf8()
     try:
         try:
-            with remarks():
+            with interrupts.watched(), remarks():
                 app(prog_name="juryrank")  # also for ``python -m juryrank``: completion goes by this name
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(interrupts.INTERRUPTED)
     except ReaderGoneError:
         sys.exit(READER_GONE)
     except UnknownNameError as error:

@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import completion, options, results
-from juryrank.cli.screen import bars
+from juryrank.cli import completion, interrupts, options, results
+from juryrank.cli.screen import bars, note
 
 if TYPE_CHECKING:
+    from juryrank.compare.trial import Trial
     from juryrank.data import Dataset, Fold
+
+
+ALL = "all"  # methods, whatever they cost
+BUDGET = 60.0  # seconds
 
 
 def run(
     data: options.Sources,
     methods: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--methods",
             metavar="NAME,…",
-            help="Default: every method that needs no labels.",
+            help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. "
+            "Default: those that need no labels and fit the budget; all: whatever they cost.",
             autocompletion=completion.several_methods,
         ),
     ] = None,
@@ -38,6 +44,14 @@ def run(
     baseline: Annotated[str | None, typer.Option("--baseline", help="Differences are to this method.")] = None,
     convention: options.Convention = "trec",
     seed: Annotated[int, typer.Option("--seed", help="Of the folds and of the randomisation test.")] = 0,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", metavar="SECONDS", help="Without --methods: about how long it may take. Default: 60."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", callback=options.a_file, help="Draw the differences here (png, svg, pdf)."),
+    ] = None,
     form: results.Form = None,
     as_json: results.Json = False,
     out: options.Output = None,
@@ -46,9 +60,14 @@ def run(
     values: options.Values = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare methods: means, differences to a baseline, tests of significance."""
-    from juryrank.compare import compare
+    """Compare methods: means, differences to a baseline, tests of significance.
 
+    Methods that fail on this data are skipped by name. Ctrl-C shows the methods that are finished.
+    """
+    from juryrank.compare import prepare
+
+    check_outputs(plot, out, form)
+    names = named_methods(methods, budget)
     given = options.read_data(
         data,
         labels=labels,
@@ -58,25 +77,81 @@ def run(
         columns=columns,
         values=values,
     )
-    with bars(quiet=quiet) as show:
-        found = compare(
-            options.names(methods) if methods else consensus_methods(),
-            given,
-            metric or list(options.DEFAULT_METRICS),
-            folds=None if folds is None else chosen_folds(folds, given),
-            baseline=baseline,
-            convention=convention,
-            seed=seed,
-            progress=lambda work: show(work, "comparing"),
+    trial = prepare(
+        names,
+        given,
+        metric or list(options.DEFAULT_METRICS),
+        folds=None if folds is None else chosen_folds(folds, given),
+        baseline=baseline,
+        convention=convention,
+        seed=seed,
+        budget=None if methods else budget or BUDGET,
+    )
+    announce(trial, quiet=quiet)
+
+    def deliver() -> None:
+        if (finished := trial.finished()) or trial.failed:
+            if len(finished) + len(trial.failed) < len(trial.chosen):
+                note(f"interrupted: {len(finished)} of {len(trial.chosen)} methods are finished", quiet=quiet)
+            found = trial.result()
+            results.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
+            if plot is not None:
+                found.plot(plot)
+
+    width = max(map(len, trial.chosen))
+    with interrupts.delivered(deliver), bars(quiet=quiet) as show:
+        trial.run(
+            lambda work: show(work, "comparing"), lambda label: note(result_line(trial, label, width), quiet=quiet)
         )
-    results.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
 
 
-def consensus_methods() -> list[str]:
-    """Every method that needs nothing but lists."""
-    from juryrank import methods
+def check_outputs(plot: Path | None, out: Path | None, form: str | None) -> None:
+    """Refuse what cannot be written before the work, not after it."""
+    from juryrank.errors import UnknownNameError
+    from juryrank.figures import check_picture
+    from juryrank.report import FORMATS
 
-    return methods.consensus_methods()
+    if form is not None and form not in FORMATS:
+        raise UnknownNameError.of("format", form, FORMATS)
+    if out is not None and form is None:
+        results.form_of(out)
+    if plot is not None:
+        check_picture(plot)
+
+
+def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | None:
+    """The methods that ``--methods`` names, or None for those that the budget allows."""
+    from juryrank.compare.spec import split_methods
+    from juryrank.methods import consensus_methods
+
+    if texts is None:
+        return None
+    if budget is not None:
+        raise typer.BadParameter("methods that are named take part whatever they cost", param_hint="--budget")
+    named = [name for text in texts for name in split_methods(text)]
+    every = consensus_methods() if ALL in named else []
+    return [*every, *(name for name in named if name != ALL and name not in every)]
+
+
+def announce(trial: Trial, *, quiet: bool) -> None:
+    """What is going to be compared, how long that takes, and what is left out."""
+    from juryrank.compare.plan import total
+
+    count = f"{len(trial.chosen)} method{'s' if len(trial.chosen) > 1 else ''} on {len(trial.queries)} queries"
+    note(f"comparing {count}, {total(trial.estimates)}: {', '.join(trial.chosen)}", quiet=quiet)
+    if trial.left_out:
+        told = ", ".join(f"{name} ({takes})" for name, takes in trial.left_out.items())
+        more = "--methods names them or takes all, --budget SECONDS allows more"
+        note(f"left out for their time: {told}; {more}", quiet=quiet)
+
+
+def result_line(trial: Trial, label: str, width: int) -> str:
+    """One finished method: its means, and the seconds it took."""
+    from juryrank.report import number
+
+    percent = trial.convention == "letor"
+    means = [f"{m} {number(v, percent)}" for m, v in zip(trial.metrics, trial.means(label).tolist(), strict=True)]
+    return "  ".join([label.ljust(width), *means, f"{sum(trial.seconds[label]):.2f} s"])
 
 
 def chosen_folds(text: str, data: Dataset) -> int | tuple[Fold, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from juryrank.cli import completion
 from juryrank.cli.screen import hush
+from juryrank.params import value_of
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
@@ -139,10 +139,7 @@ def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
         name, equals, value = text.rpartition("=") if flag == "--weights" else text.partition("=")
         if not (name and equals):
             raise typer.BadParameter(f"{flag} takes NAME=VALUE, got {text!r}")
-        try:
-            out[name.strip()] = json.loads(value)
-        except json.JSONDecodeError:
-            out[name.strip()] = value
+        out[name.strip()] = value_of(value)
     return out
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from juryrank.cli.interrupts import before_end
 from juryrank.cli.wording import on_command_line
 from juryrank.errors import JuryrankWarning
 from juryrank.progress import heard, watched
@@ -107,5 +108,5 @@ def bars(*, quiet: bool) -> Iterator[Show]:
                 shown.advance(task)
             shown.remove_task(task)
 
-        with watched(show):
+        with watched(show), before_end(shown.stop):  # which also shows the cursor again
             yield show

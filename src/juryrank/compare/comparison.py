@@ -5,32 +5,23 @@ from __future__ import annotations
 import platform
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from juryrank.compare.versus import Versus
 from juryrank.data.rankings import freeze
 from juryrank.errors import UnknownNameError
 from juryrank.evaluate import as_metrics
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, chance, number
 
+if TYPE_CHECKING:
+    import polars as pl
+
 SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class Versus:
-    """A method against the baseline by one metric; p-values are of the queries of all folds together."""
-
-    difference: float  # of the means
-    p_t: float
-    p_t_holm: float
-    p_random: float
-    p_random_holm: float
-    win: int
-    tie: int
-    loss: int
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -46,6 +37,7 @@ class Comparison(Report):
     baseline: str
     methods: dict[str, dict[str, Any]]  # by name: the method and its parameters
     seconds: dict[str, tuple[float, float]]  # by name: to fit and to predict, all folds together
+    skipped: dict[str, str]  # methods that are not compared, and why
     folds: tuple[str, ...]
     convention: str
     seed: int
@@ -66,6 +58,13 @@ class Comparison(Report):
             raise UnknownNameError.of("metric here", str(wanted), map(str, self.metrics))
         return float(self.means[self.names.index(name), self.metrics.index(wanted)])
 
+    def direction(self, name: str, metric: str) -> int:
+        """1 or -1 where a method is better or worse than the baseline (randomisation test, Holm), else 0."""
+        versus = self.versus.get((name, metric))
+        if versus is None or not versus.p_random_holm < SIGNIFICANT:
+            return 0
+        return 1 if versus.difference > 0 else -1
+
     def rows(self) -> list[dict[str, Any]]:
         return [self._row(n, k) for n in range(len(self.names)) for k in range(len(self.metrics))]
 
@@ -74,6 +73,18 @@ class Comparison(Report):
         versus = self.versus.get((name, metric))
         compared = dict.fromkeys(Versus.__dataclass_fields__) if versus is None else asdict(versus)
         return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row per method and metric: what ``rows`` has, by column."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the differences to the baseline with their 95 % intervals to an image file, one panel per metric."""
+        from juryrank.compare.plots import draw_differences
+
+        draw_differences(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -85,6 +96,7 @@ class Comparison(Report):
             "metrics": [str(metric) for metric in self.metrics],
             "methods": self.methods,
             "seconds": {name: {"fit": fit, "predict": predict} for name, (fit, predict) in self.seconds.items()},
+            "skipped": self.skipped,
             "results": self.rows(),
             "queries": list(self.queries),
             "per_query": {
@@ -102,6 +114,8 @@ class Comparison(Report):
         folds = f"{len(self.folds)} folds, " if self.folds else ""
         note = f"{len(self.queries)} queries, {folds}convention {self.convention}{', × 100' if percent else ''}. "
         note += f"▲ ▼: better or worse than {self.baseline} (randomisation test, Holm, p < {SIGNIFICANT})."
+        if self.skipped:
+            note += f" Not compared: {', '.join(self.skipped)}."
         best = range(1, 1 + len(self.metrics))
         tables = [
             Table("Means", ["method", *map(str, self.metrics), "fit s", "predict s"], means, note=note, best=best)
@@ -113,10 +127,7 @@ class Comparison(Report):
         return tables
 
     def _marked(self, n: int, k: int, percent: bool) -> str:
-        versus = self.versus.get((self.names[n], str(self.metrics[k])))
-        mark = ""
-        if versus is not None and versus.p_random_holm < SIGNIFICANT:
-            mark = " ▲" if versus.difference > 0 else " ▼"
+        mark = {1: " ▲", -1: " ▼", 0: ""}[self.direction(self.names[n], str(self.metrics[k]))]
         return number(float(self.means[n, k]), percent) + mark
 
     def _times(self, name: str) -> list[str]:

@@ -26,6 +26,12 @@ def splits_of(folds: int | Sequence[Fold] | None, data: Dataset, seed: int) -> t
     return splits
 
 
+def labelled_text(n: int, data: Dataset) -> str:
+    """How many queries have labels, and how queries are named: most often the names are not those of the labels."""
+    example = f"; queries here are named like {data.queries[0]!r}" if len(data) else ""
+    return f"{n or 'none'} of {len(data)} has any{example}"
+
+
 def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
     """``n`` parts of the labelled queries: each is tested once, and chosen on once where there are three or more."""
     known = np.zeros(len(data), bool)
@@ -35,6 +41,8 @@ def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
         said = np.flatnonzero(~np.isnan(data.reference))
         known[np.searchsorted(data.rankings.slot_ptr, said, side="right") - 1] = True
     queries = np.flatnonzero(known)
+    if len(queries) < 2:
+        raise DataError(f"folds need at least 2 queries with labels, and {labelled_text(len(queries), data)}")
     if not 2 <= n <= len(queries):
         raise ParameterError(f"folds must be from 2 to {len(queries)}, the number of queries with labels, got {n}")
     shuffled = np.random.default_rng(seed).permutation(queries)

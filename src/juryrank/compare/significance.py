@@ -30,6 +30,20 @@ def t_test(difference: Floats) -> float:
     return float(2 * stdtr(len(d) - 1, -abs(mean) / error))
 
 
+def half_width(difference: Floats, level: float = 0.95) -> float:
+    """Half the width of the interval of the mean difference, by the t distribution; NaN for fewer than two pairs.
+
+    >>> round(half_width(np.array([1.0, 2.0, 3.0])), 4)
+    2.4841
+    """
+    from scipy.special import stdtrit
+
+    d = _known(difference)
+    if len(d) < 2:
+        return float("nan")
+    return float(stdtrit(len(d) - 1, (1 + level) / 2) * d.std(ddof=1) / np.sqrt(len(d)))
+
+
 def randomisation(difference: Floats, *, seed: int = 0) -> float:
     """Two-sided p of Fisher's randomisation test: how often random signs give a mean as far from 0.
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juryrank.errors import MissingExtraError
+from juryrank.figures import new_figure, save_figure
 
 if TYPE_CHECKING:
     from juryrank.leaderboard.board import Leaderboard
@@ -19,7 +18,7 @@ WRITTEN_UP_TO = 25  # items for which the chances fit into the cells
 def draw_intervals(board: Leaderboard, path: str | PathLike[str]) -> None:
     """Scores from best to worst, each with its interval."""
     at = np.arange(len(board))
-    figure = _figure(7.0, 1.0 + 0.25 * len(board))
+    figure = new_figure(7.0, 1.0 + 0.25 * len(board))
     axes = figure.subplots()
     if not np.isnan(board.low).any():
         axes.hlines(at, board.low, board.high, color="#7a9cc6", linewidth=3)
@@ -28,14 +27,14 @@ def draw_intervals(board: Leaderboard, path: str | PathLike[str]) -> None:
     axes.set_ylim(len(board) - 0.5, -0.5)
     axes.set_xlabel(f"score by {board.method}, {board.level:.0%} interval by {board.interval}")
     axes.grid(axis="x", alpha=0.3)
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def draw_wins(board: Leaderboard, path: str | PathLike[str]) -> None:
     """The chance that each item beats each other."""
     chance = board.win_probability()
     n = len(board)
-    figure = _figure(2.5 + 0.4 * n, 2.0 + 0.4 * n)
+    figure = new_figure(2.5 + 0.4 * n, 2.0 + 0.4 * n)
     axes = figure.subplots()
     image = axes.imshow(np.where(np.eye(n, dtype=bool), np.nan, chance), cmap="RdBu", vmin=0.0, vmax=1.0)
     names = [str(item) for item in board.items]
@@ -46,22 +45,4 @@ def draw_wins(board: Leaderboard, path: str | PathLike[str]) -> None:
         for i, j in zip(*np.nonzero(~np.eye(n, dtype=bool)), strict=True):
             axes.text(j, i, f"{chance[i, j]:.2f}", ha="center", va="center", fontsize=7)
     figure.colorbar(image, ax=axes, shrink=0.8)
-    _save(figure, path)
-
-
-def _figure(width: float, height: float) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
-    return Figure(figsize=(min(width, 40.0), min(height, 60.0)), layout="constrained")
-
-
-def _save(figure: Any, path: str | PathLike[str]) -> None:
-    import io
-
-    from juryrank.readers.atomic import save
-
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=Path(path).suffix[1:] or "png", dpi=150)
-    save(Path(path), drawn.getvalue())
+    save_figure(figure, path)

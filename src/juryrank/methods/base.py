@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, read_only
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError
+from juryrank.methods.cost import Cost
 from juryrank.params import check_parameters, param, parameters
 
 MISSING_POLICIES = {
@@ -47,6 +48,7 @@ class Aggregator(ABC):
     name: ClassVar[str]
     supervised: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False  # item features, beside the lists
+    cost: ClassVar[Cost] = Cost("entries", 500.0)  # in time, of methods that need no labels
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data.rankings import Floats
 from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
+from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise_strength import PairwiseStrength
 from juryrank.methods.strength import logistic
 from juryrank.params import param
@@ -36,6 +37,7 @@ class BradleyTerry(PairwiseStrength):
     """
 
     name = "bradley-terry"
+    cost = Cost("pairs in lists", 190.0)
     ties: str = param("half", "what a tie is: half a win each, or an outcome with a parameter", choices=tuple(TIES))
 
     def chance(self, lead: Any, tie: float = NEVER) -> Any:

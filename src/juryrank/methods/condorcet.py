@@ -7,6 +7,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.pairwise import condorcet_places
 from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
+from juryrank.methods.cost import Cost
 
 
 @dataclass(kw_only=True)
@@ -25,6 +26,7 @@ class Condorcet(Aggregator):
     """
 
     name = "condorcet"
+    cost = Cost("pairs of items", 14.0)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
 

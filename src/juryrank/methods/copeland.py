@@ -9,6 +9,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.pairwise import wins_and_losses
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import Cost
 
 
 @dataclass(kw_only=True)
@@ -26,6 +27,7 @@ class Copeland(Aggregator):
     """
 
     name = "copeland"
+    cost = Cost("pairs of items", 11.0)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.methods.coset import Coset
+from juryrank.methods.cost import Cost
 
 
 @dataclass(kw_only=True)
@@ -30,6 +31,7 @@ class CPS(Coset):
     """
 
     name = "cps"
+    cost = Cost("pairs in lists", 8.0)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.experts_, self.theta_ = [], np.empty(0)

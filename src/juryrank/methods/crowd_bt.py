@@ -16,6 +16,7 @@ from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.crowd import crowd_strengths, list_comparisons
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods.base import Aggregator, learned, weights_param
+from juryrank.methods.cost import Cost
 from juryrank.methods.strength import logistic, pairs_at_most, prior_param, warn_unsettled, with_tail
 from juryrank.params import param
 
@@ -42,6 +43,7 @@ class CrowdBT(Aggregator):
     """
 
     name = "crowd-bt"
+    cost = Cost("pairs in lists", 20000.0)
     chance = staticmethod(logistic)
     weights: Mapping[str, float] | None = weights_param()
     trust: float = param(0.8, "reliability of an expert before any evidence", above=0.5, at_most=0.999)

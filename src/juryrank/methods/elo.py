@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from juryrank.kernels.ratings_online import ELO
+from juryrank.methods.cost import Cost
 from juryrank.methods.online import Online, Start
 from juryrank.methods.strength import logistic
 from juryrank.params import param
@@ -26,6 +27,7 @@ class Elo(Online):
     """
 
     name = "elo"
+    cost = Cost("pairs in lists", 9.0)
     k: float = param(16.0, "the most that one game moves a rating", above=0)
     scale: float = param(400.0, "rating difference that means odds of 10 to 1", above=0)
     initial: float = param(1000.0, "rating before the first game")

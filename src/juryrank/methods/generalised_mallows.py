@@ -13,6 +13,7 @@ from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats
 from juryrank.kernels.mallows import stage_margins, stage_skips, stage_thetas
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import Cost
 from juryrank.methods.kemeny import Kemeny
 from juryrank.params import param
 
@@ -38,6 +39,7 @@ class GeneralisedMallows(Aggregator):
     """
 
     name = "generalised-mallows"
+    cost = Cost("triples of items", 3.3)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
     solver: str = param("auto", "how to search for the centre", choices=("auto", "exact", "heuristic"))

@@ -13,6 +13,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.pairwise import borda_order, insertion_search, kendall_distance, local_kemeny, margins
 from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
+from juryrank.methods.cost import Cost
 from juryrank.params import param
 
 
@@ -36,6 +37,7 @@ class Kemeny(Aggregator):
     """
 
     name = "kemeny"
+    cost = Cost("triples of items", 0.12)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
     solver: str = param("auto", "how to search", choices=("auto", "exact", "heuristic"))

@@ -14,6 +14,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import dispersions, draw
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import Cost
 from juryrank.methods.kemeny import Kemeny
 from juryrank.params import param
 
@@ -39,6 +40,7 @@ class Mallows(Aggregator):
     """
 
     name = "mallows"
+    cost = Cost("triples of items", 0.12)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
     solver: str = param("auto", "how to search for the centre", choices=("auto", "exact", "heuristic"))

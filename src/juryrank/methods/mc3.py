@@ -6,6 +6,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
+from juryrank.methods.cost import Cost
 from juryrank.methods.markov import ListChain, inverse, slot_weight
 
 
@@ -24,6 +25,7 @@ class MC3(ListChain):
     """
 
     name = "mc3"
+    cost = Cost("entries", 2500.0)
     strict = True
 
     def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:

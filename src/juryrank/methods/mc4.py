@@ -9,6 +9,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.chain import majority_chain
 from juryrank.methods.base import check_matrix_size
+from juryrank.methods.cost import Cost
 from juryrank.methods.markov import MarkovChain
 
 
@@ -27,6 +28,7 @@ class MC4(MarkovChain):
     """
 
     name = "mc4"
+    cost = Cost("pairs of items", 95.0)
 
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings

@@ -7,6 +7,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.outranking import outranking_classes
 from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
+from juryrank.methods.cost import Cost
 from juryrank.params import param
 
 
@@ -27,6 +28,7 @@ class Outranking(Aggregator):
     """
 
     name = "outranking"
+    cost = Cost("pairs of items", 47.0)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
     preference: float = param(0.0, "smallest lead that counts, as a share of the items", at_least=0, at_most=1)

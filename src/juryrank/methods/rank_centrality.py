@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.spectral import walk_of_losers
+from juryrank.methods.cost import Cost
 from juryrank.methods.strength import Lists, Strength, logistic, pairs_at_most
 from juryrank.params import param
 
@@ -33,6 +34,7 @@ class RankCentrality(Strength):
     """
 
     name = "rank-centrality"
+    cost = Cost("pairs in lists", 600.0)
     chance = staticmethod(logistic)
     games: float = param(0.5, "imaginary wins either way of each pair; keeps undefeated items finite", above=0)
     tol: float = param(1e-11, "stop when a step changes no mass by more than this share", above=0)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.rank_two import rank_two
+from juryrank.methods.cost import Cost
 from juryrank.methods.flow import entry_values, flow_param
 from juryrank.methods.strength import Lists, Strength, pairs_at_most
 from juryrank.params import param
@@ -33,6 +34,7 @@ class SVP(Strength):
     """
 
     name = "svp"
+    cost = Cost("pairs of items", 175.0)
     flow: str = flow_param("difference")
     unknown: float = param(1.0, "weight of a pair that no list compares, taken as 0", at_least=0, at_most=1)
     tol: float = param(1e-8, "stop when the slope is this share of the known preferences", above=0)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from juryrank.kernels.links import PROBIT
+from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise_strength import PairwiseStrength
 
 
@@ -22,6 +23,7 @@ class Thurstone(PairwiseStrength):
     """
 
     name = "thurstone"
+    cost = Cost("pairs in lists", 390.0)
 
     def chance(self, lead: Any) -> Any:
         """The normal distribution at a lead."""

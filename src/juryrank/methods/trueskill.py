@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from juryrank.kernels.ratings_online import TRUESKILL
+from juryrank.methods.cost import Cost
 from juryrank.methods.skill import Skill
 
 
@@ -22,6 +23,7 @@ class TrueSkill(Skill):
     """
 
     name = "trueskill"
+    cost = Cost("pairs in lists", 42.0)
 
     def _kind(self) -> int:
         return TRUESKILL

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from juryrank.kernels.ratings_online import WENG_LIN_CHOICES, WENG_LIN_PAIRS
+from juryrank.methods.cost import Cost
 from juryrank.methods.skill import Skill
 from juryrank.params import param
 
@@ -25,6 +26,7 @@ class WengLin(Skill):
     """
 
     name = "weng-lin"
+    cost = Cost("pairs in lists", 12.0)
     model: str = param("plackett-luce", "how a list is seen", choices=tuple(MODELS))
 
     def _kind(self) -> int:

@@ -17,6 +17,8 @@ import polars as pl
 from juryrank.errors import DataError
 from juryrank.readers.source import PARQUET
 
+UNFINISHED: list[Path] = []  # files that this process is writing
+
 
 def save(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path``, compressed when it ends in .gz or .zst; a failure leaves what was there.
@@ -36,6 +38,7 @@ def save(path: Path, content: bytes) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A new file beside ``path``, which takes its place when all is written; a failure leaves what was there."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    UNFINISHED.append(beside)
     try:
         with beside.open("xb") as file:
             yield file
@@ -43,6 +46,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        UNFINISHED.remove(beside)
+
+
+def discard_unfinished() -> None:
+    """Remove what is half written, before the process ends without cleaning up."""
+    for beside in list(UNFINISHED):
         with suppress(OSError):
             beside.unlink(missing_ok=True)
 

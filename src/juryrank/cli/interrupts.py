@@ -1,0 +1,115 @@
+"""Ctrl-C ends a command within two seconds, also inside compiled code.
+
+Python raises KeyboardInterrupt between two steps of the interpreter. A kernel or a solver is one step, however long it
+takes, and pools of threads are waited for. So a thread learns of the signal at once (through the wakeup file
+descriptor), gives the ordinary way ``PATIENCE`` seconds, and then ends the process: what a command registered here
+is called first, and unfinished files are removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+INTERRUPTED = 130  # the exit code of shells: 128 + SIGINT
+PATIENCE = 1.0  # seconds for the ordinary way out
+LONGEST = 10.0  # seconds for what was registered, where a reader of our output does not read
+
+_callbacks: list[Callable[[], None]] = []
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """While this lasts, Ctrl-C ends the process soon; nothing changes where SIGINT is ignored or handled by others."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_wait, args=(reader,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writer)  # what was written before is still read: an interrupted process stays watched to its end
+
+
+@contextmanager
+def before_end(callback: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, ``callback`` is called, in another thread, before a process that does not react is ended."""
+    _callbacks.append(callback)
+    try:
+        yield
+    finally:
+        _callbacks.remove(callback)
+
+
+@contextmanager
+def delivered(deliver: Callable[[], None]) -> Iterator[None]:
+    """Call ``deliver`` once: after the block, or when Ctrl-C ends it."""
+    lock, done = threading.Lock(), False
+
+    def once() -> None:
+        nonlocal done
+        with lock:
+            if not done:
+                done = True
+                deliver()
+
+    with before_end(once):
+        try:
+            yield
+        except KeyboardInterrupt:
+            once()
+            raise
+        once()
+
+
+def _wait(reader: int) -> None:
+    """Read the numbers of signals; the second Ctrl-C ends the patience, the third ends everything."""
+    presses = 0
+    while number := os.read(reader, 1):
+        if number[0] != signal.SIGINT:
+            continue
+        presses += 1
+        if presses == 1:
+            _stop_children()
+            _later(PATIENCE, _end)
+        elif presses == 2:
+            _later(0.0, _end)
+        else:
+            os._exit(INTERRUPTED)
+    os.close(reader)
+
+
+def _later(seconds: float, call: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True  # a process that ends by itself does not wait for it
+    timer.start()
+
+
+def _stop_children() -> None:
+    """End worker processes: a parent waits for them. A terminal interrupts them, too, but ``kill -INT`` does not."""
+    if multiprocessing := sys.modules.get("multiprocessing"):
+        for child in multiprocessing.active_children():
+            child.terminate()
+
+
+def _end() -> None:
+    _later(LONGEST, lambda: os._exit(INTERRUPTED))
+    for callback in reversed(_callbacks):
+        with contextlib.suppress(Exception):
+            callback()
+    if atomic := sys.modules.get("juryrank.readers.atomic"):
+        atomic.discard_unfinished()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(INTERRUPTED)

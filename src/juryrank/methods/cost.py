@@ -1,0 +1,30 @@
+"""What a method costs: seconds by the size of the data, roughly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+
+# What the time of a method grows with.
+UNITS: dict[str, Callable[[Rankings], float]] = {
+    "entries": lambda r: float(r.n_entries),
+    "pairs of items": lambda r: float((r.query_size.astype(np.float64) ** 2).sum() / 2),
+    "triples of items": lambda r: float((r.query_size.astype(np.float64) ** 3).sum() / 6),
+    "pairs in lists": lambda r: float((r.list_size.astype(np.float64) ** 2).sum() / 2),
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Nanoseconds per unit of the data, measured on long lists in one thread; good to a factor of three or so."""
+
+    unit: str
+    nanoseconds: float
+
+    def seconds(self, rankings: Rankings) -> float:
+        """About how long one pass over all queries takes."""
+        return UNITS[self.unit](rankings) * self.nanoseconds * 1e-9
