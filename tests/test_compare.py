@@ -265,6 +265,8 @@ def test_costs_are_counted_by_hand():
     }
     for unit, expected in seconds.items():
         assert Cost(unit, 1e9).seconds(data.rankings) == pytest.approx(expected)
+        assert Cost(unit, 1e9, per_query=3e9).seconds(data.rankings, 8) == pytest.approx((expected + 2 * 3) / 2)
+        assert Cost(unit, 1e9, threaded=False).seconds(data.rankings, 8) == pytest.approx(expected)
 
 
 def test_an_estimate_counts_fits_and_folds_and_threads(data, monkeypatch):

@@ -17,8 +17,7 @@ def estimate(m: Aggregator, data: Dataset, splits: Sequence[Fold]) -> float | No
     passes = 1.0
     if type(m)._learn is not Aggregator._learn:  # fits, then predicts
         passes += sum(len(fold.train) for fold in splits) / max(len(data), 1) if splits else 1.0
-    at_once = min(threads(), max(len(data), 1))
-    return passes * m.cost.seconds(data.rankings) / at_once
+    return passes * m.cost.seconds(data.rankings, threads())
 
 
 def affordable(

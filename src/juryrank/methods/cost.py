@@ -20,11 +20,14 @@ UNITS: dict[str, Callable[[Rankings], float]] = {
 
 @dataclass(frozen=True)
 class Cost:
-    """Nanoseconds per unit of the data, measured on long lists in one thread; good to a factor of three or so."""
+    """Nanoseconds of one thread per unit of the data and per query; good to a factor of three or so."""
 
     unit: str
     nanoseconds: float
+    per_query: float = 0.0
+    threaded: bool = True  # whether queries are shared out among threads
 
-    def seconds(self, rankings: Rankings) -> float:
+    def seconds(self, rankings: Rankings, threads: int = 1) -> float:
         """About how long one pass over all queries takes."""
-        return UNITS[self.unit](rankings) * self.nanoseconds * 1e-9
+        spent = UNITS[self.unit](rankings) * self.nanoseconds + len(rankings) * self.per_query
+        return spent * 1e-9 / (min(threads, max(len(rankings), 1)) if self.threaded else 1)

@@ -39,7 +39,7 @@ class GeneralisedMallows(Aggregator):
     """
 
     name = "generalised-mallows"
-    cost = Cost("triples of items", 3.3)
+    cost = Cost("triples of items", 3.3, per_query=11e6, threaded=False)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
     solver: str = param("auto", "how to search for the centre", choices=("auto", "exact", "heuristic"))

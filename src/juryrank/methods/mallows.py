@@ -40,7 +40,7 @@ class Mallows(Aggregator):
     """
 
     name = "mallows"
-    cost = Cost("triples of items", 0.12)
+    cost = Cost("triples of items", 0.12, per_query=2.3e6, threaded=False)
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
     solver: str = param("auto", "how to search for the centre", choices=("auto", "exact", "heuristic"))
