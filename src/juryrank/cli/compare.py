@@ -66,7 +66,7 @@ def run(
     """
     from juryrank.compare import prepare
 
-    check_outputs(plot, out, form)
+    check_outputs(plot, out, "json" if as_json else form)
     names = named_methods(methods, budget)
     given = options.read_data(
         data,
