@@ -398,6 +398,13 @@ def test_randomisation_of_many_pairs_is_near_the_exact_value():
     assert randomisation(difference, seed=1) != randomisation(difference, seed=2)
 
 
+def test_the_observed_signs_count_as_one_of_the_draws():
+    # Only 2 of 2^60 sign patterns are as far from 0 as all ones: no draw is, but the observed signs are.
+    assert randomisation(np.ones(60)) == 1 / 100_001
+    # Every pattern of two differences that cancel is as far from 0 as 0 is.
+    assert randomisation(np.tile([1.0, -1.0], 30)) == 1.0
+
+
 def test_queries_without_a_value_or_a_difference_change_nothing():
     difference = np.array([0.5, -0.2, 0.3, 0.4])
     padded = np.array([0.5, np.nan, -0.2, 0.0, 0.3, 0.4])

@@ -32,8 +32,8 @@ def gram(features, gain, weight):
     return (z.T * weight) @ z / np.sqrt((weight * z[:, -1] ** 2).sum())
 
 
-def weights(grams, lam=20.0, kappa=5.0):
-    """The closed form with its two guards, [3, experts]."""
+def weights(grams, lam=20.0, kappa=5.0, kept=0.25):
+    """The closed form with its two guards, [3, experts]; the common curve keeps ``kept`` of its aim, or is refitted."""
     n, total = len(grams), sum(grams)
     A, b, yy = total[:-1, :-1], total[:-1, -1], total[-1, -1] / n
     K = len(b) // 3
@@ -52,7 +52,7 @@ def weights(grams, lam=20.0, kappa=5.0):
 
     kappas = [kappa] * 3
     w = solved(kappas)
-    if w[0].sum() < a0 / 4:
+    if w[0].sum() < kept * a0:
         kappas[0] = 1e6
         w = solved(kappas)
     if w[1].sum() < 0:

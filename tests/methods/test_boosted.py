@@ -100,6 +100,16 @@ def test_trees_are_cut_where_the_validation_queries_like_them_best():
     assert len(set(values)) > 1
 
 
+def test_trees_cut_on_some_queries_are_grown_again_on_all():
+    # Five trees are looked at once and all kept, so only the queries that were learned from can differ.
+    pytest.importorskip("lightgbm")
+    data, other = random_dataset(1, n_queries=30), random_dataset(2, n_queries=30)
+    model = method("boosted", least=5, trees=5)
+    scores = model.fit(data).predict(other).scores
+    assert_array_equal(scores, model.fit(data, valid=other).predict(other).scores)
+    assert (scores != model.fit(data.take(np.arange(24)), valid=other).predict(other).scores).any()
+
+
 @pytest.mark.parametrize("deepest", [3, 1000])
 def test_of_a_long_query_those_that_gain_and_the_first_by_rrf_teach(deepest, monkeypatch):
     monkeypatch.setattr("juryrank.learners.boosted.DEEPEST", deepest)

@@ -69,6 +69,28 @@ def test_one_contrary_query_does_not_turn_the_common_curve_over():
     assert model.points_of("a", np.array([1.0]))[0] > model.points_of("a", np.array([30.0]))[0]
 
 
+def contrary(n_contrary, n_queries=12):
+    """Queries of three noisy experts; in some of them the labels are those of the items at the end of the lists."""
+    rng = np.random.default_rng(1)
+    runs, labels = {f"e{k}": {} for k in range(3)}, {}
+    for q in range(n_queries):
+        truth = np.arange(8.0) * (1 if q < n_contrary else -1)
+        labels[f"q{q}"] = {f"i{i}": max(0, int(truth[i] - np.sort(truth)[4])) for i in range(8)}
+        for k in range(3):
+            runs[f"e{k}"][f"q{q}"] = [f"i{i}" for i in np.argsort(np.arange(8) + rng.normal(0, 2, 8))[:6]]
+    return from_dicts(runs, labels=labels)
+
+
+def test_the_common_curve_keeps_a_quarter_of_its_aim():
+    apart = []
+    for n_contrary in range(13):
+        data = contrary(n_contrary)
+        found = method("jury").fit(data).curves_
+        assert_allclose(found, plain_jury(data).T, rtol=1e-6, atol=1e-9)
+        apart.append([np.abs(plain_jury(data, kept=kept).T - found).max() > 1e-3 for kept in (0.0, 0.15, 0.4, 0.6)])
+    assert np.any(apart, axis=0).all()  # a smaller or larger share would have been noticed
+
+
 @both
 @sharing
 def test_fit_of_all_is_the_merge_of_parts_and_partial_fit_in_steps(name, experts):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
 from juryrank.data import Consensus
@@ -94,6 +94,17 @@ def test_the_passes_are_chosen_on_the_validation_queries(name):
     model = method(name, rate=0.1, epochs=20)
     assert model.fit(train, valid=train).score(train) == pytest.approx(1.0)
     assert model.fit(train, valid=opposite).passes_ == [1, 2, 3, 4, 5]  # each makes the validation queries worse
+
+
+@both
+def test_passes_chosen_on_some_queries_are_made_again_on_all(name):
+    # Of five passes all are kept, whatever is chosen on; so only the queries that were learned from can differ.
+    data = random_dataset(3, n_queries=20)
+    model = method(name, epochs=5)
+    chosen = model.fit(data).weights_
+    assert_allclose(chosen, model.fit(data, valid=random_dataset(4)).weights_, rtol=1e-9)
+    fewer = model.fit(data.take(np.arange(16)), valid=random_dataset(4)).weights_
+    assert not np.allclose(chosen, fewer, rtol=1e-3)
 
 
 @both

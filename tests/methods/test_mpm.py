@@ -207,11 +207,52 @@ def test_labels_that_order_nothing_are_an_error(theta):
         ThetaMPM(theta=theta).fit(data)
 
 
-def test_experts_that_all_say_the_opposite_of_the_labels_are_warned_of():
+@pytest.mark.parametrize("theta", ["fitted", "agreement"])
+def test_experts_that_all_say_the_opposite_of_the_labels_are_warned_of(theta):
     data = from_dicts({"x": {"q": ["a", "b"]}}, labels={"q": {"a": 0, "b": 1}})
-    with pytest.warns(DataWarning, match="order no pair"):
-        model = ThetaMPM().fit(data)
+    text = {"fitted": "agrees with the labels more than it contradicts", "agreement": "orders a pair of items as"}
+    with pytest.warns(DataWarning, match=f"theta-mpm: no expert {text[theta]}.*all adherences are 1") as said:
+        model = ThetaMPM(theta=theta).fit(data)
+    assert len(said) == 1
     assert model.theta_.tolist() == [1.0]
+
+
+def test_a_pair_that_agrees_among_more_that_do_not_is_not_denied():
+    # The list agrees on a before b, one place apart, and contradicts the labels on all other pairs.
+    data = from_dicts({"x": {"q": ["a", "b", "c", "d"]}}, labels={"q": {"d": 3, "c": 2, "a": 1, "b": 0}})
+    with pytest.warns(DataWarning, match="no expert agrees with the labels more than it contradicts them") as said:
+        model = ThetaMPM().fit(data)
+    assert "no pair" not in str(said[0].message)
+    assert model.theta_.tolist() == [1.0]
+    assert ThetaMPM(theta="agreement").fit(data).theta_.tolist() == [pytest.approx(1 / 6)]  # and no warning
+
+
+def leads(data, expert):
+    """The places between the items of each pair with different labels: above 0 where the expert agrees."""
+    total = 0.0
+    for q in range(len(data)):
+        r, labels = data[q].rankings, data[q].slot_labels
+        for m in np.flatnonzero(r.list_expert == r.experts.index(expert)):
+            entries = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
+            said = dict(zip(r.entry_slot[entries].tolist(), r.entry_rank[entries].tolist(), strict=True))
+            total += sum(said[j] - said[i] for i in said for j in said if labels[i] > labels[j])
+    return total
+
+
+def test_experts_are_said_to_contradict_the_labels_only_where_they_do():
+    n_warned = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        runs = {name: {"q": [f"i{i}" for i in rng.permutation(5)]} for name in "xy"}
+        data = from_dicts(runs, labels={"q": {f"i{i}": int(label) for i, label in enumerate(rng.permutation(5) // 2)}})
+        agrees = max(leads(data, name) for name in "xy") > 0
+        if agrees:
+            ThetaMPM().fit(data)  # a warning would be an error
+        else:
+            n_warned += 1
+            with pytest.warns(DataWarning, match="more than it contradicts"):
+                ThetaMPM().fit(data)
+    assert 5 < n_warned < 55
 
 
 def objective(data, missing, penalty=0.1):
@@ -273,6 +314,15 @@ def test_what_is_left_out_is_last_where_labelled_queries_prefer_it(relevant, pol
     assert ThetaMPM().fit(data).missing_ == policy
     assert ThetaMPM(missing="last").fit(data).missing_ == "last"
     assert ThetaMPM(counts="score").fit(data).missing_ == "ignore"
+
+
+def test_validation_queries_say_what_is_left_out():
+    runs = {"x": {"q": ["a", "b", "c", "d"]}, "y": {"q": ["z"]}}
+    prefers_last, prefers_ignore = (
+        from_dicts(runs, labels={"q": {i: int(i in relevant) for i in "abcdz"}}) for relevant in ("abc", "abz")
+    )
+    assert ThetaMPM().fit(prefers_last, valid=prefers_last).missing_ == "last"
+    assert ThetaMPM().fit(prefers_last, valid=prefers_ignore).missing_ == "ignore"
 
 
 @pytest.mark.parametrize("variances", [False, True])

@@ -21,6 +21,10 @@ from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 
 FITTING_STEPS = 500
+CONTRARY = {  # why no adherence is above 0
+    "fitted": "no expert agrees with the labels more than it contradicts them, by the places between items",
+    "agreement": "no expert orders a pair of items as the labels do",
+}
 
 
 @dataclass(kw_only=True)
@@ -74,28 +78,29 @@ class ThetaMPM(Multinomial):
         data = replace(data, rankings=self._heard(data.rankings))
         taught = labelled_or_error(self.name, data, self.unjudged)
         self.experts_ = taught.experts
-        found: dict[str, tuple[float, Floats]] = {}
+        found: dict[str, tuple[float, Floats, bool]] = {}
+        agree = False
         for policy in self._policies()[: len(taught) + 1]:
             self.missing_ = policy
             if self.theta == "fitted" or not found:  # agreement is the same whatever is left out
-                self.theta_ = self._adherences(taught)
-            found[policy] = self._worth(valid or data), self.theta_
+                self.theta_, agree = self._adherences(taught)
+            found[policy] = self._worth(valid or data), self.theta_, agree
         self.missing_ = max(found, key=lambda policy: found[policy][0])
-        self.theta_ = found[self.missing_][1]
+        _, self.theta_, agree = found[self.missing_]
+        if not agree:
+            warnings.warn(f"{self.name}: {CONTRARY[self.theta]}; all adherences are 1", DataWarning, stacklevel=3)
 
     def _policies(self) -> tuple[str, ...]:
         if self.missing != "learned":
             return (self.missing,)
         return ("ignore",) if self.counts == "score" else ("ignore", "last")
 
-    def _adherences(self, taught: Labelled) -> Floats:
+    def _adherences(self, taught: Labelled) -> tuple[Floats, bool]:
+        """The adherence of each expert, and whether any is above 0; where none is, all are 1."""
         theta = self._fit_to_labels(taught) if self.theta == "fitted" else self._agreement(taught)
         if np.nansum(theta) > 0:
-            return np.where(np.isnan(theta), np.nanmean(theta), theta)
-        warnings.warn(
-            f"{self.name}: the labels order no pair as an expert does; all adherences are 1", DataWarning, stacklevel=5
-        )
-        return np.ones(len(theta))
+            return np.where(np.isnan(theta), np.nanmean(theta), theta), True
+        return np.ones(len(theta)), False
 
     def _worth(self, asked: Dataset) -> float:
         """The sum of the target metric over the labelled queries, under equal variances."""
