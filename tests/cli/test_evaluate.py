@@ -42,3 +42,20 @@ def test_an_unknown_metric_ends_with_2(run: Run, runs: list[Path], qrels: Path) 
     failed = run("evaluate", *runs, "--qrels", qrels, "-m", "nDGC@10")
     assert failed.code == 2
     assert failed.err.startswith("error: no metric 'nDGC'; did you mean 'nDCG'?")
+
+
+@pytest.mark.parametrize(
+    ("metric", "code", "told"), [("bpref", 2, "bpref of trec_eval"), ("map,P_10", 1, "each alone")]
+)
+def test_a_wrong_metric_is_refused_before_data_is_read(
+    run: Run, tmp_path: Path, metric: str, code: int, told: str
+) -> None:
+    failed = run("evaluate", tmp_path / "absent.run", "-m", metric)
+    assert (failed.code, failed.out) == (code, "")
+    assert told in failed.err
+    assert "absent.run" not in failed.err
+
+
+def test_metrics_of_trec_eval_are_shown_under_our_names(run: Run, runs: list[Path], qrels: Path) -> None:
+    command = ["evaluate", *runs, "--labels", qrels, "--format", "csv"]
+    assert run(*command, "-m", "ndcg_cut_10", "-m", "recip_rank") == run(*command, "-m", "nDCG@10", "-m", "RR")

@@ -38,6 +38,16 @@ def one_word(text: str | None) -> str | None:
     return text
 
 
+def known_metrics(texts: list[str] | None) -> list[str] | None:
+    """Names of metrics, checked before any data is read."""
+    if texts:
+        from juryrank.metrics import parse_metric
+
+        for text in texts:
+            parse_metric(text)
+    return texts
+
+
 def stdin_once(context: typer.Context, given: Any) -> Any:
     """Paths to read; ``-`` is stdin, for one of them."""
     paths = given if isinstance(given, list) else [given]
@@ -95,6 +105,7 @@ Metrics = Annotated[
     typer.Option(
         "--metric",
         "-m",
+        callback=known_metrics,
         help="A metric such as nDCG@10 (or ndcg_cut_10); repeatable.",
         autocompletion=completion.metrics,
     ),

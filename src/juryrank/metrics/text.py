@@ -36,7 +36,7 @@ def split(text: str) -> tuple[str, dict[str, Any]]:
         raise ParameterError(f"{text.strip()} needs a cutoff: {text.strip()}_10, say")
     shape = SHAPE.fullmatch(text)
     if shape is None:
-        raise ParameterError(f"a metric is written Name, Name@10 or Name(param=value)@10, got {text!r}")
+        raise ParameterError(f"a metric is written Name, Name@10 or Name(param=value)@10, each alone, got {text!r}")
     params: dict[str, Any] = {}
     for part in filter(None, (shape["params"] or "").split(",")):
         key, sign, value = part.partition("=")
