@@ -17,7 +17,7 @@ LEVELS = [
     ["readers", "metrics", "features"],
     ["learners"],
     ["methods"],
-    ["figures", "models", "export", "datasets"],
+    ["figures", "models", "export", "datasets", "serving"],
     ["evaluate", "fuse", "leaderboard", "streaming"],
     ["compare"],
     ["explain"],

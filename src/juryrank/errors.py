@@ -46,6 +46,20 @@ class UnknownNameError(JuryrankError):
         return cls(f"no {kind} {name!r};{hint} known: {', '.join(names)}")
 
 
+def unknown_names(unknown: Iterable[str], known: Iterable[str], most: int = 5) -> str:
+    """Names that are not known, the nearest known name of each, and what is known, for a message.
+
+    >>> unknown_names(["bm52"], ["dense", "bm25"])
+    "bm52 (did you mean 'bm25'?); known: bm25, dense"
+    """
+    names, wrong = sorted(known), sorted(unknown)
+    near = {name: get_close_matches(name, names, n=1) for name in wrong[:most]}
+    told = [f"{name} (did you mean {found[0]!r}?)" if found else name for name, found in near.items()]
+    more = f" and {len(wrong) - most} more" if len(wrong) > most else ""
+    rest = f" and {len(names) - 2 * most} more" if len(names) > 2 * most else ""
+    return f"{', '.join(told)}{more}; known: {', '.join(names[: 2 * most]) or 'none'}{rest}"
+
+
 class NotFittedError(JuryrankError):
     """A method asked to predict before it was fitted."""
 

@@ -1,73 +1,87 @@
 """fuse: one call from plain Python lists or dicts to one ranking; the serving path.
 
-One query under a method that sums points by rank needs neither frames nor compiled code: it is done right here.
+One query under a method that sums points by rank is done in plain Python (``serving``); all else by a Dataset.
 """
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from itertools import chain, count
-from math import isfinite
-from operator import gt, is_
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from juryrank.data.names import natural_key
-from juryrank.data.rankings import Floats
-from juryrank.errors import DataError, ParameterError
+from juryrank.data.shapes import Key, Listed, as_listed, as_texts, elements_of, is_number, unique_names
+from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError, unknown_names
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
+from juryrank.serving import BY_POSITION, Served, add_points, cleaned, served
 
-Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
-
-BY_POSITION = (("rank",), ("place",))  # what points may depend on for the short way
-MANY = 400  # entries from which arrays are faster than dicts
-NO_CURVE: Curve = ([], np.empty(0))
-FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
+ONE = "one"  # the name of the only query
 
 
 def fuse(
-    lists: Mapping[str, Any] | Sequence[Any],
+    lists: Mapping[Any, Any] | Iterable[Any],
     method: str | Aggregator = "rrf",
     *,
     model: Aggregator | str | os.PathLike[str] | None = None,
     values: str = "score",
+    key: Key = None,
+    top: int | None = None,
+    strict: bool = False,
     **params: Any,
 ) -> dict[Any, Any]:
     """One ranking from the lists of several experts, best first.
 
-    ``lists`` maps each expert to its list: items in order, best first, or ``{item: score}`` (``{item: rank}`` with
-    ``values="rank"``); a sequence of lists names the experts "1", "2", …. The answer is ``{item: score}``. Lists of
-    many queries are ``{expert: {query: list}}``, and the answer is ``{query: {item: score}}``. ``model`` is a fitted
-    method, or the path of a saved one, in place of ``method`` and its parameters.
+    ``lists`` maps each expert to its list; a sequence of lists names the experts "1", "2", …. A list is any of these,
+    also as a generator, array or series:
+
+    * items in order, best first;
+    * ``{item: score}``, or pairs ``(item, score)``, in any order (``values="rank"`` where the numbers are ranks);
+    * objects with ``.id`` or dicts with ``"id"``, with their ``score`` where they have one, else in order;
+    * objects whose id ``key`` gives: a function, or the name of an attribute; pairs of an object and a score, too.
+
+    The answer is ``{item: score}``, the best ``top`` items or all. Lists of many queries are ``{expert: {query:
+    list}}``, and the answer is ``{query: {item: score}}``. Equal scores stand in the natural order of the names, 9
+    before 10. ``model`` is a fitted method, or the path of a saved one, in place of ``method`` and its parameters.
+    Experts in ``weights`` without a list, and experts that a model has not learned from, are named in a warning;
+    with ``strict`` they are an error.
 
     >>> fuse({"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}})
     {'b': 0.0325..., 'a': 0.0163..., 'c': 0.0161...}
+    >>> fuse([["a", "b"], [("b", 0.9), ("c", 0.8)]], top=1)
+    {'b': 0.0325...}
     >>> fuse({"bm25": {"q1": ["a", "b"]}, "dense": {"q1": ["b", "a"], "q2": ["c"]}}, "borda")
     {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 0.0}}
     """
     if values not in ("score", "rank"):
         raise DataError(f"values must be 'score' or 'rank', got {values!r}")
-    if type(lists) is not dict and not isinstance(lists, Mapping):
-        lists = {str(n + 1): listed for n, listed in enumerate(lists)}
+    if top is not None and (not isinstance(top, int | np.integer) or top < 1):
+        raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")
+    if type(lists) is not dict:
+        lists = _by_name(lists)
     chosen = _chosen(method, params) if model is None else _given(model, method, params)
+    of_model = served(chosen)
+    if of_model.named:
+        lists = _by_name(lists)
+        _look_for_unknown_experts(chosen, of_model, lists, strict)
     if _many_queries(lists):
-        return _by_dataset(lists, chosen, values)
-    if values == "score":
-        by, curves = _serving(chosen)
-        if by in BY_POSITION and (gained := _gained(lists, chosen, curves, shared=by == ("place",))) is not None:
-            items, points = gained
-            few = sum(map(len, items)) < MANY
-            fused = _summed_one_by_one(items, points) if few else _summed_at_once(items, points)
-            if fused is not None:
-                return fused
-    own = {str(item): item for listed in lists.values() for item in listed}
-    alone = {expert: {"one": listed} for expert, listed in lists.items()}
-    return {own[item]: score for item, score in _by_dataset(alone, chosen, values).get("one", {}).items()}
+        fused = _fuse_many(lists, chosen, of_model, values, key)
+        return fused if top is None else {query: dict(islice(of.items(), top)) for query, of in fused.items()}
+    one = _fuse_one(lists, chosen, of_model, values, key)
+    return one if top is None else dict(islice(one.items(), top))
+
+
+def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
+    """Lists by the name of their expert, as text."""
+    if isinstance(lists, Mapping):
+        return unique_names(lists, "expert")
+    given = elements_of(lists, "lists", "{expert: list} or a sequence of lists")
+    return {str(n): listed for n, listed in enumerate(given, 1)}
 
 
 def _chosen(named: str | Aggregator, params: dict[str, Any]) -> Aggregator:
@@ -103,143 +117,95 @@ def _loaded(path: str, changed: int, size: int) -> Aggregator:
     return load(path)
 
 
+def _look_for_unknown_experts(model: Aggregator, of_model: Served, lists: Mapping[str, Any], strict: bool) -> None:
+    """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
+    messages = [model.unknown_weights(lists)]
+    new = lists.keys() - of_model.seen if of_model.seen else set()
+    if new - of_model.warned or (new and strict):
+        known = unknown_names(new, of_model.seen)
+        messages.append(f"{model.name}: experts that the model has not learned from: {known}")
+    message = "; ".join(filter(None, messages))
+    if message and strict:
+        raise UnknownNameError(message)
+    if message:
+        of_model.warned.update(new)
+        warnings.warn(message, DataWarning, stacklevel=3)
+
+
 def _many_queries(lists: Mapping[str, Any]) -> bool:
-    """Whether experts map queries to lists: then the values are lists or dicts, not numbers."""
+    """Whether experts map queries to lists: then the values are no numbers."""
     for listed in lists.values():
         if type(listed) is not list and isinstance(listed, Mapping):
             for value in listed.values():
-                return isinstance(value, Mapping | list | tuple)
+                return not (value is None or isinstance(value, str) or is_number(value))
     return False
 
 
-def _by_dataset(lists: Mapping[str, Any], model: Aggregator, values: str) -> dict[str, dict[str, float]]:
+def _fuse_one(lists: Mapping[str, Any], model: Aggregator, of_model: Served, values: str, key: Key) -> dict[Any, float]:
+    by_position = values == "score" and of_model.by in BY_POSITION
+    if by_position and key is None and (fused := add_points(lists, model, of_model)) is not None:
+        return fused
+    listed = {expert: as_listed(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()}
+    if by_position:
+        fused = add_points(cleaned(listed), model, of_model, checked=True)
+        assert fused is not None
+        return fused
+    return _by_dataset({expert: {ONE: of} for expert, of in listed.items()}, model, values)[ONE]
+
+
+def _fuse_many(
+    lists: Mapping[str, Any], model: Aggregator, of_model: Served, values: str, key: Key
+) -> dict[Any, dict[Any, float]]:
+    runs: dict[str, dict[str, Listed]] = {}
+    own: dict[str, Any] = {}
+    for expert, queries in _by_name(lists).items():
+        if not isinstance(queries, Mapping):
+            raise DataError(f"expert {expert!r}: other experts have {{query: list}}, but this is a list of one query")
+        own.update((str(query), query) for query in queries if str(query) not in own)
+        runs[expert] = {
+            query: as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)
+            for query, listed in unique_names(queries, f"expert {expert!r}: query").items()
+        }
+    if model.ties_by_appearance and values == "score" and of_model.by in BY_POSITION:
+        by_query = {query: {expert: of[query] for expert, of in runs.items() if query in of} for query in own}
+        fused = {query: _fuse_one(given, model, of_model, values, None) for query, given in by_query.items()}
+    else:
+        fused = _by_dataset(runs, model, values)
+    return {own[query]: fused[query] for query in sorted(own, key=natural_key)}
+
+
+def _by_dataset(runs: dict[str, dict[str, Listed]], model: Aggregator, values: str) -> dict[str, dict[Any, float]]:
+    """The ranking of every query, also of one without a single item."""
     from copy import copy
 
     from juryrank.data.build import from_dicts
 
-    data = from_dicts(lists, values=values)
-    fitted = model if getattr(model, "_fitted", False) else copy(model).fit(data)
-    return fitted.predict(data).to_dict()
+    own = as_texts([item for queries in runs.values() for listed in queries.values() for item in listed.items])[1]
+    if own is not None:
+        runs = {e: {q: Listed(list(map(str, of.items)), of.numbers) for q, of in qs.items()} for e, qs in runs.items()}
+    data = from_dicts(runs, values=values)
+    here = model.for_experts(data.experts)
+    fused = (here if getattr(here, "_fitted", False) else copy(here).fit(data)).predict(data).to_dict()
+    for queries in runs.values():
+        for query in queries:
+            fused.setdefault(query, {})
+    if model.ties_by_appearance:
+        fused = {query: _by_appearance(scores, query, runs, values) for query, scores in fused.items()}
+    if own is None:
+        return fused
+    return {query: {own[item]: score for item, score in scores.items()} for query, scores in fused.items()}
 
 
-def _gained(
-    lists: Mapping[str, Any], model: Aggregator, curves: dict[str, Curve], *, shared: bool
-) -> tuple[list[Sequence[Any]], list[Curve]] | None:
-    """The items of each list and, at least, as many points; None where a list needs the checks of a Dataset."""
-    all_items, all_points = [], []
-    for expert in _in_order(tuple(lists)) if len(lists) > 2 else lists:
-        items, ranks = lists[expert], None
-        if type(items) is not list:
-            items, ranks = _ranked(items, shared)
-            if items is None:
-                return None
-        name = expert if type(expert) is str else str(expert)
-        points = curves.get(name, NO_CURVE)
-        if len(points[0]) < len(items):
-            points = curves[name] = _curve(model, name, np.arange(1.0, max(FIRST, 2 * len(items)) + 1))
-        all_items.append(items)
-        all_points.append(_curve(model, name, np.array(ranks)) if ranks else points)
-    return all_items, all_points
-
-
-def _curve(model: Aggregator, expert: str, ranks: Floats) -> Curve:
-    points = model.points_of(expert, ranks)
-    return points.tolist(), points
-
-
-def _summed_one_by_one(lists: list[Sequence[Any]], points: list[Curve]) -> dict[Any, float] | None:
-    """Sums of points, best first; None where an item stands twice in a list."""
-    fused: dict[Any, float] = {}
-    get = fused.get
-    for items, (worth, _) in zip(lists, points, strict=True):
-        if not fused:
-            fused.update(zip(items, worth, strict=False))
-            if len(fused) < len(items):
-                return None
-            continue
-        if len(set(items)) < len(items):
-            return None
-        for item, gained in zip(items, worth, strict=False):
-            fused[item] = get(item, 0.0) + gained
-    order: Any = fused
-    if len(set(fused.values())) < len(fused):
-        order = _by_name(fused)  # equal scores stand in the order of the names
-    order = sorted(order, key=fused.__getitem__, reverse=True)
-    return dict(zip(order, map(fused.__getitem__, order), strict=True))
-
-
-def _summed_at_once(lists: list[Sequence[Any]], points: list[Curve]) -> dict[Any, float] | None:
-    """The same for many entries: items become numbers, and numpy adds in the same order."""
-    sizes = list(map(len, lists))
-    code: defaultdict[Any, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int64, sum(sizes))
-    of_list = np.repeat(np.arange(len(lists)) * len(code), sizes)
-    if np.bincount(codes + of_list).max() > 1:
-        return None
-    worth = [array[:size] for (_, array), size in zip(points, sizes, strict=True)]
-    scores = np.bincount(codes, np.concatenate(worth))
-    order = np.argsort(-scores, kind="stable")
-    scores = scores[order]
-    names = list(map(list(code).__getitem__, order.tolist()))
-    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
-    if len(ends) < len(scores):
-        starts = np.append(0, ends[:-1])
-        tied = ends - starts > 1
-        for start, end in zip(starts[tied].tolist(), ends[tied].tolist(), strict=True):
-            names[start:end] = _by_name(names[start:end])
-    return dict(zip(names, scores.tolist(), strict=True))
-
-
-def _by_name(items: Iterable[Any]) -> list[Any]:
-    try:
-        return sorted(items)
-    except TypeError:  # names of several types
-        return sorted(items, key=str)
-
-
-@lru_cache(maxsize=128)
-def _in_order(experts: tuple[Any, ...]) -> list[Any]:
-    """The order in which points are added, so that sums do not depend on the order of the lists."""
-    return sorted(experts, key=natural_key)
-
-
-def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[float] | None]:
-    """Items, and their ranks: nothing for 1, 2, 3, … of different items, None where items may repeat.
-
-    Tied scores have the smaller rank, or the mean of their places where ``shared``.
-    """
-    if not isinstance(listed, Mapping):
-        return (listed if isinstance(listed, list | tuple) else None), None
-    items, scores = list(listed), list(listed.values())
-    try:
-        falling = all(map(gt, scores, scores[1:]))  # most come in order, without ties
-        if not falling:
-            items.sort(key=listed.__getitem__, reverse=True)
-            scores = list(map(listed.__getitem__, items))
-            falling = all(map(gt, scores, scores[1:]))
-        if scores and not (isfinite(scores[0]) and isfinite(scores[-1]) and (falling or isfinite(sum(scores)))):
-            return None, None
-    except TypeError:
-        return None, None
-    if falling:
-        return items, ()
-    first = {score: n for n, score in zip(range(len(scores), 0, -1), reversed(scores), strict=True)}
-    if not shared:
-        return items, [float(first[score]) for score in scores]
-    last = {score: n for n, score in enumerate(scores, 1)}
-    return items, [(first[score] + last[score]) / 2 for score in scores]
-
-
-def _serving(model: Aggregator) -> tuple[tuple[str, ...], dict[str, Curve]]:
-    """What points depend on, and those of the ranks 1, 2, 3, … by expert.
-
-    Kept with the parameters and learned values that they were made for.
-    """
-    state = vars(model)
-    names, made_for, kept = state.get("_serving", ((), (), None))
-    if kept is None or not all(map(is_, map(state.get, names), made_for)):
-        model._check()
-        names = tuple(name for name in state if not name.startswith("_"))
-        kept = (model.points_by, {})
-        model._serving = (names, tuple(map(state.get, names)), kept)  # type: ignore[attr-defined]
-    return kept  # type: ignore[no-any-return]
+def _by_appearance(
+    scores: dict[str, float], query: str, runs: dict[str, dict[str, Listed]], values: str
+) -> dict[str, float]:
+    """The same scores, equal ones in the order in which the lists, as they are given, have them."""
+    seen: dict[str, None] = {}
+    for queries in runs.values():
+        items, numbers = queries.get(query, ([], None))
+        if numbers is not None:
+            order = sorted(range(len(items)), key=numbers.__getitem__, reverse=values == "score")
+            items = [items[n] for n in order]
+        seen.update(dict.fromkeys(items))
+    order_of_scores = sorted((item for item in seen if item in scores), key=scores.__getitem__, reverse=True)
+    return {item: scores[item] for item in order_of_scores}

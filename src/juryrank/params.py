@@ -1,8 +1,9 @@
 """A parameter, declared once: default, meaning and bounds in the field of a dataclass."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, field, fields
+from math import isfinite
 from typing import Any
 
 from juryrank.errors import ParameterError
@@ -47,6 +48,16 @@ def check_parameters(owner: Any) -> None:
             continue
         if complaint := _complaint(f, value):
             raise ParameterError(f"{f.name} of {type(owner).__name__} must be {complaint}, got {value!r}")
+
+
+def check_weights(weights: Mapping[Any, Any]) -> None:
+    """Raise a ParameterError for the first expert whose weight is no finite number >= 0."""
+    for expert, weight in weights.items():
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not (number and isfinite(weight) and weight >= 0):
+            raise ParameterError(f"weight of expert {expert!r} must be a finite number >= 0, got {weight!r}")
+    if len(set(map(str, weights))) < len(weights):
+        raise ParameterError(f"weights name an expert twice, as text and as a number: {list(weights)}")
 
 
 def _complaint(f: Field[Any], value: Any) -> str | None:

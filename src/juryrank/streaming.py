@@ -55,28 +55,20 @@ def rank_files(
 
     def ranked(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
-        fitted = model if getattr(model, "_fitted", False) else copy(model).fit(data)
+        here = model.for_experts(data.experts)  # an expert may be silent in one batch and not in the next
+        fitted = here if getattr(here, "_fitted", False) else copy(here).fit(data)
         consensus = fitted.predict(data)
         return run_lines(rows_of(consensus, top, tag)), consensus
 
     items, experts = 0, set[str]()
-    with _destination(out) as write, _without_warnings_of_strangers():
+    with _destination(out) as write:
         for text, consensus in _in_order(ranked, track(files.batches(size), "queries"), at_once):
             write(text)
             items += int(np.minimum(consensus.rankings.query_size, top or WHOLE).sum())
             experts.update(consensus.rankings.experts)
-    if strangers := sorted(set(getattr(model, "weights", None) or ()) - experts):
-        message = f"{model.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}"
+    if message := model.unknown_weights(experts):
         warnings.warn(message, DataWarning, stacklevel=2)
     return len(files.queries), items
-
-
-@contextmanager
-def _without_warnings_of_strangers() -> Iterator[None]:
-    """An expert may be silent in one batch and not in the next."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*weights for experts that are not", category=DataWarning)
-        yield
 
 
 def _demand_alone(model: Aggregator) -> None:

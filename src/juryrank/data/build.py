@@ -18,8 +18,10 @@ from juryrank.data.entries import best_of_duplicates, codes, floats, lists_of, r
 from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
 from juryrank.data.rankings import Floats, Names, Rankings
+from juryrank.data.shapes import Key, Listed, as_listed, as_texts, elements_of, ids, is_number, unique_names
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.params import check_weights
 
 ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)
 
@@ -30,10 +32,12 @@ def natural(names: pl.Series) -> pl.Series:
     >>> natural(pl.Series(["10", "b", "2", "a"])).to_list()
     ['2', '10', 'a', 'b']
     """
-    frame = names.unique().to_frame("name")
-    number = pl.col("name").str.contains(r"^(0|[1-9]\d{0,17})$")
-    key = pl.when(number).then(pl.col("name")).cast(pl.Int64)
-    return frame.sort([key, "name"], nulls_last=True)["name"]
+    names = names.unique().sort()
+    number = names.str.contains(r"^(0|[1-9][0-9]{0,17})$")
+    if not number.any():
+        return names
+    numbers = names.filter(number)
+    return pl.concat([numbers.gather(numbers.cast(pl.Int64).arg_sort()), names.filter(~number)])
 
 
 def from_long(
@@ -42,19 +46,22 @@ def from_long(
     candidates: pl.DataFrame | None = None,
     labels: pl.DataFrame | None = None,
     keep_order: bool = False,
+    natural_items: bool = False,
     source: str = "the data",
 ) -> Dataset:
     """A Dataset from one row per entry, with columns query, item, expert, and rank or score.
 
     ``entries`` may also have ``weight`` (one per list) and ``list`` (tells apart several lists of one expert in one
     query). ``candidates`` (query, item) get slots though nobody may rank them; with ``keep_order`` the slots of a
-    query stand in the order of ``candidates``. ``labels`` has query, item, label. With a score and no rank, ranks
+    query stand in the order of ``candidates``, otherwise in the order of the letters of their names, or with
+    ``natural_items`` in natural order (9 before 10). ``labels`` has query, item, label. With a score and no rank, ranks
     follow from scores, and equal scores share the smaller rank.
     """
-    entries = _without_missing_values(entries, source)
+    entries = without_missing_values(entries, source)
     parts = [f for f in (entries, candidates, labels) if f is not None]
     queries = natural(pl.concat([f["query"] for f in parts]))
-    items = pl.concat([f["item"] for f in parts]).unique().sort()
+    items = pl.concat([f["item"] for f in parts])
+    items = natural(items) if natural_items else items.unique().sort()
     rankings = _rankings(entries, candidates, queries, items, keep_order, source)
     judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
     if judged is not None:
@@ -125,7 +132,7 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
     )
 
 
-def _without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
+def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
     """The entries that have a finite rank or score; others are dropped, counted and warned of."""
     value = "rank" if "rank" in entries.columns else "score"
     if value not in entries.columns:
@@ -139,57 +146,60 @@ def _without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
 
 
 def from_dicts(
-    runs: Mapping[str, Mapping[str, Any]],
+    runs: Mapping[Any, Mapping[Any, Any]],
     *,
-    labels: Mapping[str, Mapping[str, float]] | None = None,
+    labels: Mapping[Any, Mapping[Any, float]] | None = None,
     values: str = "score",
+    key: Key = None,
 ) -> Dataset:
-    """A Dataset from ``{expert: {query: {item: score}}}``, or lists of items, best first, in place of dicts.
+    """A Dataset from ``{expert: {query: list}}``, where a list is ``{item: score}``, items in order, or their like.
 
-    ``labels`` is ``{query: {item: label}}`` as ranx and pytrec_eval use; ``values="rank"`` says that the numbers are
-    ranks (small is best), not scores (large is best).
+    ``juryrank.data.shapes`` has all shapes of a list, and what ``key`` does. ``labels`` is ``{query: {item: label}}``
+    as ranx and pytrec_eval use; ``values="rank"`` says that the numbers are ranks (small is best), not scores (large
+    is best). Items stand in the natural order of their names.
 
     >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": ["y", "x"]}}, labels={"q": {"x": 1}})
     Dataset(1 queries, 2 slots, 2 experts, 2 lists, 4 entries, 1 labels)
     """
     if values not in ("score", "rank"):
         raise DataError(f"values must be 'score' or 'rank', got {values!r}")
-    heads = [(str(e), str(q), listed) for e, queries in runs.items() for q, listed in queries.items()]
-    items: list[str] = []
+    if not isinstance(runs, Mapping):
+        raise DataError(f"runs must be {{expert: {{query: list}}}}, got {type(runs).__name__}")
+    heads: list[tuple[str, str, Listed]] = []
+    for expert, queries in unique_names(runs, "expert").items():
+        if not isinstance(queries, Mapping):
+            raise DataError(f"expert {expert!r}: {{query: list}} is needed, got {type(queries).__name__}")
+        for query, listed in unique_names(queries, f"expert {expert!r}: query").items():
+            heads.append((expert, query, as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)))
+    return _from_heads(heads, values, None if labels is None else _label_frame(labels))
+
+
+def _from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.DataFrame | None) -> Dataset:
+    items: list[Any] = []
     numbers: list[float] = []
     sizes = np.zeros(len(heads), np.int64)
-    for n, (expert, query, listed) in enumerate(heads):
-        before = len(items)
-        items += map(str, listed)
-        sizes[n] = len(items) - before
-        numbers += _numbers(expert, query, listed, int(sizes[n]), values)
+    for n, (_, _, listed) in enumerate(heads):
+        sizes[n] = len(listed.items)
+        items += listed.items
+        numbers += range(1, len(listed.items) + 1) if listed.numbers is None else listed.numbers
     entry = np.repeat(np.arange(len(heads)), sizes)
-    ranked = np.array([values == "rank" or not isinstance(listed, Mapping) for _, _, listed in heads], bool)
+    in_order = np.array([values == "rank" or listed.numbers is None for _, _, listed in heads], bool)
+    ranked = in_order[entry]  # so an empty list is of either kind
+    value = "rank" if ranked.all() else "score"
     entries = pl.DataFrame(
         {
             "expert": pl.Series([expert for expert, _, _ in heads], dtype=pl.String).gather(entry),
             "query": pl.Series([query for _, query, _ in heads], dtype=pl.String).gather(entry),
-            "item": pl.Series(items, dtype=pl.String),
-            "rank" if ranked.all() else "score": pl.Series(numbers, dtype=pl.Float64),
+            "item": pl.Series(as_texts(items)[0], dtype=pl.String),
+            value: pl.Series(numbers, dtype=pl.Float64),
         }
     )
     if ranked.any() and not ranked.all():
+        entries = without_missing_values(entries.with_columns(ranked=ranked), "the data")
         by_score = pl.col("score").rank("min", descending=True).over("expert", "query")
-        rank = pl.when(pl.Series(ranked[entry])).then("score").otherwise(by_score)
+        rank = pl.when("ranked").then("score").otherwise(by_score)
         entries = entries.select("expert", "query", "item", rank=rank)
-    return from_long(entries, labels=None if labels is None else _label_frame(labels))
-
-
-def _numbers(expert: str, query: str, listed: Any, n: int, values: str) -> Iterable[float]:
-    """The numbers of a list: those given, or 1, 2, 3, … where it is a bare order."""
-    if isinstance(listed, str):
-        raise DataError(f"expert {expert!r}, query {query!r}: a list of items is needed, got the text {listed[:40]!r}")
-    if not isinstance(listed, Mapping):
-        return map(float, range(1, n + 1))
-    try:
-        return list(map(float, listed.values()))
-    except (TypeError, ValueError) as error:
-        raise DataError(f"expert {expert!r}, query {query!r}: a {values} must be a number: {error}") from None
+    return from_long(entries, labels=labels, natural_items=True)
 
 
 def _label_frame(labels: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
@@ -204,26 +214,52 @@ def _label_frame(labels: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
     )
 
 
-def from_orders(orders: Sequence[Sequence[Any]], *, weights: Sequence[float] | None = None) -> Dataset:
+def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | None = None) -> Dataset:
     """A Dataset of one query from lists of items, best first; experts are named "1", "2", …
 
-    An inner tuple, set or list is a group of ties.
+    An inner tuple, set or list is a group of ties. Items stand in the natural order of their names.
 
     >>> from_orders([["a", "b", "c"], ["b", ("a", "c")]]).rankings.entry_rank.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 2.0]
     """
-    rows: list[tuple[str, str, str, float, float]] = []
-    for n, order in enumerate(orders):
-        weight = 1.0 if weights is None else float(weights[n])
-        rank = 1
-        for place in order:
-            group = place if isinstance(place, (tuple, set, frozenset, list)) else (place,)
-            rows.extend((ONE_QUERY, str(item), str(n + 1), float(rank), weight) for item in group)
-            rank += len(group)
-    schema = {
-        "query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl.Float64, "weight": pl.Float64,
-    }  # fmt: skip
-    return from_long(pl.DataFrame(rows, schema=schema, orient="row"))
+    groups = [_tie_groups(order, f"order {n}") for n, order in enumerate(orders, 1)]
+    names = [str(n + 1) for n in range(len(groups))]
+    if weights is not None:
+        weights = weights.tolist() if isinstance(weights, np.ndarray) else list(weights)
+        if len(weights) != len(groups):
+            raise DataError(f"{len(weights)} weights for {len(groups)} orders")
+        check_weights(dict(zip(names, weights, strict=True)))
+    items, ranks, sizes = [], [], []
+    for order in groups:
+        size = np.array([len(group) for group in order], np.int64)
+        items += [item for group in order for item in group]
+        ranks.append(np.repeat(sizes_to_ptr(size)[:-1] + 1.0, size))
+        sizes.append(int(size.sum()))
+    entries = pl.DataFrame(
+        {
+            "query": pl.Series([ONE_QUERY], dtype=pl.String).new_from_index(0, len(items)),
+            "item": pl.Series(as_texts(items)[0], dtype=pl.String),
+            "expert": pl.Series(names, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes)),
+            "rank": np.concatenate([np.empty(0), *ranks]),
+            "weight": np.repeat(np.ones(len(sizes)) if weights is None else np.array(weights, np.float64), sizes),
+        }
+    )
+    return from_long(entries, natural_items=True)
+
+
+def _tie_groups(order: Iterable[Any], where: str) -> list[list[Any]]:
+    """The places of an order, each with the items that share it."""
+    if isinstance(order, Mapping):
+        raise DataError(f"{where}: items in order are needed, got {{item: score}}; from_dicts takes scores")
+    places = elements_of(order, where)
+    groups = [list(place) if isinstance(place, tuple | set | frozenset | list) else [place] for place in places]
+    scored = [len(group) == 2 and isinstance(group[0], str) and is_number(group[1]) for group in groups]
+    if scored and all(scored):
+        raise DataError(
+            f"{where}: {places[0]!r:.60} looks like an item with its score, but inner groups are ties here; "
+            "from_dicts takes scores"
+        )
+    return [ids(group, where) for group in groups]
 
 
 def from_array(ranks: Floats, *, experts: Sequence[str] | None = None, items: Sequence[str] | None = None) -> Dataset:

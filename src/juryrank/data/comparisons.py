@@ -113,8 +113,9 @@ def _experts(column: Column, n: int) -> tuple[tuple[str, ...], Codes]:
 def _weights(column: Column, n: int) -> Floats:
     weights = np.array(column, np.float64)
     _same_length(len(weights), n, "weights")
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise DataError(f"weights must be finite and >= 0, got {weights[~(weights >= 0)][:1].tolist()}")
+    if (wrong := ~(np.isfinite(weights) & (weights >= 0))).any():
+        at = int(wrong.argmax())
+        raise DataError(f"the weight of comparison {at + 1} must be a finite number >= 0, got {weights[at]}")
     return weights
 
 

@@ -61,16 +61,18 @@ def lists_of(query: Ints, expert: Ints, entries: pl.DataFrame, source: str) -> L
     weight = floats(entries, "weight")
     if weight is None:
         weight = np.ones(len(query))
+    if (wrong := np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))).size:
+        row, found = entries.row(int(wrong[0]), named=True), float(weight[wrong[0]])
+        raise DataError(
+            f"{source}: the weight of a list must be a finite number >= 0, but that of expert {row['expert']!r} "
+            f"in query {row['query']!r} is {found}"
+        )
     list_weight = weight[first]
     if (differs := np.flatnonzero(list_weight[code] != weight)).size:
         row = entries.row(int(differs[0]), named=True)
         raise DataError(
             f"{source}: a list has one weight, but the entries of expert {row['expert']!r} "
             f"in query {row['query']!r} have several"
-        )
-    if not (np.isfinite(list_weight).all() and (list_weight >= 0).all()):
-        raise DataError(
-            f"{source}: weights must be finite and >= 0, got {list_weight[~(list_weight >= 0)][:1].tolist()}"
         )
     return Lists(code, query[first], expert[first], list_weight)
 

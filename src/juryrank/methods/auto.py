@@ -83,6 +83,10 @@ class Auto(Aggregator):
         """Those of the method that was chosen."""
         return restored(self.chosen_).points_of(expert, rank)
 
+    def experts_seen(self) -> frozenset[str]:
+        """Those of the method that was chosen."""
+        return restored(self.chosen_).experts_seen()
+
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """Those of the method that was chosen."""
         return restored(self.chosen_).expert_weights()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import MISSING, dataclass, field, fields
 from math import isqrt
 from typing import Any, ClassVar, Self
@@ -14,9 +15,9 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, read_only
-from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError
+from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
 from juryrank.methods.cost import Cost
-from juryrank.params import check_parameters, param, parameters
+from juryrank.params import check_parameters, check_weights, param, parameters
 
 MISSING_POLICIES = {
     "ignore": "an expert says nothing about an item it did not rank",
@@ -97,9 +98,7 @@ class Aggregator(ABC):
             return
         if not isinstance(weights, Mapping):
             raise ParameterError(f"weights of {type(self).__name__} must map expert names to numbers, got {weights!r}")
-        for expert, weight in weights.items():
-            if not (isinstance(weight, int | float) and np.isfinite(weight) and weight >= 0):
-                raise ParameterError(f"weight of expert {expert!r} must be a finite number >= 0, got {weight!r}")
+        check_weights(weights)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: B027 (most methods learn nothing)
         """Fill the ``x_`` attributes; methods without labels learn nothing."""
@@ -119,6 +118,11 @@ class Aggregator(ABC):
         Of ``rank`` (as given), ``place`` (a rank without gaps), ``length`` (of the list), ``items`` (of the query).
         """
         return ()
+
+    @property
+    def ties_by_appearance(self) -> bool:
+        """Whether ``fuse`` has equal scores in the order in which the given lists have the items, not by name."""
+        return False
 
     def points_of(self, expert: str, rank: Floats) -> Floats:
         """Where nothing but rank or place matters: what an item gains by these ranks in a list of this expert."""
@@ -151,22 +155,42 @@ class Aggregator(ABC):
 
     def _heard(self, rankings: Rankings) -> Rankings:
         """The rankings without the lists that weigh nothing: a weight of 0 silences an expert."""
-        weights: Mapping[str, float] = getattr(self, "weights", None) or {}
-        if strangers := sorted(set(weights) - set(rankings.experts)):
-            warnings.warn(
-                f"{self.name}: weights for experts that are not in the data: {', '.join(strangers[:5])}",
-                DataWarning,
-                stacklevel=3,
-            )
+        if message := self.unknown_weights(rankings.experts):
+            warnings.warn(message, DataWarning, stacklevel=3)
         heard = self._list_weights(rankings) > 0
         return rankings if heard.all() else rankings.keep_lists(heard)
 
+    def _weights_by_name(self) -> dict[str, float]:
+        """The parameter ``weights``; experts are known by the text of their names, so 1 is "1"."""
+        return {str(name): float(weight) for name, weight in (getattr(self, "weights", None) or {}).items()}
+
+    def unknown_weights(self, experts: Iterable[str]) -> str:
+        """A message about the weights of experts that are not among these; empty where there are none."""
+        unknown = self._weights_by_name().keys() - set(experts)
+        if not unknown:
+            return ""
+        return f"{self.name}: weights for experts that are not in the data: {unknown_names(unknown, experts)}"
+
+    def for_experts(self, experts: Collection[str]) -> Self:
+        """The same method with the weights of these experts only: one batch of data may be without some of them."""
+        weights = self._weights_by_name()
+        if weights.keys() <= set(experts):
+            return self
+        alike = copy(self)
+        alike.weights = {name: weight for name, weight in weights.items() if name in experts}  # type: ignore[attr-defined]
+        return alike
+
+    def experts_seen(self) -> frozenset[str]:
+        """The experts that a fitted model tells apart; empty where it treats all alike, or shares what it learned."""
+        names = vars(self).get("experts_", ()) if getattr(self, "experts", "individual") == "individual" else ()
+        return frozenset(names)
+
     def _list_weights(self, rankings: Rankings) -> Floats:
         """The weight of each list: its own, times its expert's."""
-        weights: Mapping[str, float] | None = getattr(self, "weights", None)
+        weights = self._weights_by_name()
         if not weights:
             return rankings.list_weight
-        by_expert = np.array([float(weights.get(name, 1.0)) for name in rankings.experts])
+        by_expert = np.array([weights.get(name, 1.0) for name in rankings.experts])
         return read_only(rankings.list_weight * by_expert[rankings.list_expert])
 
     # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.

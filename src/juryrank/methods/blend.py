@@ -48,6 +48,10 @@ class Blend(Aggregator):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.members_ = [kept(fitted(name, self.params(), data, valid)) for name in RECIPE]
 
+    def experts_seen(self) -> frozenset[str]:
+        """Those of all members."""
+        return frozenset[str]().union(*(restored(state).experts_seen() for state in self.members_))
+
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """Those of all members, each after its name."""
         out: dict[str, dict[str, float]] = {}

@@ -114,6 +114,10 @@ class Curves(Aggregator):
         worth: Floats = (self._solver().curves(np.asarray(rank, np.float64)) * curve).sum(axis=1)  # as in _scores
         return worth
 
+    def experts_seen(self) -> frozenset[str]:
+        """All experts of the lessons; none where everybody shares one curve."""
+        return frozenset() if self.experts == "shared" else frozenset((*self.own_, *self.pooled_))
+
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """The weights of each expert's curves; those of pooled and unknown experts under ``*``."""
         rows = zip([*self.own_, "*"], np.vstack([self.curves_, self.stranger_]).tolist(), strict=True)

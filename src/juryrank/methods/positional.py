@@ -44,7 +44,7 @@ class Positional(Aggregator):
 
     def points_of(self, expert: str, rank: Floats) -> Floats:
         """The points of these ranks, weighted as a list of this expert is."""
-        weight = float((self.weights or {}).get(expert, 1.0))
+        weight = self._weights_by_name().get(expert, 1.0)
         divide, multiply = self.weigh(weight, 1.0)
         worth: Floats = multiply * self.points(rank / (divide or 1.0))
         return worth

@@ -19,6 +19,7 @@ DIALECTS = {
     "haystack": 61.0,  # haystack-ai 3.4.1, DocumentJoiner: k w / (k + rank - 1), weights sum to 1
     "qdrant": 2.0,  # 1.17: 1 / (rank / w + k - 1)
 }
+IN_MEMORY = ("langchain", "llamaindex", "haystack")  # sort the documents as they come, so ties stay in that order
 COUNTS_FROM_ZERO = ("llamaindex", "haystack", "qdrant")
 
 
@@ -45,6 +46,10 @@ class RRF(Positional):
     @property
     def points_by(self) -> tuple[str, ...]:
         return () if self.dialect == "haystack" else super().points_by  # there a list's points depend on other weights
+
+    @property
+    def ties_by_appearance(self) -> bool:
+        return self.dialect in IN_MEMORY
 
     def points(self, rank: Number) -> Number:
         """1 / (k + rank), with the k and the first rank of the dialect."""

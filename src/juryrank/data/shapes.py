@@ -1,0 +1,247 @@
+"""One list of one expert, in any shape that Python programs have it: its items, and their numbers if it has any.
+
+The shapes, by the first element of the list; all elements must have the same:
+
+=====================================  ================================================================
+``"d7"``, ``7``, any hashable thing    an id; the order of the list counts
+``("d7", 0.9)``, ``["d7", 0.9]``       an id and its score
+an object with ``.id``                 its id, and its ``.score`` unless there is none or it is None
+a dict with ``"id"`` (or ``"_id"``)    its id, and its ``"score"`` (or ``"_score"``) unless there is none
+=====================================  ================================================================
+
+With ``key``, a function or the name of an attribute, every element is an object whose id is ``key(element)``; a pair
+of an object (neither text nor a number) and a number is split first.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from math import isfinite, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juryrank.errors import DataError, DataWarning
+
+Key = Callable[[Any], Any] | str | None
+
+PLAIN = frozenset((str, int))
+ID, PAIR, OBJECT, RECORD = "an id", "an (id, score) pair", "an object with .id", "a dict with 'id'"
+
+
+class Listed(NamedTuple):
+    """Items of a list, and a number for each (NaN where it is missing), or None where the order alone counts."""
+
+    items: list[Any]
+    numbers: list[float] | None
+
+
+def as_listed(listed: Any, where: str, key: Key = None, what: str = "score") -> Listed:
+    """The items and numbers of one list; a DataError that starts with ``where`` for what is none."""
+    if type(listed) is Listed:
+        return listed
+    if isinstance(listed, Mapping):
+        items = list(listed)
+        scores = floats(items, listed.values(), where, what)
+        return Listed(ids(items if key is None else _ids_by_key(items, key, where), where), scores)
+    if _has_scores_by_index(listed):
+        return as_listed(dict(zip(listed.index.tolist(), listed.tolist(), strict=True)), where, key, what)
+    elements = elements_of(listed, where)
+    if key is None and PLAIN.issuperset(map(type, elements)):
+        return Listed(elements, None)
+    return _split(elements, where, key, what)
+
+
+def elements_of(listed: Any, where: str, needs: str = "a list of items") -> list[Any]:
+    """The elements of anything that has an order: lists, generators, arrays, series."""
+    needed = f"{where}: {needs} is needed"
+    if isinstance(listed, str | bytes):
+        raise DataError(f"{needed}, got the text {listed[:40]!r}, which would be split into letters")
+    if isinstance(listed, set | frozenset):
+        raise DataError(f"{needed}, got a set, which has no order; give a list, or {{item: score}}")
+    if hasattr(listed, "columns"):
+        raise DataError(f"{needed}, got a table; give its columns as {{id: score}}, or use juryrank.read for all lists")
+    try:
+        return list(listed.tolist() if hasattr(listed, "tolist") else listed)
+    except TypeError:
+        raise DataError(f"{needed}, got {type(listed).__name__} {str(listed)[:40]!r}") from None
+
+
+def _has_scores_by_index(listed: Any) -> bool:
+    """Whether this is a pandas Series with scores as values and ids as index, and not with ids as values."""
+    index = getattr(listed, "index", None)
+    if index is None or not hasattr(index, "dtype"):
+        return False
+    numeric, whole_index = listed.dtype.kind in "iuf", index.dtype.kind in "iu"
+    numbered = whole_index and index.tolist() == list(range(len(listed)))
+    return bool(numeric and not numbered and index.is_unique and (not whole_index or listed.dtype.kind == "f"))
+
+
+def unique_names(given: Mapping[Any, Any], what: str) -> dict[str, Any]:
+    """The same with names as text; a DataError where two names have the same text."""
+    named = {str(name): value for name, value in given.items()}
+    if len(named) < len(given):
+        seen: set[str] = set()
+        twice = next(name for name in map(str, given) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise DataError(f"{what} {twice!r} is given twice, as text and as a number; names are compared as text")
+    return named
+
+
+def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
+    kinds = [_kind(element, key) for element in elements]
+    kind = kinds[0] if kinds else ID
+    if (other := next((n for n, each in enumerate(kinds) if each != kind), None)) is not None:
+        raise DataError(
+            f"{where}: position 1 is {kind}, but position {other + 1} is {kinds[other]}: {elements[other]!r:.60}; "
+            "all elements of a list must have the same shape"
+        )
+    if kind == PAIR:
+        firsts = [pair[0] for pair in elements]
+        names = ids(firsts if key is None else _ids_by_key(firsts, key, where), where)
+        if key is None and len(set(names)) < len(names):
+            warnings.warn(
+                f"{where}: pairs such as {elements[0]!r:.60} are read as (id, score), and ids repeat; "
+                "say key=lambda pair: pair where the pairs are ids",
+                DataWarning,
+                stacklevel=5,
+            )
+        return Listed(names, floats(names, (pair[1] for pair in elements), where, what))
+    if key is not None:
+        found = _ids_by_key(elements, key, where)
+    elif kind == OBJECT:
+        found = [element.id for element in elements]
+    elif kind == RECORD:
+        found = [element["id"] if "id" in element else element["_id"] for element in elements]
+    else:
+        _refuse_text_scores(elements, where)
+        return Listed(ids(elements, where), None)
+    names, scores = ids(found, where), [_score(element) for element in elements]
+    if all(score is None for score in scores):
+        return Listed(names, None)
+    return Listed(names, floats(names, scores, where, what))
+
+
+def _kind(element: Any, key: Key) -> str:
+    """What an element is, in words for a message."""
+    if isinstance(element, str | int):
+        return ID if key is None else OBJECT
+    pair = isinstance(element, tuple | list) and len(element) == 2 and (element[1] is None or is_number(element[1]))
+    if key is not None:
+        return PAIR if pair and not (isinstance(element[0], str) or is_number(element[0])) else OBJECT
+    if hasattr(element, "id"):
+        return OBJECT
+    if isinstance(element, Mapping):
+        return RECORD if "id" in element or "_id" in element else "a dict without 'id' (say key=, its name for the id)"
+    return PAIR if pair or (isinstance(element, list) and len(element) == 2) else ID
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a single number (of Python, NumPy, decimal, …), not text and not an array of several."""
+    return isinstance(value, int | float) or (hasattr(value, "__float__") and not getattr(value, "shape", ()))
+
+
+def _score(element: Any) -> Any:
+    if isinstance(element, Mapping):
+        return element.get("score", element.get("_score"))
+    return getattr(element, "score", None)
+
+
+def _ids_by_key(elements: Iterable[Any], key: Callable[[Any], Any] | str, where: str) -> list[Any]:
+    if callable(key):
+        return list(map(key, elements))
+    found = []
+    for n, element in enumerate(elements, 1):
+        try:
+            found.append(element[key] if isinstance(element, Mapping) else getattr(element, key))
+        except (KeyError, AttributeError):
+            raise DataError(f"{where}: position {n} has no {key!r}, which key= names: {element!r:.60}") from None
+    return found
+
+
+def _refuse_text_scores(elements: list[Any], where: str) -> None:
+    """A DataError where tuples may be ids or pairs of an id and a score that is text."""
+    for element in elements:
+        if not (isinstance(element, tuple) and len(element) == 2 and isinstance(element[1], str)):
+            return
+        try:
+            float(element[1])
+        except ValueError:
+            return
+    if elements:
+        raise DataError(
+            f"{where}: {elements[0]!r:.60} may be an id, or an id and a score as text; "
+            "make the scores numbers, or say key=lambda pair: pair where the pairs are ids"
+        )
+
+
+def ids(given: list[Any], where: str) -> list[Any]:
+    """The ids, checked: text, whole numbers (also as floats, 7.0 is 7) or other things that can be keys of a dict."""
+    if PLAIN.issuperset(map(type, given)):
+        return given
+    return [_checked_id(item, where, n) for n, item in enumerate(given, 1)]
+
+
+def _checked_id(item: Any, where: str, n: int) -> Any:
+    if isinstance(item, str):
+        return item
+    at = f"{where}: position {n}"
+    if item is None or isinstance(item, bool | np.bool_ | bytes):
+        raise DataError(f"{at}: an id is text or a whole number, got {item!r}; key= says what the id of an object is")
+    if isinstance(item, float | np.floating):
+        if not (isfinite(item) and item == int(item)):
+            raise DataError(f"{at}: an id is text or a whole number, got {item!r}; scores come with ids: {{id: score}}")
+        return int(item)
+    if isinstance(item, int | np.integer):
+        return int(item)
+    try:
+        hash(item)
+        by_value = (
+            getattr(type(item), "__hash__", None) is not object.__hash__
+        )  # else every object is an item of its own
+    except TypeError:
+        by_value = False
+    if not by_value:
+        raise DataError(
+            f"{at}: {type(item).__name__} {item!r:.60} cannot be an id; "
+            "give text or whole numbers, or say key=, a function or attribute that gives the id"
+        )
+    return item
+
+
+def as_texts(items: list[Any]) -> tuple[list[str], dict[str, Any] | None]:
+    """The ids as text, and the id that each text stands for (the first one given), or None where all are text."""
+    types = set(map(type, items))
+    if types <= {str}:
+        return items, None
+    texts = list(map(str, items))
+    if types == {int}:
+        return texts, dict(zip(texts, items, strict=True))
+    own: dict[str, Any] = {}
+    merged = {text for text, item in zip(texts, items, strict=True) if own.setdefault(text, item) != item}
+    if merged:
+        told = f"{len(merged)} ids are given in several types (as text and as a number, say), {min(merged)!r} for one"
+        warnings.warn(
+            f"the data: {told}; the same text is the same item",
+            DataWarning,
+            stacklevel=4,
+        )
+    return texts, own
+
+
+def floats(items: Iterable[Hashable], values: Iterable[Any], where: str, what: str) -> list[float]:
+    """The values as floats, NaN for those that are missing; a DataError names the first that is no number."""
+    values = list(values)
+    try:
+        return list(map(float, values))
+    except (TypeError, ValueError, OverflowError):
+        return [_float(item, value, where, what) for item, value in zip(items, values, strict=True)]
+
+
+def _float(item: Hashable, value: Any, where: str, what: str) -> float:
+    if value is None or type(value).__name__ == "NAType":  # pandas' word for a missing value
+        return nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{where}: the {what} of item {item!r} must be a number, got {value!r:.40}") from None

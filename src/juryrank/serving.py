@@ -1,0 +1,253 @@
+"""One query in plain Python: points by rank are added up with neither frames nor compiled code."""
+
+from __future__ import annotations
+
+import warnings
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, count
+from math import isfinite
+from operator import gt, is_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juryrank.data.names import is_whole_number, natural_key
+from juryrank.data.rankings import Floats
+from juryrank.data.shapes import Listed, as_texts
+from juryrank.errors import DataWarning
+from juryrank.methods import Aggregator
+
+Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
+
+BY_POSITION = (("rank",), ("place",))  # what points may depend on for the short way
+MANY = 400  # entries from which arrays are faster than dicts
+NO_CURVE: Curve = ([], np.empty(0))
+FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
+TEXT, WHOLE = frozenset((str,)), frozenset((int,))
+
+
+class Ranked(NamedTuple):
+    """Items in order with ranks that have gaps, where an item stood twice."""
+
+    items: list[Any]
+    ranks: list[float]
+
+
+class Served(NamedTuple):
+    """What one model needs again for every query."""
+
+    by: tuple[str, ...]  # what points depend on
+    curves: dict[str, Curve]  # by expert
+    by_name: bool  # whether equal scores stand in the order of names; else in that of the given lists
+    named: bool  # whether experts matter: the model has weights, or has learned from experts
+    seen: frozenset[str]  # experts that the model learned from
+    warned: set[str]  # other experts that a warning has named
+
+
+def served(model: Aggregator) -> Served:
+    """What is kept with a model, and made again when its parameters or learned values change."""
+    state = vars(model)
+    names, made_for, weights, kept = state.get("_serving", ((), (), None, None))
+    if kept is None or state.get("weights") != weights or not all(map(is_, map(state.get, names), made_for)):
+        model._check()
+        names = tuple(name for name in state if not name.startswith("_") and name != "weights")
+        weights = None if state.get("weights") is None else dict(state["weights"])  # the given one may be changed
+        seen = model.experts_seen()
+        kept = Served(model.points_by, {}, not model.ties_by_appearance, bool(weights or seen), seen, set())
+        model._serving = (names, tuple(map(state.get, names)), weights, kept)  # type: ignore[attr-defined]
+    return kept  # type: ignore[no-any-return]
+
+
+def add_points(
+    lists: Mapping[Any, Any], model: Aggregator, of_model: Served, *, checked: bool = False, many: int = MANY
+) -> dict[Any, float] | None:
+    """The sums of points, best first; None where a list is not plain, so that its shape must be looked at first.
+
+    From ``many`` entries on they are added up by arrays.
+    """
+    by, curves, by_name, *_ = of_model
+    gained = _gained(lists, model, curves, by_name, by == ("place",))
+    if gained is None:
+        return None
+    items, points = gained
+    try:
+        if sum(map(len, items)) < many:
+            return _summed_one_by_one(items, points, by_name, checked)
+        return _summed_at_once(items, points, by_name, checked)
+    except TypeError:  # what cannot be a key of a dict
+        return None
+
+
+def _gained(
+    lists: Mapping[Any, Any], model: Aggregator, curves: dict[str, Curve], by_name: bool, shared: bool
+) -> tuple[list[Sequence[Any]], list[Curve]] | None:
+    """The items of each list and, at least, as many points."""
+    all_items, all_points = [], []
+    for expert in _in_order(tuple(lists)) if len(lists) > 2 and by_name else lists:
+        if type(expert) is not str:
+            return None
+        items, ranks = lists[expert], None
+        if type(items) is not list:
+            items, ranks = _ranked(items, shared)
+            if items is None:
+                return None
+        points = curves.get(expert, NO_CURVE)
+        if len(points[0]) < len(items):
+            points = curves[expert] = _curve(model, expert, np.arange(1.0, max(FIRST, 2 * len(items)) + 1))
+        all_items.append(items)
+        all_points.append(_curve(model, expert, np.array(ranks)) if ranks else points)
+    return all_items, all_points
+
+
+def _curve(model: Aggregator, expert: str, ranks: Floats) -> Curve:
+    points = model.points_of(expert, ranks)
+    return points.tolist(), points
+
+
+@lru_cache(maxsize=128)
+def _in_order(experts: tuple[Any, ...]) -> list[Any]:
+    """The order in which points are added, so that sums do not depend on the order of the lists."""
+    return sorted(experts, key=natural_key)
+
+
+def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[float] | None]:
+    """Items, and their ranks: nothing for 1, 2, 3, … of different items, None where the shape must be looked at.
+
+    Tied scores have the smaller rank, or the mean of their places where ``shared``.
+    """
+    if not isinstance(listed, Mapping):
+        if type(listed) is Ranked:
+            return listed.items, () if shared else listed.ranks
+        return (listed if type(listed) is tuple else None), None
+    items, scores = list(listed), list(listed.values())
+    try:
+        falling = all(map(gt, scores, scores[1:]))  # most come in order, without ties
+        if not falling:
+            items.sort(key=listed.__getitem__, reverse=True)
+            scores = list(map(listed.__getitem__, items))
+            falling = all(map(gt, scores, scores[1:]))
+        if scores and not (isfinite(scores[0]) and isfinite(scores[-1]) and (falling or isfinite(sum(scores)))):
+            return None, None
+    except (TypeError, ValueError, OverflowError):
+        return None, None
+    if falling:
+        return items, ()
+    first = {score: n for n, score in zip(range(len(scores), 0, -1), reversed(scores), strict=True)}
+    if not shared:
+        return items, [float(first[score]) for score in scores]
+    last = {score: n for n, score in enumerate(scores, 1)}
+    return items, [(first[score] + last[score]) / 2 for score in scores]
+
+
+def _summed_one_by_one(
+    lists: list[Sequence[Any]], points: list[Curve], by_name: bool, checked: bool
+) -> dict[Any, float] | None:
+    """Sums of points, best first; None where an item stands twice in a list."""
+    fused: dict[Any, float] = {}
+    get = fused.get
+    for items, (worth, _) in zip(lists, points, strict=True):
+        if not fused:
+            fused.update(zip(items, worth, strict=False))
+            if len(fused) < len(items):
+                return None
+            continue
+        if len(set(items)) < len(items):
+            return None
+        for item, gained in zip(items, worth, strict=False):
+            fused[item] = get(item, 0.0) + gained
+    of_type = _common_type(fused, lists)
+    if of_type is None and not checked:
+        return None
+    tied = by_name and len(set(fused.values())) < len(fused)
+    order = in_natural_order(fused, of_type) if tied else list(fused)  # of equal scores
+    order.sort(key=fused.__getitem__, reverse=True)
+    return dict(zip(order, map(fused.__getitem__, order)))  # noqa: B905 (strict costs time, and the two are as long)
+
+
+def _summed_at_once(
+    lists: list[Sequence[Any]], points: list[Curve], by_name: bool, checked: bool
+) -> dict[Any, float] | None:
+    """The same for many entries: items become numbers, and numpy adds in the same order."""
+    sizes = list(map(len, lists))
+    code: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int64, sum(sizes))
+    of_list = np.repeat(np.arange(len(lists)) * len(code), sizes)
+    of_type = _common_type(code, lists)
+    if (of_type is None and not checked) or np.bincount(codes + of_list).max() > 1:
+        return None
+    worth = [array[:size] for (_, array), size in zip(points, sizes, strict=True)]
+    scores = np.bincount(codes, np.concatenate(worth))
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
+    names = list(map(list(code).__getitem__, order.tolist()))
+    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
+    if by_name and len(ends) < len(scores):
+        starts = np.append(0, ends[:-1])
+        tied = ends - starts > 1
+        for start, end in zip(starts[tied].tolist(), ends[tied].tolist(), strict=True):
+            names[start:end] = in_natural_order(names[start:end], of_type)
+    return dict(zip(names, scores.tolist(), strict=True))
+
+
+def _common_type(distinct: Mapping[Any, Any], lists: list[Sequence[Any]]) -> type | None:
+    """``str`` where all items are text, ``int`` where all are integers, else None."""
+    try:
+        if type(next(iter(distinct), "")) is not int:
+            "".join(distinct)  # the fastest way to look at every type
+            return str
+        if type(sum(distinct)) is not int:
+            return None
+    except TypeError:
+        return None
+    if (0 in distinct or 1 in distinct) and not WHOLE.issuperset(map(type, chain.from_iterable(lists))):
+        return None  # False and True equal them, and are no ids
+    return int
+
+
+def in_natural_order(items: Iterable[Any], of_type: type | None) -> list[Any]:
+    """Items in the natural order of their names: whole numbers by value and first, then text by code point."""
+    if of_type is None:
+        return sorted(items, key=natural_key)
+    if of_type is int:
+        numbers = sorted(items)
+        return numbers if numbers[0] >= 0 and numbers[-1] < 10**18 else sorted(numbers, key=natural_key)
+    names = sorted(items)
+    start = bisect_left(names, "0")
+    stop = bisect_left(names, ":", start)  # what follows the digits
+    if start == stop:
+        return names
+    whole = list(filter(is_whole_number, names[start:stop]))
+    rest = [name for name in names[start:stop] if not is_whole_number(name)]
+    return [*sorted(whole, key=len), *names[:start], *rest, *names[stop:]]  # longer numbers are larger
+
+
+def cleaned(lists: Mapping[str, Listed]) -> dict[str, Any]:
+    """The lists without missing numbers and repeated items, both counted in warnings, ready for ``add_points``."""
+    own = as_texts([item for listed in lists.values() for item in listed.items])[1]
+    out: dict[str, Any] = {}
+    missing = repeated = 0
+    for expert, (given, numbers) in lists.items():
+        items = given if own is None else [own[str(item)] for item in given]
+        if numbers is None:
+            first: dict[Any, float] = {}
+            for rank, item in enumerate(items, 1):
+                first.setdefault(item, float(rank))
+            repeated += len(items) - len(first)
+            out[expert] = items if len(first) == len(items) else Ranked(list(first), list(first.values()))
+            continue
+        best: dict[Any, float] = {}
+        for item, number in zip(items, numbers, strict=True):
+            if isfinite(number):
+                best[item] = max(best.get(item, number), number)
+        missing += len(items) - sum(map(isfinite, numbers))
+        repeated += sum(map(isfinite, numbers)) - len(best)
+        out[expert] = best
+    if missing:
+        warnings.warn(f"the data: {missing} entries without a score are dropped", DataWarning, stacklevel=4)
+    if repeated:
+        message = f"the data: {repeated} entries repeat an item of their list; the best is kept"
+        warnings.warn(message, DataWarning, stacklevel=4)
+    return out
