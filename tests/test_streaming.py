@@ -150,7 +150,9 @@ def test_only_a_stranger_to_all_batches_is_warned_of(runs: Path, tmp_path: Path)
     model = juryrank.method("rrf", weights={"dense": 2.0, "nobody": 1.0})
     with pytest.warns(DataWarning) as told:
         rank_files([runs], model, tmp_path / "out.run", memory=2000)
-    assert [str(w.message) for w in told] == ["rrf: weights for experts that are not in the data: nobody"]
+    assert [str(w.message) for w in told] == [
+        "rrf: weights for experts that are not in the data: nobody; known: bm25, dense, sparse"
+    ]
 
 
 @pytest.mark.parametrize("chunk", [8, 24, 40, 64, 100])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, count
 from math import isfinite
-from operator import gt, is_
+from operator import gt, is_, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,7 +230,7 @@ def cleaned(lists: Mapping[str, Listed]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     missing = repeated = 0
     for expert, (given, numbers) in lists.items():
-        items = given if own is None else [own[str(item)] for item in given]
+        items = given if own is None else list(map(own.__getitem__, map(str, given)))
         if numbers is None:
             first: dict[Any, float] = {}
             for rank, item in enumerate(items, 1):
@@ -238,12 +238,14 @@ def cleaned(lists: Mapping[str, Listed]) -> dict[str, Any]:
             repeated += len(items) - len(first)
             out[expert] = items if len(first) == len(items) else Ranked(list(first), list(first.values()))
             continue
-        best: dict[Any, float] = {}
-        for item, number in zip(items, numbers, strict=True):
-            if isfinite(number):
-                best[item] = max(best.get(item, number), number)
-        missing += len(items) - sum(map(isfinite, numbers))
-        repeated += sum(map(isfinite, numbers)) - len(best)
+        pairs = list(zip(items, numbers, strict=True))
+        if not all(map(isfinite, numbers)):
+            pairs = [pair for pair in pairs if isfinite(pair[1])]
+            missing += len(items) - len(pairs)
+        best = dict(pairs)
+        if len(best) < len(pairs):
+            repeated += len(pairs) - len(best)
+            best = dict(sorted(pairs, key=itemgetter(1)))  # of equal keys, the last stays: the best
         out[expert] = best
     if missing:
         warnings.warn(f"the data: {missing} entries without a score are dropped", DataWarning, stacklevel=4)

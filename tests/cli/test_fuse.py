@@ -44,7 +44,7 @@ def test_weights_and_parameters_reach_the_method(run: Run, runs: list[Path]) -> 
 def test_a_weight_for_a_stranger_is_one_line_of_warning(run: Run, runs: list[Path]) -> None:
     warned = run("fuse", *runs, "--weights", "splade=2")
     assert warned.code == 0
-    assert warned.err == "warning: rrf: weights for experts that are not in the data: splade\n"
+    assert warned.err == "warning: rrf: weights for experts that are not in the data: splade; known: bm25, dense\n"
 
 
 @pytest.mark.parametrize(

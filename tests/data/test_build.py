@@ -74,8 +74,9 @@ def test_a_list_has_one_weight():
     columns = ("query", "item", "expert", "rank", "weight")
     with pytest.raises(DataError, match=r"a list has one weight.*'x' in query 'q'"):
         from_long(rows(("q", "a", "x", 1.0, 1.0), ("q", "b", "x", 2.0, 2.0), columns=columns))
-    with pytest.raises(DataError, match="finite and >= 0"):
-        from_long(rows(("q", "a", "x", 1.0, -1.0), columns=columns))
+    for weight in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(DataError, match=rf"finite number >= 0, but that of expert 'x' in query 'q' is {weight}"):
+            from_long(rows(("q", "a", "x", 1.0, weight), ("q", "b", "x", 2.0, weight), columns=columns))
 
 
 def test_candidates_get_slots_though_nobody_ranks_them():

@@ -77,7 +77,9 @@ def test_numbers_are_names_too():
         ({"worse": ["b", None]}, "comparison 2 has no worse item"),
         ({"ties": [True]}, "1 ties for 2 comparisons"),
         ({"experts": ["e"]}, "1 experts for 2 comparisons"),
-        ({"weights": [1.0, -1.0]}, "weights must be finite and >= 0"),
+        ({"weights": [1.0, -1.0]}, "the weight of comparison 2 must be a finite number >= 0, got -1.0"),
+        ({"weights": [float("inf"), 1.0]}, "the weight of comparison 1 must be a finite number >= 0, got inf"),
+        ({"weights": [1.0, float("nan")]}, "the weight of comparison 2 must be a finite number >= 0, got nan"),
     ],
 )
 def test_what_does_not_fit_is_named(wrong, complaint):

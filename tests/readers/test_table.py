@@ -212,7 +212,15 @@ def test_several_lists_of_one_expert_are_told_apart_by_the_list_column(tmp_path:
         ("query,item,expert\n1,a,e\n", "experts need a rank or a score"),
         ("query,item,expert,rank\n1,a,e,0\n", "ranks start at 1 (1 is best), got 0.0; is it a score?"),
         ("item,expert,rank,weight\na,e,1,1\nb,e,2,7\n", "a list has one weight"),
-        ("item,expert,rank,weight\na,e,1,-1\n", "weights must be finite and >= 0"),
+        (
+            "item,expert,rank,weight\na,e,1,-1\n",
+            "the weight of a list must be a finite number >= 0, but that of expert 'e' in query 'all' is -1.0",
+        ),
+        ("item,expert,rank,weight\na,e,1,inf\n", "in query 'all' is inf"),
+        (
+            "item,expert,rank,weight\na,e,1,1\nb,f,2, NaN\n",
+            ":3: expected a finite number >= 0 in column 'weight' (not nan",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_table_is_told(tmp_path: Path, text: str, message: str) -> None:
@@ -235,3 +243,14 @@ def test_columns_of_lists_are_no_names() -> None:
 def test_options_of_tables_are_refused_for_other_formats(samples: Path) -> None:
     with pytest.raises(DataError, match="columns= does not apply to the format trec-run"):
         read(samples / "bm25.run", columns={"item": "x"})
+
+
+def test_an_empty_weight_counts_as_one_and_nan_is_refused() -> None:
+    columns = {"item": ["a", "b"], "expert": ["e", "f"], "rank": [1, 1]}
+    assert read(pl.DataFrame({**columns, "weight": [None, 2.0]})).rankings.list_weight.tolist() == [1.0, 2.0]
+    for weight in ([float("nan"), 2.0], ["nan", "2"], [True, False]):
+        with pytest.raises(DataError, match="in column 'weight'"):
+            read(pl.DataFrame({**columns, "weight": weight}))
+    duels = {"left": ["a", "b"], "right": ["b", "c"], "winner": ["left", "left"]}
+    with pytest.raises(DataError, match="in column 'weight'"):
+        read(pl.DataFrame({**duels, "weight": [float("nan"), 2.0]}))

@@ -26,7 +26,7 @@ from juryrank.errors import DataError, DataWarning
 
 Key = Callable[[Any], Any] | str | None
 
-PLAIN = frozenset((str, int))
+PLAIN, NUMBERS = frozenset((str, int)), frozenset((float, int))
 ID, PAIR, OBJECT, RECORD = "an id", "an (id, score) pair", "an object with .id", "a dict with 'id'"
 
 
@@ -89,13 +89,7 @@ def unique_names(given: Mapping[Any, Any], what: str) -> dict[str, Any]:
 
 
 def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
-    kinds = [_kind(element, key) for element in elements]
-    kind = kinds[0] if kinds else ID
-    if (other := next((n for n, each in enumerate(kinds) if each != kind), None)) is not None:
-        raise DataError(
-            f"{where}: position 1 is {kind}, but position {other + 1} is {kinds[other]}: {elements[other]!r:.60}; "
-            "all elements of a list must have the same shape"
-        )
+    kind = PAIR if key is None and _plain_pairs(elements) else _common_kind(elements, where, key)
     if kind == PAIR:
         firsts = [pair[0] for pair in elements]
         names = ids(firsts if key is None else _ids_by_key(firsts, key, where), where)
@@ -106,7 +100,7 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
                 DataWarning,
                 stacklevel=5,
             )
-        return Listed(names, floats(names, (pair[1] for pair in elements), where, what))
+        return Listed(names, floats(names, [pair[1] for pair in elements], where, what))
     if key is not None:
         found = _ids_by_key(elements, key, where)
     elif kind == OBJECT:
@@ -120,6 +114,27 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
     if all(score is None for score in scores):
         return Listed(names, None)
     return Listed(names, floats(names, scores, where, what))
+
+
+def _plain_pairs(elements: list[Any]) -> bool:
+    """Whether all are tuples of two, the second a number: the usual case, looked at in one go."""
+    return (
+        {tuple}.issuperset(map(type, elements))
+        and {2}.issuperset(map(len, elements))
+        and NUMBERS.issuperset([type(pair[1]) for pair in elements])
+    )
+
+
+def _common_kind(elements: list[Any], where: str, key: Key) -> str:
+    """What the elements are; a DataError where they differ."""
+    kinds = [_kind(element, key) for element in elements]
+    kind = kinds[0] if kinds else ID
+    if (other := next((n for n, each in enumerate(kinds) if each != kind), None)) is not None:
+        raise DataError(
+            f"{where}: position 1 is {kind}, but position {other + 1} is {kinds[other]}: {elements[other]!r:.60}; "
+            "all elements of a list must have the same shape"
+        )
+    return kind
 
 
 def _kind(element: Any, key: Key) -> str:

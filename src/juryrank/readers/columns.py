@@ -82,6 +82,8 @@ def typed(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *, comma: b
     """The columns under our words; names as text, numbers as float64, and null where something is missing."""
 
     def column(word: str, header: str) -> pl.Series:
+        if word == "weight":
+            return _weights(frame[header], header, fail, comma=comma)
         if word in NUMBERS:
             return as_numbers(frame[header], header, fail, comma=comma)
         return names(frame[header], header, fail)
@@ -111,6 +113,16 @@ def as_numbers(column: pl.Series, header: str, fail: Fail, *, comma: bool = Fals
         text = str(column[row]).strip()
         hint = "; a decimal comma is understood where ';' separates columns" if "," in text and not comma else ""
         raise fail(row, f"a number in column {header!r} (not {text[:20]!r}{hint})")
+    return value
+
+
+def _weights(column: pl.Series, header: str, fail: Fail, *, comma: bool) -> pl.Series:
+    """As ``as_numbers``, but NaN is no missing weight (which is 1), and true and false are no weights."""
+    if column.dtype == pl.Boolean:
+        raise fail(0, f"numbers in column {header!r} (it is {column.dtype})")
+    value = as_numbers(column, header, fail, comma=comma)
+    if (row := first_true(column.cast(pl.String).str.strip_chars().str.to_lowercase() == "nan")) is not None:
+        raise fail(row, f"a finite number >= 0 in column {header!r} (not nan; an empty cell counts as 1)")
     return value
 
 
