@@ -10,7 +10,7 @@ import pytest
 import juryrank
 from juryrank import streaming
 from juryrank.errors import DataError, DataWarning
-from juryrank.readers import by_query
+from juryrank.readers import by_query, query_file
 from juryrank.streaming import rank_files
 
 EXPERTS = ("bm25", "dense", "sparse")
@@ -53,7 +53,7 @@ def tables(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "LEAST", 1)
-    monkeypatch.setattr(by_query, "CHUNK", 512)
+    monkeypatch.setattr(query_file, "CHUNK", 512)
 
 
 def at_once(source: Path, out: Path, name: str, **params: object) -> bytes:
@@ -158,7 +158,7 @@ def test_only_a_stranger_to_all_batches_is_warned_of(runs: Path, tmp_path: Path)
 @pytest.mark.parametrize("chunk", [8, 24, 40, 64, 100])
 def test_lines_may_be_longer_than_a_chunk(runs: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = by_query.QueryFiles([runs], None, {})
-    monkeypatch.setattr(by_query, "CHUNK", chunk)
+    monkeypatch.setattr(query_file, "CHUNK", chunk)
     cut = by_query.QueryFiles([runs], None, {})
     assert cut.queries == whole.queries
     for mine, theirs in zip(cut.places, whole.places, strict=True):

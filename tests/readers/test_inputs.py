@@ -96,3 +96,13 @@ def test_aliases_stay_with_some_of_the_queries(runs: Path) -> None:
     data: Dataset = read(runs)
     assert dict(data.aliases) == {"words": "bm25"}
     assert dict(data[[0]].aliases) == {"words": "bm25"}
+
+
+def test_names_in_any_script_do_not_hinder_aliases_of_streamed_runs(tmp_path: Path) -> None:
+    path = tmp_path / "words.run"
+    path.write_text(
+        "".join(f"q{q} Q0 блины{'é' * (i % 7)}{i} {i + 1} {300 - i} läufer\n" for q in range(3) for i in range(300))
+    )
+    rank_files([path], method("rrf", weights={"words": 2}), tmp_path / "parts.run", memory=1)
+    first = (tmp_path / "parts.run").read_text().split()
+    assert float(first[4]) == pytest.approx(2 / 61)

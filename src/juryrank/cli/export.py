@@ -14,6 +14,7 @@ def run(
     more: options.MoreData = None,
     data: options.Data = None,
     labels: options.Labels = None,
+    label_columns: options.LabelColumns = None,
     depth: Annotated[
         int | None, typer.Option("--depth", help="Ranks of the table (1000), or the length of every list.")
     ] = None,
@@ -32,7 +33,9 @@ def run(
 
     sources = [*(data or []), *(more or [])]
     fitted = load(model)
-    given = options.optional_data(sources, labels=labels, source_format=source_format, columns=columns, values=values)
+    given = options.optional_data(
+        sources, labels=labels, label_columns=label_columns, source_format=source_format, columns=columns, values=values
+    )
     text = export(fitted, to, data=given, depth=depth, items=items)
     if out is None:
         print(text, end="")
