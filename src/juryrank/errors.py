@@ -14,7 +14,9 @@
     └── ConvergenceWarning   an iteration stopped early; the last estimate is kept
 """
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -78,3 +80,14 @@ class DataWarning(JuryrankWarning):
 
 class ConvergenceWarning(JuryrankWarning):
     """An iteration that did not settle; the last estimate is kept."""
+
+
+@contextmanager
+def refuse_warnings() -> Iterator[None]:
+    """Raise the first DataWarning inside as a DataError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        try:
+            yield
+        except DataWarning as warning:
+            raise DataError(f"{warning}; refused because strict") from None

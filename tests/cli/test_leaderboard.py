@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 BATTLES = "left,right,winner,expert\n" + "a,b,a,x\na,b,b,y\na,c,a,x\nb,c,tie,y\nc,a,a,y\nb,c,b,x\n" * 5
@@ -90,3 +91,51 @@ def test_no_comparisons_and_impossible_ones_end_with_one_line(run, tmp_path, tex
     assert "Traceback" not in done.err
     assert done.err.startswith("error: ")
     assert len(done.err.strip().splitlines()) == 1
+
+
+GAMES = [("a", "b"), ("a", "c"), ("b", "c"), ("c", "a"), ("a", "b"), ("b", "a")]  # winner first
+SHAPES = {
+    "winner and loser": lambda w, lo: {"winner": w, "loser": lo},
+    "chosen and rejected": lambda w, lo: {"chosen": w, "rejected": lo},
+    "words": lambda w, lo: {"model_a": lo, "model_b": w, "winner": "model_b"},
+    "scores of the left": lambda w, lo: {"player_1": lo, "player_2": w, "result": 0.0},
+    "chess": lambda w, lo: {"White": w, "Black": lo, "Result": "1-0"},
+    "goals": lambda w, lo: {"home": w, "away": lo, "home_score": 2, "away_score": 1},
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tables_of_every_shape_and_format_give_the_same_board(run, tmp_path, shape, ending):
+    path, plain = tmp_path / f"games.{ending}", tmp_path / "plain.csv"
+    frame = pl.DataFrame([SHAPES[shape](*game) for game in GAMES])
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](path)
+    plain.write_text("left,right,winner\n" + "".join(f"{w},{lo},{w}\n" for w, lo in GAMES))
+    boards = [run("leaderboard", file, "--interval", "none", "--format", "csv") for file in (path, plain)]
+    assert boards[0].code == 0, boards[0].err
+    assert boards[0].out == boards[1].out
+
+
+def test_columns_for_winner_and_loser_are_named_by_flags(run, tmp_path):
+    path = tmp_path / "games.csv"
+    path.write_text("sieger,verlierer\na,b\nb,c\n")
+    done = run("leaderboard", path, "--columns", "winner=sieger,loser=verlierer", "--interval", "none", "--json")
+    assert [row["item"] for row in json.loads(done.out)["items"]] == ["a", "b", "c"]
+
+
+def test_bad_rows_are_reported_and_refused_with_strict(run, tmp_path):
+    path = tmp_path / "battles.csv"
+    path.write_text(BATTLES + "a,a,a,x\na,b,,x\na,b,?,x\n")
+    done = run("leaderboard", path, "--bootstrap", 10, "--json")
+    assert done.code == 0
+    assert "3 of 33 comparisons skipped" in done.err
+    assert sum(row["games"] for row in json.loads(done.out)["items"]) == 2 * 30
+    strict = run("leaderboard", path, "--bootstrap", 10, "--strict")
+    assert (strict.code, strict.out) == (1, "")
+    assert "of an item with itself (line 32)" in strict.err
+
+
+def test_fisher_by_expert_says_what_to_use(run, battles):
+    done = run("leaderboard", battles, "--interval", "fisher", "--by", "expert")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "use sandwich or bootstrap intervals" in done.err

@@ -15,17 +15,19 @@ def run(
         typer.Argument(
             metavar="BATTLES…",
             callback=options.stdin_once,
-            help="Comparisons (left, right, winner), rankings or ratings.",
+            help="Comparisons (left, right and winner; or winner and loser), rankings or ratings.",
         ),
     ],
     method: options.Method = "bradley-terry",
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamples behind the intervals.")] = 1000,
-    interval: Annotated[str, typer.Option("--interval", help="bootstrap, sandwich, fisher or none.")] = "bootstrap",
-    by: Annotated[str, typer.Option("--by", help="What is drawn as one: list, expert or query.")] = "list",
-    level: Annotated[float, typer.Option("--level", help="How much of the probability an interval holds.")] = 0.95,
+    interval: Annotated[
+        str, typer.Option("--interval", help="bootstrap, sandwich, fisher (single comparisons only) or none.")
+    ] = "bootstrap",
+    by: Annotated[str, typer.Option("--by", help="Resampling unit: list, expert or query.")] = "list",
+    level: Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")] = 0.95,
     elo: Annotated[bool, typer.Option("--elo", help="Points, 400 for odds of 10, instead of log odds.")] = False,
     no_judges: Annotated[bool, typer.Option("--no-judges", help="Without the reliability of experts.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of the resamples.")] = 0,
     plot: Annotated[
         Path | None, typer.Option("--plot", callback=options.a_file, help="Draw the intervals here (png, svg, pdf).")
     ] = None,
@@ -40,13 +42,14 @@ def run(
     source_format: options.Format = None,
     columns: options.Columns = None,
     values: options.Values = None,
+    strict: options.Strict = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Rank items by all comparisons of a data set, over all its queries, with intervals."""
     from juryrank.leaderboard import leaderboard
 
     chosen = options.chosen_method(method, param, weights)
-    given = options.read_data(battles, source_format=source_format, columns=columns, values=values)
+    given = options.read_data(battles, source_format=source_format, columns=columns, values=values, strict=strict)
     options.use_tags(chosen, given)
     board = leaderboard(
         given, chosen, bootstrap=bootstrap, interval=interval, by=by, level=level, seed=seed, elo=elo,

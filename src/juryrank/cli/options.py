@@ -125,6 +125,7 @@ LabelColumns = Annotated[
     ),
 ]
 Values = Annotated[str | None, typer.Option("--values", help="What the values are: rank (small is best) or score.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that would be skipped or repaired with a warning.")]
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -207,6 +208,7 @@ def read_data(
     columns: str | None = None,
     label_columns: str | None = None,
     values: str | None = None,
+    strict: bool = False,
     lists: bool = True,
 ) -> Dataset:
     """The data set that paths and reading options mean; it must have lists, or else features (``lists``)."""
@@ -222,6 +224,7 @@ def read_data(
         columns=column_names(columns),
         label_columns=column_names(label_columns, "--label-columns"),
         values=values,
+        strict=strict,
     )
     if lists and not data.rankings.n_lists and data.features is None:
         raise DataError(no_lists(", ".join(map(str, sources))))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
-from juryrank.errors import DataError
+from juryrank.errors import DataError, refuse_warnings
 from juryrank.readers import judgements, letor, tabular, trec_run
 from juryrank.readers.columns import Columns
 from juryrank.readers.folds import fold_folders, folds_among, read_folds
@@ -33,6 +33,7 @@ def read(
     columns: Columns = None,
     label_columns: Columns = None,
     values: str | None = None,
+    strict: bool = False,
 ) -> Dataset:
     """The Dataset in a file, several files, a folder of runs or of LETOR folds, an open file, or a dataframe.
 
@@ -42,7 +43,14 @@ def read(
     ``columns`` maps our words to other headers (to numbers of columns where there is no header, to None for no column;
     ``expert`` to a list where each expert has a column), and ``values`` says whether values are ranks or scores.
     ``label_columns`` does for ``labels`` what ``columns`` does for the data.
+    What is dropped or repaired gives a DataWarning, and with ``strict`` a DataError.
     """
+    if strict:
+        with refuse_warnings():
+            return read(
+                source, labels=labels, features=features, candidates=candidates, format=format, columns=columns,
+                label_columns=label_columns, values=values,
+            )  # fmt: skip
     options = {name: given for name, given in (("columns", columns), ("values", values)) if given is not None}
     extra = None if candidates is None else candidate_rows(candidates)
     if format is not None:

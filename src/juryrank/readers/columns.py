@@ -28,9 +28,19 @@ HEADERS = {
     "value": (),
     "label": ("gold", "grade", "rel", "relevance", "judgment", "judgement", "qrel"),
     "weight": ("count",),
-    "left": ("a", "itema", "modela", "player1"),
-    "right": ("b", "itemb", "modelb", "player2"),
-    "winner": ("won",),
+    "left": (
+        "a", "itema", "modela", "systema", "optiona", "playera", "teama", "item1", "model1", "player1", "team1", "home",
+        "hometeam", "white",
+    ),
+    "right": (
+        "b", "itemb", "modelb", "systemb", "optionb", "playerb", "teamb", "item2", "model2", "player2", "team2", "away",
+        "awayteam", "black",
+    ),
+    "winner": ("won", "result", "outcome", "verdict", "chosen", "chosenmodel", "winnername", "preferred"),
+    "loser": ("lost", "rejected", "rejectedmodel", "losername"),
+    "tie": ("tied", "istie", "draw", "isdraw"),
+    "left_score": ("leftscore", "homescore", "homegoals", "scorea", "score1"),
+    "right_score": ("rightscore", "awayscore", "awaygoals", "scoreb", "score2"),
 }  # fmt: skip
 LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # where nothing above is there
 NUMBERS = ("rank", "score", "label", "weight")

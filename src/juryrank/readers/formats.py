@@ -44,6 +44,8 @@ def format_of(source: Source, name: str | None = None, columns: Columns = None) 
     """The format of that name, or the first one that the content looks like; numbers of columns are of a table."""
     if name is not None:
         return named(name)
+    if comparisons.named_in(columns) and not headerless.by_number(columns):
+        return comparisons
     found = table if headerless.by_number(columns) else recognised(source) or (table if columns else None)
     if found is not None:
         return found

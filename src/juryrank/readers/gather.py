@@ -53,10 +53,11 @@ def _rows_of_file(source: Source, format_name: str | None, options: Options) -> 
 
 
 def rows_of_frame(frame: Any, format_name: str | None, options: Options) -> Long:
-    """The rows of anything with an Arrow stream: comparisons when it has left, right and winner, else a table."""
+    """The rows of anything with an Arrow stream: comparisons when it has their columns, else a table."""
     rows = tabular.arrow(frame)
     module = table if format_name is None else named(format_name)
-    if format_name is None and tabular.known_among(rows.columns).issuperset(comparisons.PAIR):
+    named_so = comparisons.named_in(options.get("columns"))
+    if format_name is None and (named_so or comparisons.has_shape(tabular.known_among(rows.columns))):
         module = comparisons
     if not hasattr(module, "read_frame"):
         raise DataError(f"a {type(frame).__name__} is a table or comparisons, not {format_name}")

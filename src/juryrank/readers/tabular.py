@@ -69,6 +69,13 @@ def separator_of(source: Source) -> str:
     return next((s for s in ("\t", ",", ";") if s in header), SEPARATORS.get(source.suffix, ","))
 
 
+def place_of(fail: Fail, row: int) -> str:
+    """Where a row is, as the errors of its source say: ``line 7``, or ``row 7`` of a frame."""
+    text = str(fail(row, "")).partition(": expected ")[0]
+    number = text.rpartition(":")[2].strip()
+    return number if number.startswith("row ") else f"line {number}"
+
+
 def failing(source: Source, *, header: bool = True) -> Fail:
     """Errors that point at the line of a row."""
 
