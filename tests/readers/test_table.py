@@ -254,3 +254,29 @@ def test_an_empty_weight_counts_as_one_and_nan_is_refused() -> None:
     duels = {"left": ["a", "b"], "right": ["b", "c"], "winner": ["left", "left"]}
     with pytest.raises(DataError, match="in column 'weight'"):
         read(pl.DataFrame({**duels, "weight": [float("nan"), 2.0]}))
+
+
+@pytest.mark.parametrize("quoted", ['"a, b"', "a"], ids=["quoted", "plain"])
+def test_a_row_that_ends_early_is_an_error_with_its_line(quoted: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"query,item,expert,score\nq,{quoted},e,2.0\nq,b,e\nq,c,e,1.0\n")
+    with pytest.raises(DataError, match=r"x\.csv:3: expected 4 columns, as in the header, got 'q,b,e'"):
+        read(path)
+    path.write_text(f"query,item,expert,score\nq,{quoted},e,2.0\nq,b,e,\n")  # an empty cell is one
+    assert read(path).rankings.n_slots == 2
+
+
+def test_two_columns_of_one_name_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("item,expert,score,score\na,e,2.0,1.0\n")
+    with pytest.raises(DataError, match=r"x\.csv:1: expected different headers \(there are several columns 'score'"):
+        read(path)
+
+
+@pytest.mark.parametrize("header", ["query,item,expert,score", "query,item,rank,expert", "query,item,score"])
+def test_a_table_without_a_single_rank_or_score_is_warned_of(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    row = {"query": "q", "item": "a", "expert": "e"}
+    path.write_text(f"{header}\n{','.join(row.get(word, '') for word in header.split(','))}\n")
+    with pytest.warns(DataWarning, match=r"no row has .*a (rank|score), so there are no lists, only items"):
+        assert read(path).rankings.n_lists == 0

@@ -154,3 +154,26 @@ def test_scores_that_are_not_finite_are_dropped_and_counted(tmp_path: Path) -> N
     path = run(tmp_path, "1 Q0 a 1 inf t\n1 Q0 b 2 8 t\n1 Q0 c 3 nan t\n")
     with pytest.warns(DataWarning, match="2 entries without a score are dropped"):
         assert read(path).rankings.n_entries == 1
+
+
+@pytest.mark.parametrize("n_items", [5, 3000], ids=["small", "large"])
+@pytest.mark.parametrize("separator", ["\t", " "], ids=["tabs", "blanks"])
+def test_blanks_around_names_do_not_count(separator: str, n_items: int, tmp_path: Path) -> None:
+    cells = [(f"q{q}", "Q0", f"document-{i}", i, n_items - i, "bm25") for q in range(10) for i in range(1, n_items + 1)]
+    lines = [separator.join(map(str, row)) for row in cells]
+    whole, padded = tmp_path / "whole.run", tmp_path / "padded.run"
+    whole.write_text("\n".join(lines) + "\n")
+    lines[1] += " "
+    lines[2] = " " + lines[2]
+    lines[3] = lines[3].replace("document", " document").replace("Q0", "Q0 ")
+    padded.write_text("\n".join(lines) + "\n")
+    rankings, expected = read(padded).rankings, read(whole).rankings
+    assert (rankings.queries, rankings.experts) == (expected.queries, ("bm25",))
+    assert rankings.items.tolist() == expected.items.tolist()
+    assert rankings.entry_slot.tolist() == expected.entry_slot.tolist()
+
+
+def test_names_between_tabs_may_have_blanks_inside(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("q1\tQ0\tcoffee\t1\t2.0\tx\nq1\tQ0\tgreen tea\t2\t1.0\tx\n")
+    assert read(path).rankings.items.tolist() == ["coffee", "green tea"]

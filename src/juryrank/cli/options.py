@@ -227,7 +227,7 @@ def read_data(
         strict=strict,
     )
     if lists and not data.rankings.n_lists and data.features is None:
-        raise DataError(no_lists(", ".join(map(str, sources))))
+        raise DataError(no_lists(", ".join(map(str, sources)), labels=data.labels is not None))
     return data
 
 

@@ -71,8 +71,10 @@ def demand_options(module: ModuleType, options: Options, source: str) -> None:
         raise DataError(f"{source}: {strange[0]}= does not apply to the format {name_of(module)}")
 
 
-def no_lists(source: str) -> str:
-    """What is wrong with data that has labels and nothing to rank by."""
+def no_lists(source: str, *, labels: bool = True) -> str:
+    """What is wrong with data that has nothing to rank by, but perhaps labels."""
+    if not labels:
+        return f"{source}: items and no lists, so there is nothing to rank by; no row has a rank or a score"
     return (
         f"{source}: labels and no lists, so there is nothing to rank by; it looks like qrels: "
         "give the runs as the data and this file with labels="

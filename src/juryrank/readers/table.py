@@ -8,6 +8,7 @@ ranks.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import polars as pl
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.build import ONE_QUERY
+from juryrank.errors import DataWarning
 from juryrank.readers import headerless, tabular
 from juryrank.readers.columns import Columns, Fail, as_numbers, typed
 from juryrank.readers.layout import Layout, layout
@@ -71,6 +73,10 @@ def rows_of(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail
         said = rows.select(pl.col("expert").is_not_null() & some).to_series()
         entries = rows.filter(said)
     entries = entries.drop("label", strict=False)
+    if not entries.height:
+        what = f"{'' if 'expert' not in chosen.found else 'an expert and '}a {' or '.join(chosen.ordered)}"
+        message = f"{name}: no row has {what}, so there are no lists, only items"
+        warnings.warn(message, DataWarning, stacklevel=4)
     if len(chosen.ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
     rest = rows.filter(~said).select(SLOT).unique(maintain_order=True)

@@ -50,9 +50,23 @@ def frame_of(source: Source) -> pl.DataFrame:
             return pl.read_parquet(data)
         if is_json(source):
             return pl.read_ndjson(data, infer_schema_length=None)
-        return pl.read_csv(data, separator=separator_of(source), infer_schema=False)
+        frame = pl.read_csv(data, separator=separator_of(source), infer_schema=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _unreadable(source, str(error).splitlines()[0]) from None
+    _demand_whole_rows(source, frame)
+    return frame
+
+
+def _demand_whole_rows(source: Source, frame: pl.DataFrame) -> None:
+    """A DataError for equal headers, and for the first row that ends early; polars would read both as something."""
+    twice = [header for header in frame.columns if "_duplicated_" in header and header.rpartition("_duplicated_")[0]]
+    if twice and (name := twice[0].rpartition("_duplicated_")[0]) in frame.columns:
+        raise source.error(1, f"different headers (there are several columns {name!r}; rename or drop all but one)")
+    if frame.height and frame.width > 1 and frame[:, -1].null_count():  # only there a row may have ended early
+        reader = csv.reader(io.StringIO(source.data.decode()), delimiter=separator_of(source))
+        for cells in reader:
+            if cells and len(cells) < frame.width:
+                raise source.error(reader.line_num, f"{frame.width} columns, as in the header")
 
 
 def bare_frame(source: Source, data: bytes, separator: str, names: list[str]) -> pl.DataFrame:

@@ -49,6 +49,8 @@ def read(sources: Sequence[Source], pieces: Pieces | None = None) -> Dataset | N
     forms = [Form.of(source) for source in sources]
     if sys.byteorder != "little" or not {form.n_words for form in forms} <= {WORDS, WORDS - 1}:
         return None
+    if any(form.has_blanks_around for form in forms):
+        return None
     parts = _shared_out(forms, threads()) if pieces is None else [forms]
     if len(parts) == 1:
         scans = [Scan(forms, pieces)]
@@ -69,6 +71,12 @@ class Form(NamedTuple):
     text: bytes
     separator: int
     n_words: int
+
+    @property
+    def has_blanks_around(self) -> bool:
+        """Whether names between tabs have blanks around them, which do not count."""
+        edges = (b"\t ", b" \t", b"\n ", b" \n")
+        return self.separator == ord("\t") and (self.text[:1] == b" " or any(edge in self.text for edge in edges))
 
     @classmethod
     def of(cls, source: Source) -> Form:

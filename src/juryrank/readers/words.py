@@ -9,6 +9,9 @@ import polars as pl
 from juryrank.readers.long import first_true
 from juryrank.readers.source import Source
 
+BLANKS = " \f\v"  # beside tab and line feed
+BLANK_AROUND = r"^[ \f\v]|[ \f\v]$"
+
 
 def first_words(source: Source) -> list[str]:
     """The words of the first line that is not blank."""
@@ -44,10 +47,20 @@ def blank_separated(
     frame = separated(source.data, separator.decode(), names, numeric)
     if frame.select(wrong.any()).item():  # most files have one separator throughout; only others are rewritten
         frame = separated(one_blank(source.data, separator), separator.decode(), names, numeric)
+    if separator == b"\t":
+        frame = _without_blanks_around(frame, [name for name in names if name not in numeric])
     if (row := first_true(frame.select(wrong).to_series())) is not None:
         told = " ".join(f"{name} (a number)" if name in numeric else name for name in names)
         raise source.error(frame["line"][row], f"{len(names)} columns: {told}")
     return frame.select(names)
+
+
+def _without_blanks_around(frame: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
+    """Between tabs a name may have blanks inside, but those around it do not count; an empty name is absent."""
+    if not frame.select(pl.any_horizontal(pl.col(texts).str.contains(BLANK_AROUND).any())).item():
+        return frame
+    bare = pl.col(texts).str.strip_chars(BLANKS)
+    return frame.with_columns(bare.replace("", None))
 
 
 def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
