@@ -53,3 +53,14 @@ def test_remarks_of_the_library_are_lines_on_stderr_unless_quiet(
     done = run("rank", *runs, "--method", "rrf", *args)
     assert done.code == 0
     assert done.err == ("compiling, first run only\n" if heard else "")
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 60), ("0", 200), ("wide", 200), ("", 200), (None, 200)])
+def test_the_width_is_that_of_columns_where_it_says_one(
+    monkeypatch: pytest.MonkeyPatch, columns: str | None, width: int
+) -> None:
+    if columns is None:
+        monkeypatch.delenv("COLUMNS", raising=False)
+    else:
+        monkeypatch.setenv("COLUMNS", columns)
+    assert screen.console().width == width

@@ -98,7 +98,7 @@ def standings(experts: Scores, methods: Scores) -> Table:
     first = METRICS[0]
     table = Table("", "", title="All 24 questions", title_justify="left")
     for metric in METRICS:
-        table.add_column(metric, justify="right")
+        table.add_column(metric, justify="right", no_wrap=True)
     rows = [("expert", *row) for row in experts.items()]
     rows += [("learned" if name == LEARNED else "consensus", name, scores) for name, scores in methods.items()]
     for kind, name, scores in sorted(rows, key=lambda row: -row[2][first]):

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TextIO
 
 from juryrank.cli.interrupts import before_end
@@ -28,8 +29,9 @@ def console() -> Console:
     """Where results are drawn."""
     from rich.console import Console
 
-    told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if told else PIPED_WIDTH, highlight=False)
+    columns = os.environ.get("COLUMNS", "")
+    known = sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)  # 0 is set where nobody knows
+    return Console(width=get_terminal_size().columns if known else PIPED_WIDTH, highlight=False)
 
 
 def speak_utf8() -> None:
