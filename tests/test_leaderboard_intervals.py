@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 from juryrank.data.build import from_orders
+from juryrank.data.comparisons import from_pairs
 from juryrank.errors import ParameterError
 from juryrank.leaderboard import leaderboard
 from juryrank.leaderboard.information import covariance
@@ -173,6 +174,40 @@ def test_the_bootstrap_draws_lists_and_multiplies_by_the_weights_of_experts(meth
     board = leaderboard(data, method, bootstrap=600, judges=False, level=0.68)
     spread = dict(zip(data.items, np.std(slow, axis=0), strict=True))
     assert_allclose((board.high - board.low) / 2, [spread[item] for item in board.items], rtol=0.2)
+
+
+def crowd(seed, n, reliability=(0.95, 0.9, 0.8, 0.7)):
+    """Comparisons by judges who say the opposite of what they see from time to time, and the true strengths."""
+    rng = np.random.default_rng(seed)
+    strength, better, worse = rng.normal(0, 1, 8), [], []
+    for k in range(n):
+        i, j = rng.choice(8, 2, replace=False)
+        seen = rng.random() < expit(strength[i] - strength[j])
+        told = seen == (rng.random() < reliability[k % len(reliability)])
+        better.append(f"i{i if told else j}")
+        worse.append(f"i{j if told else i}")
+    judges = [f"j{k % len(reliability)}" for k in range(n)]
+    return from_pairs(better, worse, experts=judges), strength - strength.mean()
+
+
+def test_intervals_of_crowd_bt_cover_by_default():
+    held = []
+    for seed in range(15):
+        data, truth = crowd(seed, 150)
+        board = leaderboard(data, "crowd-bt", bootstrap=100, judges=False)
+        truth = truth[[int(item[1:]) for item in board.items]]
+        held += ((board.low <= truth) & (truth <= board.high)).tolist()
+    assert np.mean(held) > 0.86
+
+
+def test_the_bootstrap_learns_the_reliability_of_judges_anew():
+    data, rng, slow = crowd(0, 200)[0], np.random.default_rng(1), []
+    for _ in range(150):
+        drawn = rng.multinomial(200, np.full(200, 1 / 200)).astype(float)
+        slow.append(make("crowd-bt").fit_predict(replace(data.rankings, list_weight=drawn)).scores)
+    board = leaderboard(data, "crowd-bt", bootstrap=400, judges=False, level=0.68)
+    low, high = np.quantile(slow, [0.16, 0.84], axis=0)
+    assert_allclose((board.high - board.low).sum(), (high - low).sum(), rtol=0.25)
 
 
 def test_a_judge_of_weight_zero_plays_no_games():

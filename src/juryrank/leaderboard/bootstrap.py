@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -62,14 +63,16 @@ def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
 
 
 def _draw_lists(fit: Fitted) -> Draw:
-    """Any method, on the same lists with other weights."""
+    """Any method, on the same lists with other weights; what it learned of experts is learned anew."""
     r, cluster = fit.rankings, fit.cluster  # the method multiplies by the weights of experts
+    learns = bool(fit.model.learned())
 
     def draw(rng: np.random.Generator) -> Floats:
         if cluster is None:
             weight = rng.poisson(r.list_weight).astype(np.float64)
         else:
             weight = r.list_weight * rng.poisson(1.0, cluster.max(initial=0) + 1)[cluster]
-        return fit.model.predict(replace(r, list_weight=weight)).scores
+        drawn = replace(r, list_weight=weight)
+        return (copy(fit.model).fit(drawn) if learns else fit.model).predict(drawn).scores
 
     return draw
