@@ -89,7 +89,7 @@ Data = Annotated[
 MoreData = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[DATA…]",
+        metavar="DATA",
         callback=stdin_once,
         help="Files or folders, - for stdin, with lists; several are read as one.",
     ),

@@ -13,7 +13,7 @@ from juryrank.cli.screen import bars, note
 def run(
     papers: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER…]", help="Papers or experiments, cikm2013 say; by default all."),
+        typer.Argument(metavar="PAPER", help="Papers or experiments, cikm2013 say; by default all."),
     ] = None,
     data: Annotated[Path, typer.Option("--data", help="The folder with MQ2008-agg, OHSUMED and others.")] = Path("."),
     quick: Annotated[bool, typer.Option("--quick", help="One seed, fewer passes and draws: minutes.")] = False,
