@@ -90,7 +90,7 @@ def _roles(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> dict
         absent = next(word for word in part if word not in found)
         raise DataError(
             f"{name}: comparisons need a column {absent!r}: left, right and winner (or score), or winner and loser; "
-            f"say which column it is: columns {absent}=…"
+            f"say which it is: columns={{{absent!r}: 'HEADER'}}"
         )
     named = [shape for shape in given if columns and set(shape) & set(columns)]
     shape = (named or given)[0]
@@ -99,7 +99,7 @@ def _roles(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> dict
     for word in ("winner", "loser"):
         header = found.get(word, "")
         if plain(header) in ("chosen", "rejected") and _holds_texts(frame[header]):
-            raise fail(0, f"names of items in column {header!r}, not texts; name the items: winner=…, loser=…")
+            raise fail(0, f"names of items in column {header!r}, not texts; say columns={{{word!r}: 'HEADER'}}")
     return found
 
 

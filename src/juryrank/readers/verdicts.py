@@ -128,5 +128,5 @@ def _ambiguous(used: Collection[float], column: Column) -> str:
     told = ", ".join(f"{number:g}" for number in sorted(used)[:6]) + (" …" if len(used) > 6 else "")
     advice = "use names, left, right and tie, 1 and 2 for the sides, or the score of the left item: 1, 0.5 and 0"
     if set(used) <= {0, 1} and not column.of_left:
-        advice = f"if 1 means that the left item won, say columns score={column.header}; otherwise {advice}"
+        advice = f"if 1 means that the left item won, say columns={{'score': {column.header!r}}}; otherwise {advice}"
     return f"winners in column {column.header!r} that can be read in one way (not {told}): {advice}"
