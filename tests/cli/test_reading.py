@@ -38,6 +38,7 @@ def write(tmp_path: Path, name: str, text: str) -> Path:
         ("item,rank\na,1\n", ("--values", "score"), "--values score, but the table has no column"),
         ("item,bm25\na,0.5\n", (), "say --columns score=bm25 or --columns rank=bm25\n"),
         ("query,item,score\n", (), "the table has a header and no rows\n"),
+        ("query,item,score\n1,a,NaN\n", (), "so there is nothing to rank by; no row has a rank or a score\n"),
         ("what is this?\n", ("--from", "trec-run"), "expected 6 columns"),
     ],
 )

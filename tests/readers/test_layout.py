@@ -153,6 +153,14 @@ def test_whole_numbers_of_a_wide_table_that_do_not_count_must_be_explained(tmp_p
     assert lists_of(read(path, columns=told, values="rank"))["all", "ann", frozenset({("a", 5, None), ("b", 3, None)})]
 
 
+def test_distances_in_a_wide_table_must_be_explained(tmp_path: Path) -> None:
+    path = table(tmp_path, "item,x_distance,y_distance\na,0.5,0.4\nb,0.3,0.5\n")
+    with pytest.raises(DataError, match=r"'x_distance', 'y_distance' .* say values='rank' or values='score'"):
+        read(path)
+    data = read(path, columns={"expert": ["x_distance", "y_distance"]}, values="rank")
+    assert data.rankings.items[data.rankings.slot_item[data.rankings.entry_slot]].tolist() == ["b", "a", "a", "b"]
+
+
 def test_headers_of_a_wide_table_may_say_rank_or_score(tmp_path: Path) -> None:
     ranks = table(tmp_path, "item,x rank,y rank\na,5,4\nb,3,5\n")
     with pytest.warns(DataWarning, match=r"with ranks \(small is best\)"):
@@ -239,3 +247,19 @@ def test_a_wide_table_read_query_by_query_is_the_same(tmp_path: Path, values: st
         rank_files([path], method("rrf"), tmp_path / "parts.run", memory=1)
     assert len(caught) == 1
     assert (tmp_path / "parts.run").read_bytes() == (tmp_path / "whole.run").read_bytes()
+
+
+def test_a_named_index_of_pandas_is_a_column() -> None:
+    long = pd.DataFrame(
+        {"query": ["1", "1", "2"], "item": ["a", "b", "a"], "engine": ["x", "y", "x"], "score": [3.5, 2.0, 1.0]}
+    )
+    wanted = read(long)
+    assert_same(read(long.set_index("query")), wanted)
+    assert_same(read(long.set_index(["query", "item"])), wanted)
+    pivoted = long.pivot(index=["query", "item"], columns="engine", values="score")
+    assert_same(read(pivoted, columns={"expert": ["x", "y"]}, values="score"), wanted)
+
+
+def test_columns_of_pandas_without_names_are_named_by_number() -> None:
+    frame = pd.DataFrame([["a", "x", 2.5], ["b", "x", 1.5]])
+    assert read(frame, columns={"item": 0, "expert": 1, "score": 2}).experts == ("x",)

@@ -40,6 +40,7 @@ def test_an_empty_file_is_one_clear_error(tmp_path: Path, content: bytes) -> Non
         (b"\x1f\x8b\x08garbage", "a.run: the compressed file is damaged or cut short"),
         (b"\x28\xb5\x2f\xfdgarbage", "a.run: the compressed file is damaged or cut short"),
         (b"PAR1 and no more", "a.run: the Parquet file is damaged"),
+        (b'[{"item": "a"}]\n', "a.run:1: expected one JSON object per line"),
         (b"what is this?\n", "a.run:1: expected one of the formats preflib, letor"),
     ],
 )

@@ -47,6 +47,8 @@ NUMBERS = ("rank", "score", "label", "weight")
 NO_NUMBER = ("", "NULL", "null", "NA", "N/A", "nan", "NaN", "None")
 DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$"
 
+ABSENT = (None, "")  # in place of a header: there is no such column
+
 Fail = Callable[[int, str], DataError]  # the error for a row (counted from 0) and what was expected of it
 Columns = Mapping[str, object] | None  # our word -> header, None for no column, or the headers of several experts
 
@@ -62,7 +64,7 @@ def roles(
     """Our word -> header, from ``columns`` first, then from equal words, then from common headers."""
     if strange := [word for word in columns or {} if word not in words]:
         raise DataError(f"{source}: {argument}= knows no {strange[0]!r} here, only {', '.join(words)}")
-    given = {word: _known(header, headers, source) for word, header in (columns or {}).items() if header}
+    given = {word: _known(header, headers, source) for word, header in (columns or {}).items() if header not in ABSENT}
     free = {header: plain(header) for header in headers if header not in given.values()}
     for word in words:
         if word in (columns or {}):

@@ -49,6 +49,8 @@ def format_of(source: Source, name: str | None = None, columns: Columns = None) 
     found = table if headerless.by_number(columns) else recognised(source) or (table if columns else None)
     if found is not None:
         return found
+    if source.data.lstrip().startswith(b"["):
+        raise source.error(1, "one JSON object per line, as pandas writes with orient='records', lines=True")
     if headerless.looks_bare(source):
         raise headerless.unclear(source)
     raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or say which: format=…)")

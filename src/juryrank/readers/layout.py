@@ -22,6 +22,7 @@ DESCRIPTIVE = (  # columns that tables often have beside ours, and that say noth
     "title", "url",
 )  # fmt: skip
 INDEX = ("", "index", "unnamed:0", "indexlevel0", "level0", "column1")  # what pandas calls the numbers of rows
+SMALL_IS_GOOD = ("dist", "loss", "error", "cost", "perplexity")  # in headers: neither ranks nor scores
 SHOWN = 6  # experts that advice names
 BEIR_QRELS = ("queryid", "corpusid", "score")
 FEW = 20  # names that could be experts even in a short table
@@ -181,9 +182,11 @@ def _wide(table: Table, experts: tuple[str, ...], values: str | None, *, assumed
             )
         experts = tuple(h for h in experts if signs[h] == values)
     decided = values or (signs[experts[0]] if len({signs[h] for h in experts}) == 1 else None) or _kind(table, experts)
+    if values is None and any(sign in plain(h) for h in experts for sign in SMALL_IS_GOOD):
+        decided = None
     if decided is None:
         raise DataError(
-            f"{name}: columns {told(experts)} look like one per expert, but their whole numbers may be ranks "
+            f"{name}: columns {told(experts)} look like one per expert, but their numbers may be ranks "
             "(small is best) or scores (large is best); say values='rank' or values='score'"
         )
     if assumed or values is None:

@@ -33,7 +33,10 @@ def known_among(headers: Iterable[str]) -> set[str]:
 
 
 def arrow(thing: Any) -> pl.DataFrame:
-    """A polars frame from anything that has an Arrow stream."""
+    """A polars frame from anything that has an Arrow stream; a named index of pandas is a column."""
+    index = getattr(getattr(thing, "index", None), "names", None)
+    if index and None not in index and not set(index) & set(thing.columns):
+        thing = thing.reset_index()
     try:
         return thing if isinstance(thing, pl.DataFrame) else pl.DataFrame(thing)
     except ImportError as error:
