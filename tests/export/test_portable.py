@@ -180,3 +180,10 @@ def test_an_expert_named_as_all_others_is_refused_in_csv():
 def test_an_unknown_target_is_named():
     with pytest.raises(UnknownNameError, match=r"no export 'sqlite'; did you mean 'sql'\?"):
         export(method("rrf").fit(awkward()), "sqlite")
+
+
+def test_tied_integers_stand_in_their_own_order_as_in_fuse():
+    space = {}
+    exec(export(method("rrf").fit(from_dicts({"x": {"q": ["a"]}})), "python", depth=3), space)
+    for lists in ({"x": [10], "y": [9], "z": [100]}, {"x": ["10"], "y": ["9"], "z": ["b"]}):
+        assert list(space["fuse"](lists)) == list(juryrank.fuse(lists))

@@ -45,13 +45,13 @@ OTHER = {other}
 
 
 def fuse(lists):
-    """Sum the points of every item over the lists; items with equal scores stand in the order of their names."""
+    """Sum the points of every item over the lists; items with equal scores stand in the order of their names, 9, 10."""
     scores = {{}}
     for expert in sorted(lists, key=_natural):
         points = POINTS.get(expert, OTHER)
         for rank, item in enumerate(lists[expert]):
             scores[item] = scores.get(item, 0.0) + points[min(rank, len(points) - 1)]
-    return dict(sorted(scores.items(), key=lambda scored: (-scored[1], str(scored[0]))))
+    return dict(sorted(scores.items(), key=lambda scored: (-scored[1], _natural(str(scored[0])))))
 
 
 def _natural(name):
