@@ -127,3 +127,8 @@ def test_any_table_keeps_its_numbers_and_its_names_apart(names, numbers, width):
     blocks = sum(kind == "rule" for kind, _ in lines)
     firsts = Counter(line.split("  ")[0] for kind, line in lines if kind == "row")
     assert list(firsts.values()) == [blocks] * len(names)
+
+
+def test_groups_that_miss_a_column_are_a_mistake_that_is_found():
+    with pytest.raises(ValueError, match="groups of 1 for 2 columns"):
+        Table("", ["name", "a", "b"], [], groups=[1])

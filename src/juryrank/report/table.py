@@ -17,3 +17,7 @@ class Table:
     note: str = ""
     groups: Sequence[int] = ()  # sizes of groups of number columns that stay together; by default each is alone
     best: Sequence[int] = ()  # columns whose largest number is the best
+
+    def __post_init__(self) -> None:
+        if self.groups and sum(self.groups) != len(self.columns) - self.n_names:
+            raise ValueError(f"groups of {sum(self.groups)} for {len(self.columns) - self.n_names} columns of numbers")
