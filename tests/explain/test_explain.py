@@ -1,22 +1,27 @@
 """Explanations: what each expert adds, whom a model can do without, who agrees with whom."""
 
+import csv
 import json
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import combinations, pairwise, product
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import juryrank
 from conftest import random_dataset
-from juryrank.data.build import from_dicts
+from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, UnknownNameError
 from juryrank.explain import contributions, explain
 from juryrank.explain.redundancy import redundancy
 from juryrank.explain.without import leave_one_out
 from juryrank.methods import METHODS, method
+
+DEMO = Path(juryrank.__file__).parent / "demo"
 
 
 @pytest.mark.parametrize("name", ["jury", "ridge", "rrf", "borda", "lambdarank", "svd-lambdarank", "borda-fuse"])
@@ -125,6 +130,83 @@ def test_agreement_is_the_share_of_pairs_in_the_same_order():
                 same, other = same + (product > 0), other + (product < 0)
         assert found.share[a, b] == found.share[b, a] == pytest.approx(same / (same + other))
     assert_array_equal(np.diag(found.share), 1.0)
+
+
+def counted_list_by_list(r, a: int, b: int) -> float:
+    """The share of pairs in the same order over all lists of a and all lists of b, straight from the definition."""
+    same = other = 0.0
+    ranks = [dict(zip(r.entry_slot[lo:hi], r.entry_rank[lo:hi], strict=True)) for lo, hi in pairwise(r.entry_ptr)]
+    for m, n in product(np.flatnonzero(r.list_expert == a), np.flatnonzero(r.list_expert == b)):
+        for i, j in combinations(ranks[m].keys() & ranks[n].keys(), 2):
+            order = (ranks[m][i] - ranks[m][j]) * (ranks[n][i] - ranks[n][j])
+            weight = r.list_weight[m] * r.list_weight[n]
+            same, other = same + weight * (order > 0), other + weight * (order < 0)
+    return same / (same + other) if same + other else np.nan
+
+
+def several_lists(seed: int, n_lists: int, longest: int):
+    """Experts with up to ``n_lists`` lists of up to ``longest`` items in each query, with ties and weights."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for query, expert in product("pq", "xyz"):
+        for n in range(rng.integers(0, n_lists + 1)):
+            listed = rng.permutation(12)[: rng.integers(1, longest + 1)]
+            weight = float(rng.choice([0.0, 0.5, 1.0, 3.0]))
+            ranks = np.sort(rng.integers(1, 12, len(listed)))
+            rows += [(query, expert, f"l{n}", f"i{i}", float(k), weight) for i, k in zip(listed, ranks, strict=True)]
+    columns = ["query", "expert", "list", "item", "rank", "weight"]
+    return from_long(pl.DataFrame(rows, schema=columns, orient="row")).rankings
+
+
+@pytest.mark.parametrize(("n_lists", "longest"), [(2, 12), (4, 8), (30, 3), (12, 12)])
+def test_agreement_counts_every_list_of_an_expert_by_its_weight(n_lists, longest):
+    for seed in range(10):
+        r = several_lists(seed, n_lists, longest)
+        found = redundancy(r)
+        for a, b in combinations(range(len(r.experts)), 2):
+            assert found.share[a, b] == pytest.approx(counted_list_by_list(r, a, b), nan_ok=True)
+            assert found.share[b, a] == pytest.approx(found.share[a, b], nan_ok=True)
+
+
+def test_a_list_of_weight_two_agrees_as_two_copies_do():
+    single = pl.DataFrame(
+        {
+            "expert": ["x"] * 3 + ["x"] * 2 + ["y"] * 3,
+            "list": ["1"] * 3 + ["2"] * 2 + ["1"] * 3,
+            "item": list("abc") + list("ca") + list("acb"),
+            "rank": [1, 2, 3, 1, 2, 1, 2, 3],
+            "weight": [2.0] * 3 + [1.0] * 5,
+        }
+    ).with_columns(query=pl.lit("q"))
+    again = single.head(3).with_columns(list=pl.lit("3"))
+    copies = pl.concat([single, again]).with_columns(weight=pl.lit(1.0))
+    # Weight 2: two pairs of three in the same order, one opposite; weight 1: one pair, opposite.
+    assert redundancy(from_long(single).rankings).share[0, 1] == pytest.approx(4 / 7)
+    assert redundancy(from_long(copies).rankings).share[0, 1] == pytest.approx(4 / 7)
+
+
+def test_the_agreement_of_the_demos_judges_is_that_of_their_verdicts():
+    with open(DEMO / "battles.csv") as file:
+        rows = [row for row in csv.DictReader(file) if row["winner"] != "tie"]
+    verdicts = {name: [] for name in ("ada", "ben")}
+    for row in rows:
+        pair = (row["left"], row["right"])
+        verdicts.setdefault(row["expert"], []).append(pair if row["winner"] == "left" else pair[::-1])
+    pairs = list(product(verdicts["ada"], verdicts["ben"]))
+    same, opposite = sum(x == y for x, y in pairs), sum(x == y[::-1] for x, y in pairs)
+    data = juryrank.read(DEMO / "battles.csv")
+    assert redundancy(data.rankings).share[0, 1] == pytest.approx(same / (same + opposite))
+    assert round(same / (same + opposite), 2) == 0.66
+
+
+def test_the_matrix_shows_the_mean_rank_of_several_lists():
+    rows = [("1", "a", 1, 3.0), ("1", "b", 2, 3.0), ("2", "b", 1, 1.0), ("2", "a", 2, 1.0), ("3", "c", 4, 1.0)]
+    frame = pl.DataFrame(rows, schema=["list", "item", "rank", "weight"], orient="row")
+    data = from_long(frame.with_columns(query=pl.lit("q"), expert=pl.lit("x")))
+    found = explain(method("rrf").fit(data), data, "q")
+    assert found.matrix is not None
+    assert dict(zip(found.matrix.items, found.matrix.ranks[:, 0], strict=True)) == {"a": 1.25, "b": 1.75, "c": 4.0}
+    assert "mean of its ranks" in found.render("text")
 
 
 def test_experts_without_a_common_pair_have_no_agreement():

@@ -8,6 +8,7 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, freeze
+from juryrank.features.by_expert import by_expert
 from juryrank.methods import Aggregator, method
 
 
@@ -22,7 +23,7 @@ class QueryMatrix:
     scores: Floats  # [n_items]
     rrf: Floats  # [n_items] RRF's scores
     rrf_places: Floats  # [n_items] RRF's places, 1 is best
-    ranks: Floats  # [n_items, n_experts] NaN where the item is missing
+    ranks: Floats  # [n_items, n_experts] NaN where the item is missing; of several lists the weighted mean
     contributions: Floats  # [n_items, n_experts]
     n_items: int  # of the query, shown or not
 
@@ -53,8 +54,7 @@ def query_matrix(model: Aggregator, data: Dataset, query: str, top: int = 20) ->
     r = one.rankings
     consensus, rrf = model.predict(one), method("rrf").fit(one).predict(one)
     chosen = consensus.order[:top]
-    ranks = np.full((r.n_slots, len(r.experts)), np.nan)
-    ranks[r.entry_slot, np.repeat(r.list_expert, r.list_size)] = r.entry_rank
+    ranks = by_expert(r, r.experts, r.entry_rank, absent=np.nan).round(2)
     places = np.empty(r.n_slots)
     places[rrf.order] = np.arange(1.0, r.n_slots + 1)
     present = np.unique(r.list_expert)

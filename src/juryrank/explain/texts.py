@@ -104,6 +104,8 @@ def matrix_table(method: str, matrix: QueryMatrix) -> Table:
         rows.append([str(i + 1), item, label, *scores, *cells])
     columns = ["", "item", "label", method, "rrf", "rrf place", *matrix.experts]
     note = f"{len(rows)} of {matrix.n_items} items. Under an expert: rank, and what it adds to the score of {method}."
+    if (matrix.ranks % 1 > 0).any():
+        note += " An expert with several lists has the mean of its ranks."
     return Table(f"Query {matrix.query}", columns, rows, n_names=2, note=note)
 
 
