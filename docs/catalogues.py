@@ -52,7 +52,7 @@ def methods_page() -> str:
 def method_page(name: str) -> str:
     """A method with its text, parameters, defaults and bounds."""
     cls = METHODS[name]
-    parts = [f"# {name}", _body(cls), _parameter_table(cls)]
+    parts = [f"# {name}", _body(cls), cls.weight_of_list, _parameter_table(cls)]
     if also := other_names(name):
         parts.append(f"Also called {', '.join(also)}.")
     return "\n\n".join(part for part in parts if part)

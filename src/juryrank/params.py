@@ -8,6 +8,8 @@ from typing import Any
 
 from juryrank.errors import ParameterError
 
+LARGEST_WEIGHT = 1e50  # of a list or an expert: products and squares of such weights are still numbers
+
 
 def param(
     default: Any,
@@ -54,10 +56,19 @@ def check_weights(weights: Mapping[Any, Any]) -> None:
     """Raise a ParameterError for the first expert whose weight is no finite number >= 0."""
     for expert, weight in weights.items():
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not (number and isfinite(weight) and weight >= 0):
+        if not (number and _is_finite(weight) and weight >= 0):
             raise ParameterError(f"weight of expert {expert!r} must be a finite number >= 0, got {weight!r}")
+        if weight > LARGEST_WEIGHT:
+            raise ParameterError(f"weight of expert {expert!r} must be at most {LARGEST_WEIGHT:g}, got {weight!r}")
     if len(set(map(str, weights))) < len(weights):
         raise ParameterError(f"weights name an expert twice, as text and as a number: {list(weights)}")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number beyond all floating-point numbers
+        return False
 
 
 def _complaint(f: Field[Any], value: Any) -> str | None:
@@ -69,8 +80,10 @@ def _complaint(f: Field[Any], value: Any) -> str | None:
     bounded = any(bounds[b] is not None for b in ("above", "at_least", "at_most"))
     if not bounded and not isinstance(f.default, int | float):
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return "a number"
+    if not _is_finite(value):
+        return "a finite number"
     if isinstance(f.default, int) and value != int(value):
         return "a whole number"
     if bounds["above"] is not None and not value > bounds["above"]:

@@ -54,6 +54,7 @@ def _explain(name: str) -> None:
     out = console()
     out.print(Text(cls.name, style="bold"))
     out.print(Text(plain_text(cls)), soft_wrap=True)
+    out.print(Text(f"\n{cls.weight_of_list}"), soft_wrap=True)
     if also := other_names(cls.name):
         out.print(Text(f"\nAlso called: {', '.join(also)}"))
     if parameters(cls):

@@ -23,6 +23,7 @@ from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.params import check_weights
 
+LARGEST_LABEL = 1e50  # sums and squares of labels are still numbers
 ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)
 
 
@@ -113,6 +114,7 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
     query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
     item = codes(frame["item"], pl.Series(items, dtype=pl.String))
     value = frame["label"].cast(pl.Float64).to_numpy()
+    _check_labels(frame, value, source)
     order = np.lexsort((-value, item, query))
     query, item, value = query[order], item[order], value[order]
     again = np.zeros(len(value), bool)
@@ -130,6 +132,15 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
         label_item=item.astype(np.int32),
         label_value=value,
     )
+
+
+def _check_labels(frame: pl.DataFrame, value: Floats, source: str) -> None:
+    if len(bad := np.flatnonzero(~(np.abs(value) <= LARGEST_LABEL))):
+        row = frame.row(int(bad[0]), named=True)
+        raise DataError(
+            f"{source}: labels must be numbers of at most {LARGEST_LABEL:g}, but item {row['item']!r} of query "
+            f"{row['query']!r} has {value[bad[0]]}; leave out the labels of items that are not judged"
+        )
 
 
 def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:

@@ -144,6 +144,9 @@ def _pairs_of(r: Rankings, lists: Ints) -> tuple[Ints, Floats, Floats]:
         weight, better, worse = weight[apart], r.entry_slot[better[apart]], r.entry_slot[worse[apart]]
         pair = np.minimum(better, worse) * np.int64(r.n_slots) + np.maximum(better, worse)
         key, at = np.unique(np.append(key, pair), return_inverse=True)
-        signed = np.bincount(at, np.append(signed, np.where(better < worse, weight, -weight)), minlength=len(key))
-        total = np.bincount(at, np.append(total, weight), minlength=len(key))
+        by_sign = np.append(signed, np.where(better < worse, weight, -weight))
+        signed, total = (
+            np.asarray(np.bincount(at, values, minlength=len(key)), np.float64)
+            for values in (by_sign, np.append(total, weight))
+        )
     return key, signed, total

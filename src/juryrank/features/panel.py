@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Ints
+from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.params import param
 
@@ -60,8 +60,8 @@ def heard(rankings: Rankings) -> NDArray[np.bool_]:
     return np.bincount(rankings.list_expert, minlength=len(rankings.experts)) > 0
 
 
-def preferences(rankings: Rankings) -> Ints:
-    """How many pairs of items each expert puts in an order, over all its lists."""
+def preferences(rankings: Rankings) -> Floats:
+    """How many pairs of items each expert puts in an order, over all its lists; weights count lists."""
     r = rankings
     owner = parents(r.entry_ptr)
     new = np.ones(r.n_entries, bool)
@@ -69,4 +69,4 @@ def preferences(rankings: Rankings) -> Ints:
     group = np.diff(np.append(np.flatnonzero(new), r.n_entries))
     tied = np.bincount(owner[new], group * (group - 1), minlength=r.n_lists)
     pairs = (r.list_size * (r.list_size - 1) - tied) / 2
-    return np.bincount(r.list_expert, pairs, minlength=len(r.experts)).astype(np.int64)
+    return np.bincount(r.list_expert, r.list_weight * pairs, minlength=len(r.experts)).astype(np.float64)

@@ -9,6 +9,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.features.by_expert import by_expert
 from juryrank.kernels.ragged import parents
+from juryrank.kernels.scaling import into_range
 
 
 def score(data: Dataset, experts: Sequence[str]) -> Floats:
@@ -23,6 +24,8 @@ def score(data: Dataset, experts: Sequence[str]) -> Floats:
     low, high = np.full(r.n_lists, np.inf), np.full(r.n_lists, -np.inf)
     np.minimum.at(low, of, r.entry_score)
     np.maximum.at(high, of, r.entry_score)
+    power = into_range(np.maximum(-low, high))
+    low, high, given = np.ldexp(low, power), np.ldexp(high, power), np.ldexp(r.entry_score, power[of])
     width = (high - low)[of]
-    value = np.divide(r.entry_score - low[of], width, out=np.ones(r.n_entries), where=width > 0)
+    value = np.divide(given - low[of], width, out=np.ones(r.n_entries), where=width > 0)
     return by_expert(r, experts, value)

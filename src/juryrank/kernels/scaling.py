@@ -4,6 +4,17 @@ import numpy as np
 
 from juryrank.kernels.jit import over_queries
 
+LARGE = 1e100  # numbers up to this, and down to its inverse, can be squared and summed
+
+
+def into_range(largest):
+    """Powers of 2 that bring numbers of these sizes near 1, or 0 where they can be squared and summed as they are.
+
+    Multiplication by a power of 2 leaves all digits as they are.
+    """
+    _, power = np.frexp(largest)
+    return np.where((largest > LARGE) | ((largest < 1 / LARGE) & (largest > 0)), -power, 0)
+
 
 @over_queries
 def extremes(first, last, list_ptr, entry_ptr, score, low, high):

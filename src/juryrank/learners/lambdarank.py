@@ -38,7 +38,7 @@ class LambdaRank:
         sizes = self._sizes(rows)
         if not self.hidden:
             return rng.normal(0.0, SMALL, int(sizes[0]))
-        spread = [1.0 / np.sqrt(max(1.0, rows.value.size / max(1, len(rows.row_ptr) - 1)))]
+        spread = [1.0 / np.sqrt(max(1.0, rows.n_rows * rows.width / max(1, len(rows.row_ptr) - 1)))]
         spread += [1.0 / np.sqrt(n) for n in self.hidden]
         layers = [(rng.normal(0.0, s, a * b), np.zeros(b)) for s, (a, b) in zip(spread, pairwise(sizes), strict=True)]
         return np.concatenate([part for layer in layers for part in layer][:-1])

@@ -9,6 +9,7 @@ import numpy as np
 from juryrank.data.rankings import Floats, Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children
+from juryrank.kernels.scaling import into_range
 from juryrank.learners.glm import standardised
 
 VALUES = {
@@ -54,8 +55,7 @@ def _values(r: Rankings, values: str, missing: str) -> tuple[Floats, Floats]:
     start = r.entry_ptr[:-1][filled]
     absent = np.zeros(r.n_lists)
     if values == "score":
-        assert r.entry_score is not None
-        value = r.entry_score
+        value = _scores_in_range(r)
         absent[filled] = np.minimum.reduceat(value, start) if filled.any() else 0.0
     else:
         size = r.query_size[r.list_query].astype(np.float64)
@@ -65,6 +65,19 @@ def _values(r: Rankings, values: str, missing: str) -> tuple[Floats, Floats]:
     if missing == "ignore" and filled.any():
         absent[filled] = np.add.reduceat(value, start) / r.list_size[filled]
     return value, absent
+
+
+def _scores_in_range(r: Rankings) -> Floats:
+    """The scores of the entries, brought near 1 where an expert's are too large or too small for sums and squares.
+
+    Columns are standardised, so the scale of an expert's scores does not matter.
+    """
+    assert r.entry_score is not None
+    owner = np.repeat(r.list_expert, r.list_size)
+    largest = np.zeros(len(r.experts))
+    np.maximum.at(largest, owner, np.abs(r.entry_score))
+    power = into_range(largest)
+    return np.ldexp(r.entry_score, power[owner]) if power.any() else r.entry_score
 
 
 def _of_place(place: Floats, size: Floats, values: str) -> Floats:

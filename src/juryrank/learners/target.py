@@ -13,6 +13,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError, ParameterError
 from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
 from juryrank.metrics import ERR, NDCG, KendallTau, Metric, parse_metric
+from juryrank.metrics.base import exponential_gain
 from juryrank.params import param
 
 KINDS = {"nDCG": GAIN, "AP": PRECISION_SUM, "ERR": CASCADE, "RR": FIRST, "P": CUT, "KendallTau": PAIRS}
@@ -67,7 +68,7 @@ def check_truth(name: str, text: str, data: Dataset) -> None:
 
 def _gains(metric: Metric, label: Floats) -> Floats:
     if isinstance(metric, NDCG):
-        return np.exp2(label) - 1 if metric.dcg == "exp-log2" else label
+        return exponential_gain(metric, label) if metric.dcg == "exp-log2" else label
     if isinstance(metric, ERR):
         if (highest := label.max(initial=0.0)) > metric.max_rel:
             raise DataError(f"labels of {metric} must be at most {metric.max_rel}, got {highest:g}; use ERR(max_rel=…)")

@@ -17,6 +17,7 @@ from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, read_only
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
 from juryrank.methods.cost import Cost
+from juryrank.methods.finite import LIKELY_CAUSES, all_finite, arithmetic, check_list_weights, check_scores
 from juryrank.params import check_parameters, check_weights, param, parameters
 
 MISSING_POLICIES = {
@@ -24,6 +25,9 @@ MISSING_POLICIES = {
     "last": "an expert puts every item it did not rank in the last place",
     "mean": "the items an expert did not rank share the places below its list",
 }
+
+
+COPIES = "A list of weight w counts as w copies of it."
 
 
 def learned() -> Any:
@@ -51,11 +55,13 @@ class Aggregator(ABC):
     needs_features: ClassVar[bool] = False  # item features, beside the lists
     cost: ClassVar[Cost] = Cost("entries", 500.0)  # in time, of methods that need no labels
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
+    weight_of_list: ClassVar[str] = COPIES  # documented, and tested where it is this
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
         """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
         self._check()
         data = as_dataset(data)
+        check_list_weights(data.rankings)
         if self.supervised and data.labels is None and data.reference is None and data.pairs is None:
             raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a fitted model")
         if self.supervised and not data.rankings.n_lists:
@@ -63,7 +69,10 @@ class Aggregator(ABC):
         for f in fields(self):
             if f.name.endswith("_"):
                 vars(self).pop(f.name, None)
-        self._learn(data, None if valid is None else as_dataset(valid))
+        with arithmetic(self.name):
+            self._learn(data, None if valid is None else as_dataset(valid))
+        if damaged := self._not_finite():
+            raise DataError(f"{self.name}: {damaged} must be finite numbers, but some are not; {LIKELY_CAUSES}")
         self._fitted = True
         return self
 
@@ -72,8 +81,11 @@ class Aggregator(ABC):
         if not getattr(self, "_fitted", False):
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
         data = as_dataset(data)
+        check_list_weights(data.rankings)
         out = np.zeros(data.rankings.n_slots)
-        details = self._predict(data, out)
+        with arithmetic(self.name):
+            details = self._predict(data, out)
+        check_scores(self.name, data.rankings, out)
         return Consensus(data.rankings, out, details or {})
 
     def fit_predict(self, data: Dataset | Rankings) -> Consensus:
@@ -141,6 +153,10 @@ class Aggregator(ABC):
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name.endswith("_")}
 
+    def _not_finite(self) -> str | None:
+        """The name of a learned value that is not finite."""
+        return next((name for name, value in self.learned().items() if not all_finite(value)), None)
+
     @classmethod
     def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
         """A fitted method from its parameters and what it had learned."""
@@ -150,6 +166,8 @@ class Aggregator(ABC):
         if wanted != set(learned):
             raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {sorted(learned)}")
         vars(model).update(learned)
+        if damaged := model._not_finite():
+            raise DataError(f"{cls.name}: {damaged} must be finite numbers, but some are not; the model is damaged")
         model._fitted = True
         return model
 
@@ -190,8 +208,12 @@ class Aggregator(ABC):
         weights = self._weights_by_name()
         if not weights:
             return rankings.list_weight
-        by_expert = np.array([weights.get(name, 1.0) for name in rankings.experts])
-        return read_only(rankings.list_weight * by_expert[rankings.list_expert])
+        return read_only(rankings.list_weight * self._expert_weights(rankings)[rankings.list_expert])
+
+    def _expert_weights(self, rankings: Rankings) -> Floats:
+        """The weight of each expert of ``rankings``."""
+        weights = self._weights_by_name()
+        return np.array([weights.get(name, 1.0) for name in rankings.experts])
 
     # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.
 

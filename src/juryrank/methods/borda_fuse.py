@@ -32,6 +32,9 @@ class BordaFuse(Aggregator):
 
     name = "borda-fuse"
     supervised = True
+    weight_of_list = (
+        "A list of weight w counts as w copies of it where items are ranked; experts are weighed by one list per query."
+    )
     target: str = param("AP", "the metric that weighs an expert")  # type: ignore[misc]
     experts_: list[str] = learned()
     weights_: Floats = learned()  # [n_experts] >= 0

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.ragged import put_last
-from juryrank.kernels.scaling import extremes, scaled
+from juryrank.kernels.scaling import extremes, into_range, scaled
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.params import param
 
@@ -63,6 +63,7 @@ def normalised(rankings: Rankings, norm: str) -> Floats:
         return score
     start, low, high = r.entry_ptr[:-1], np.empty(r.n_lists), np.empty(r.n_lists)
     extremes(r.list_ptr, r.entry_ptr, score, low, high)
+    score = _in_range(r, score, low, high)
     if norm == "min-max":
         return _scaled(r, score, low, high - low, 1.0)
     if norm == "max":
@@ -78,6 +79,19 @@ def normalised(rankings: Rankings, norm: str) -> Floats:
         return _scaled(r, score, mean, np.where(constant, 0.0, np.sqrt(squares / r.list_size)), 0.0)
     sd = np.where(constant, 0.0, np.sqrt(squares / np.maximum(r.list_size - 1, 1)))
     return _scaled(r, score, mean - 3 * sd, 6 * sd, 0.5)
+
+
+def _in_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
+    """Scores, and in place their extremes, brought near 1 in lists where squares or sums of them would not be numbers.
+
+    Norms do not change with the scale of a list.
+    """
+    power = into_range(np.maximum(-low, high))
+    if not power.any():
+        return score
+    low[:], high[:] = np.ldexp(low, power), np.ldexp(high, power)
+    near_1: Floats = np.ldexp(score, np.repeat(power, r.list_size))
+    return near_1
 
 
 def scores_of(r: Rankings) -> Floats:

@@ -8,11 +8,12 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.base import missing_param
 from juryrank.methods.combsum import CombSUM
+from juryrank.methods.positional import listed_weight
 
 
 @dataclass(kw_only=True)
 class CombANZ(CombSUM):
-    """CombANZ: the mean of the normalised scores.
+    """CombANZ: the weighted mean of the normalised scores.
 
     With ``ignore`` the mean over the lists that rank the item, with ``last`` over all lists.
 
@@ -29,5 +30,9 @@ class CombANZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        lists = np.repeat(np.diff(rankings.list_ptr), rankings.query_size)
-        out /= np.maximum(rankings.slot_lists if self.missing == "ignore" else lists, 1)
+        r, weight = rankings, self._list_weights(rankings)
+        if self.missing == "ignore":
+            lists = listed_weight(r, weight)
+        else:
+            lists = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
+        out /= np.where(lists > 0, lists, 1.0)

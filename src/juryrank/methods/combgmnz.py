@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.combsum import CombSUM
+from juryrank.methods.positional import listed_weight
 from juryrank.params import param
 
 
 @dataclass(kw_only=True)
 class CombGMNZ(CombSUM):
     """CombGMNZ: CombSUM times a power of the number of lists that rank the item.
+
+    A list of weight w is w lists, in the sum and in the number.
 
     >>> from juryrank.data.build import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
@@ -27,4 +28,4 @@ class CombGMNZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        out *= rankings.slot_lists.astype(np.float64) ** self.gamma
+        out *= listed_weight(rankings, self._list_weights(rankings)) ** self.gamma

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import medians
@@ -13,7 +11,7 @@ from juryrank.methods.comb import Comb
 
 @dataclass(kw_only=True)
 class CombMED(Comb):
-    """CombMED: the median of the normalised scores.
+    """CombMED: the weighted median of the normalised scores; half-way between two middle scores.
 
     >>> from juryrank.data.build import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
@@ -28,4 +26,4 @@ class CombMED(Comb):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         r = rankings
-        medians(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, np.ones(r.n_lists), out)
+        medians(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, self._list_weights(r), out)

@@ -8,6 +8,8 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, read_only
+from juryrank.errors import DataError
+from juryrank.kernels.scaling import LARGE, into_range
 from juryrank.methods.strength import Lists
 from juryrank.params import param
 
@@ -25,6 +27,16 @@ def flow_param(default: str) -> Any:
     return param(default, "; ".join(f"{name}: {told}" for name, told in FLOWS.items()), choices=tuple(FLOWS))
 
 
+def _check_size(score: Floats) -> None:
+    """Refuse scores whose squares are not numbers, or all 0."""
+    largest = float(np.abs(score).max(initial=0.0))
+    if into_range(largest):
+        raise DataError(
+            f"flow='score' takes differences of scores as they are, and their size must be from {1 / LARGE:g} to "
+            f"{LARGE:g}, but the largest is {largest:g}; scale the scores of all lists, or use another flow"
+        )
+
+
 def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
     """Of each entry, the value whose differences its list states; zeros where only the order counts.
 
@@ -35,6 +47,7 @@ def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
     if flow == "order":
         return read_only(np.zeros(len(entry_rank)))
     if flow == "score" and r.entry_score is not None:
+        _check_size(r.entry_score)
         value = np.repeat(r.entry_score[r.entry_ptr[1:] - 1], size)
         value[ranked] = r.entry_score
         return read_only(value)

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.positional import Number, Positional, ranks_param
+from juryrank.methods.positional import Number, Positional, listed_weight, ranks_param
 
 
 @dataclass(kw_only=True)
 class ISR(Positional):
     """Inverse square rank: the number of lists with the item times the sum of 1 / rank².
 
-    An item that a list leaves out gets nothing from it; tied items get the same points.
+    A list of weight w is w lists, in the number and in the sum. An item that a list leaves out gets nothing from it;
+    tied items get the same points.
 
     >>> from juryrank.data.build import from_orders
     >>> ISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()
@@ -30,4 +31,4 @@ class ISR(Positional):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         super()._scores(rankings, out)
-        out *= rankings.slot_lists
+        out *= listed_weight(rankings, self._list_weights(rankings))

@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.positional import Number, Positional, ranks_param
+from juryrank.methods.positional import Number, Positional, listed_weight, ranks_param
 from juryrank.params import param
 
 
@@ -14,7 +14,8 @@ from juryrank.params import param
 class LogISR(Positional):
     """Logarithmic inverse square rank: log(number of lists with the item + sigma) times the sum of 1 / rank².
 
-    With ``sigma`` 0 an item of a single list scores 0. An item that a list leaves out gets nothing from it.
+    With ``sigma`` 0 an item of a single list scores 0. An item that a list leaves out gets nothing from it. A list of
+    weight w is w lists, in the number and in the sum; a number below 1 counts as 1.
 
     >>> from juryrank.data.build import from_orders
     >>> LogISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).top()
@@ -34,4 +35,5 @@ class LogISR(Positional):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         super()._scores(rankings, out)
-        out *= np.log(np.maximum(rankings.slot_lists, 1) + self.sigma)
+        listed = listed_weight(rankings, self._list_weights(rankings))
+        out *= np.log(np.maximum(listed, 1.0) + self.sigma)

@@ -55,11 +55,11 @@ class Positional(Aggregator):
 
     @property
     def weights_multiply(self) -> bool:
-        """Whether the weight of a list does nothing but multiply its points."""
+        """Whether the weight of an expert does nothing but multiply its points."""
         return True
 
     def weigh(self, weight: Any, total: Any) -> tuple[Any, Any]:
-        """What a list's weight does: what divides its ranks and what multiplies its points (numbers or arrays)."""
+        """What an expert's weight does: what divides its ranks and what multiplies its points (numbers or arrays)."""
         return 1.0, weight
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
@@ -70,14 +70,14 @@ class Positional(Aggregator):
             add_weighted(r, self.points(rank), weight, out)
             return
         total = np.bincount(r.list_query, weight, minlength=len(r))[r.list_query]
-        divide, multiply = self.weigh(weight, np.where(total > 0, total, 1.0))
+        divide, multiply = self.weigh(self._expert_weights(r)[r.list_expert], np.where(total > 0, total, 1.0))
         beyond = None if self.missing == "ignore" else absent_rank(r, rank, self.missing)
         if isinstance(divide, np.ndarray):
             divide = np.where(divide > 0, divide, 1.0)
             rank = rank / np.repeat(divide, r.list_size)
             beyond = None if beyond is None else beyond / divide
         absent = np.zeros(r.n_lists) if beyond is None else self.points(beyond)
-        multiply = np.asarray(multiply, np.float64)
+        multiply = r.list_weight * multiply  # a list of weight w is w lists, whatever its expert's weight does
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, self.points(rank), absent, multiply, out)
 
 
@@ -86,6 +86,13 @@ def add_weighted(r: Rankings, points: Floats, weight: Floats, out: Floats) -> No
     if (weight != 1.0).any():
         points = points * np.repeat(weight, r.list_size)
     add_entries(r.list_ptr, r.entry_ptr, r.entry_slot, points, out)
+
+
+def listed_weight(r: Rankings, weight: Floats) -> Floats:
+    """The weight of the lists that rank each slot: how many there are, where a list of weight w is w lists."""
+    if (weight == 1.0).all():
+        return r.slot_lists.astype(np.float64)
+    return np.asarray(np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots), np.float64)
 
 
 def absent_rank(rankings: Rankings, entry_rank: Floats, missing: str) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.base import Aggregator, missing_param
+from juryrank.methods.positional import listed_weight
 
 
 @dataclass(kw_only=True)
@@ -16,6 +17,9 @@ class RRA(Aggregator):
     The j-th best of an item's n places, as shares of the query's items, is compared with the j-th of n uniform numbers
     (a beta distribution); the smallest of these probabilities, times n, is p. With ``last`` an expert that did not
     rank the item gives it the share 1; with ``ignore`` n counts only the lists with the item. Ties share their place.
+
+    A list of weight w is w lists: the last of its copies is the least likely, so j and n are sums of weights, which
+    need not be whole numbers.
 
     >>> from juryrank.data.build import from_orders
     >>> RRA().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
@@ -39,9 +43,13 @@ class RRA(Aggregator):
         new = np.ones(len(slot), bool)
         new[1:] = slot[1:] != slot[:-1]
         start = np.flatnonzero(new)
-        nth = np.arange(len(slot)) - np.repeat(start, np.diff(np.append(start, len(slot)))) + 1
-        n = np.repeat(np.diff(r.list_ptr), r.query_size) if self.missing == "last" else r.slot_lists
+        weight = self._list_weights(r)
+        passed = np.append(0.0, np.cumsum(np.repeat(weight, r.list_size)[order]))
+        nth = passed[1:] - np.repeat(passed[start], np.diff(np.append(start, len(slot))))
+        n = listed_weight(r, weight)
+        if self.missing == "last":
+            n = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size).astype(np.float64)
         chance = betainc(nth, n[slot] - nth + 1, share)
         p = np.minimum.reduceat(chance, start) * n[slot[start]]
-        out[:] = -np.log(np.maximum(n, 1))
+        out[:] = -np.log(np.where(n > 0, n, 1.0))
         out[slot[start]] = -np.log(np.maximum(p, np.finfo(float).tiny))

@@ -28,7 +28,8 @@ class RRF(Positional):
     r"""Reciprocal rank fusion: the sum of 1 / (k + rank) over the lists.
 
     :math:`s_i = \sum_m w_m / (k + r_{mi})`. An item that a list leaves out gets nothing from it; tied items get the
-    same points. ``dialect`` reproduces what a search system computes under the same name, with its own ``k``.
+    same points. ``dialect`` reproduces what a search system computes under the same name, with its own ``k`` and with
+    what it makes of ``weights``: qdrant divides ranks by them, llamaindex ignores them.
 
     >>> from juryrank.data.build import from_orders
     >>> RRF().fit_predict(from_orders([["a", "b"], ["b", "c"]])).top()

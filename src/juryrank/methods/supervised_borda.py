@@ -17,6 +17,8 @@ from juryrank.methods.borda_fuse import weighted_borda
 from juryrank.methods.markov import summed
 from juryrank.params import param
 
+LARGE = 1e6  # coordinates from which a point is shifted before it is projected
+
 
 @dataclass(kw_only=True)
 class SupervisedBorda(Aggregator):
@@ -114,6 +116,8 @@ def minimise(objective: Objective, tol: float, max_iter: int) -> tuple[Floats, i
 
 def on_simplex(point: Floats) -> Floats:
     """The nearest weights that are not negative and sum to 1 (Duchi et al., ICML 2008)."""
+    if np.abs(point).max() > LARGE:  # a shift changes nothing but the rounding, in which the sum of 1 would be lost
+        point = point - point.max()
     down = np.sort(point)[::-1]
     above = (np.cumsum(down) - 1) / np.arange(1, len(down) + 1)
     last = np.flatnonzero(down > above)[-1]

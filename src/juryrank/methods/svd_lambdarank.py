@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
@@ -26,6 +27,7 @@ class SVDLambdaRank(LambdaRank):
     """
 
     name = "svd-lambdarank"
+    weighted: ClassVar[bool] = False  # weights are in the matrices
     form: str = form_param()
     rate: float = param(0.003, "step size", above=0)
     rank: int = param(1, "singular vectors of each matrix", at_least=1)

@@ -116,8 +116,9 @@ class ThetaMPM(Multinomial):
         concordant, comparable = np.zeros(r.n_lists), np.zeros(r.n_lists)
         agreements(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, taught.gains, concordant, comparable)
         told, place = comparable > 0, taught.list_place(self.experts_)
-        n = np.bincount(place[told], minlength=n_experts)
-        total = summed(place[told], concordant[told] / comparable[told], n_experts)
+        weight = r.list_weight[told]
+        n = summed(place[told], weight, n_experts)
+        total = summed(place[told], weight * concordant[told] / comparable[told], n_experts)
         share: Floats = np.divide(total, n, out=np.full(n_experts, np.nan), where=n > 0)
         return share
 
@@ -147,7 +148,8 @@ class Objective:
         self.gains, self.place = taught.gains, taught.list_place(experts)
         self.weight, self.penalty = weight, penalty
         left_out = r.query_size[r.list_query] - r.list_size
-        square = (counts.entry_net**2).sum() + (left_out * counts.list_net**2).sum()
+        by_entry = np.repeat(weight, r.list_size)
+        square = (by_entry * counts.entry_net**2).sum() + (weight * left_out * counts.list_net**2).sum()
         unit = np.sqrt(square / max(r.n_slots * len(experts), 1)) or 1.0
         self.counts = counts._replace(entry_net=counts.entry_net / unit, list_net=counts.list_net / unit)
 

@@ -23,6 +23,7 @@ class Trained(Aggregator):
 
     supervised = True
     scaled: ClassVar[bool] = True
+    weighted: ClassVar[bool] = True  # whether values of entries are times the weights of their lists
 
     target: str = target_param()  # type: ignore[misc]
     experts: str = experts_param()
@@ -48,7 +49,7 @@ class Trained(Aggregator):
         """What learns from these."""
 
     def _rows(self, rankings: Rankings, panel: Panel) -> Rows:
-        return Rows.of_entries(rankings, panel, self._values(rankings, panel))
+        return Rows.of_entries(rankings, panel, self._values(rankings, panel), weighted=self.weighted)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)

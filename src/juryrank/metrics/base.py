@@ -16,6 +16,7 @@ from juryrank.kernels.gains import discounted
 from juryrank.metrics.judged import Graded, Judged
 from juryrank.params import check_parameters, param, parameters
 
+HIGHEST_EXPONENT = 1000  # gains of 2^1000 can still be added up
 WHOLE = sys.maxsize  # a depth that no list reaches
 
 
@@ -105,6 +106,17 @@ class ReferenceMetric(Metric):
 def relevant(values: Floats, rel: float) -> Floats:
     """1 where a label is relevant, 0 where it is not or is missing."""
     return (values >= rel).astype(np.float64)
+
+
+def exponential_gain(metric: Metric, label: Floats) -> Floats:
+    """2^label - 1, and 0 where the label is below 0 or missing; refused where sums of it would not be numbers."""
+    if (highest := float(np.max(label, initial=0.0, where=~np.isnan(label)))) > HIGHEST_EXPONENT:
+        raise DataError(
+            f"{metric}: the gain 2^label - 1 needs labels of at most {HIGHEST_EXPONENT}, got {highest:g}; "
+            "use grades such as 0 to 4, or nDCG with dcg='log2', whose gain is the label"
+        )
+    gain: Floats = np.exp2(np.where(label > 0, label, 0.0)) - 1
+    return gain
 
 
 def sums(ptr: Ints, gain: Floats, discount: Floats) -> Floats:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.rankings import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, share, sums
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, exponential_gain, share, sums
 from juryrank.metrics.judged import Graded, Judged
 from juryrank.params import param
 
@@ -31,14 +31,12 @@ class NDCG(RelevanceMetric):
         longest = max(len(labels.value), len(labels.ideal))
         place = np.arange(1, min(self.depth, longest) + 1)
         discount = 1 / np.log2(np.maximum(place, 2) if letor else place + 1)
-        gained = sums(judged.slot_ptr, _gain(labels.value, exponential), discount)
-        best = sums(labels.ideal_ptr, _gain(labels.ideal, exponential), discount)
+        gained = sums(judged.slot_ptr, self._gain(labels.value, exponential), discount)
+        best = sums(labels.ideal_ptr, self._gain(labels.ideal, exponential), discount)
         value = share(gained, best)
         if letor and self.cutoff is not None:
             value[judged.size < self.cutoff] = 0.0
         return value
 
-
-def _gain(label: Floats, exponential: bool) -> Floats:
-    gain = np.where(label > 0, label, 0.0)
-    return np.exp2(gain) - 1 if exponential else gain
+    def _gain(self, label: Floats, exponential: bool) -> Floats:
+        return exponential_gain(self, label) if exponential else np.where(label > 0, label, 0.0)

@@ -1,0 +1,58 @@
+"""Results are finite numbers, or an error says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError
+from juryrank.params import LARGEST_WEIGHT
+
+LIKELY_CAUSES = "scores, ranks, weights or labels are too large or too small, or a parameter is extreme: look at these"
+
+
+def check_list_weights(r: Rankings) -> None:
+    """Refuse weights of lists whose sums and squares would not be numbers any more."""
+    if r.all_once or r.list_weight.max() <= LARGEST_WEIGHT:
+        return
+    m = int(r.list_weight.argmax())
+    raise DataError(
+        f"weights of lists must be at most {LARGEST_WEIGHT:g}, but a list of expert {r.experts[r.list_expert[m]]!r} "
+        f"in query {r.queries[r.list_query[m]]!r} has {r.list_weight[m]:g}; divide all weights by a number"
+    )
+
+
+def check_scores(name: str, r: Rankings, out: Floats) -> None:
+    """Raise an error for the first score of a method that is not a finite number."""
+    if np.isfinite(out.sum()) or not len(bad := np.flatnonzero(~np.isfinite(out))):
+        return
+    query = r.queries[int(np.searchsorted(r.slot_ptr, bad[0], side="right")) - 1]
+    raise DataError(
+        f"{name}: scores must be finite numbers, but item {r.items[r.slot_item[bad[0]]]!r} of query {query!r} gets "
+        f"{out[bad[0]]} ({len(bad)} of {len(out)} items); {LIKELY_CAUSES}"
+    )
+
+
+@contextmanager
+def arithmetic(name: str) -> Iterator[None]:
+    """Numbers that a method cannot divide by or solve with become an error about the data."""
+    try:
+        yield
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        raise DataError(f"{name}: no result in finite numbers ({error}); {LIKELY_CAUSES}") from error
+
+
+def all_finite(value: Any) -> bool:
+    """Whether all numbers in a learned value are finite."""
+    if isinstance(value, Mapping):
+        return all(map(all_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(all_finite, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+    return not isinstance(value, float) or bool(np.isfinite(value))
