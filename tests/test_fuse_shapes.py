@@ -490,3 +490,16 @@ def test_no_warning_for_everyday_lists():
         warnings.simplefilter("error")
         fuse({"x": [("a", 1), ("b", 0)], "y": [("a", 3.5)]})
         fuse([[1, 2], [2, 3]], weights={"1": 2, "2": 0})
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one query", "many queries"])
+def test_an_item_twice_in_a_list_with_scores_leaves_no_gap_beside_lists_without(many):
+    given = {"x": [("a", 3.0), ("a", 2.0), ("b", 1.0)], "y": ["c"]}
+    with pytest.warns(DataWarning, match="repeat"):
+        fused = fuse({name: {"q": listed} for name, listed in given.items()})["q"] if many else fuse(given)
+    assert fused == pytest.approx({"a": 1 / 61, "c": 1 / 61, "b": 1 / 62}, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rrf", "borda", "combsum", "copeland", "kemeny"])
+def test_no_lists_give_no_items(name):
+    assert fuse({}, name) == fuse({"x": []}, name) == {}

@@ -150,7 +150,7 @@ def _fuse_one(lists: Mapping[str, Any], model: Aggregator, of_model: Served, val
         fused = add_points(cleaned(listed), model, of_model, checked=True)
         assert fused is not None
         return fused
-    return _by_dataset({expert: {ONE: of} for expert, of in listed.items()}, model, values)[ONE]
+    return _by_dataset({expert: {ONE: of} for expert, of in listed.items()}, model, values).get(ONE, {})
 
 
 def _fuse_many(

@@ -14,7 +14,16 @@ import numpy as np
 import polars as pl
 
 from juryrank.data.dataset import Dataset
-from juryrank.data.entries import best_of_duplicates, codes, floats, lists_of, ranks_from_scores, slots_of, sorted_order
+from juryrank.data.entries import (
+    best_of_duplicates,
+    codes,
+    floats,
+    lists_of,
+    rank_by_score,
+    ranks_from_scores,
+    slots_of,
+    sorted_order,
+)
 from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
 from juryrank.data.rankings import Floats, Names, Rankings
@@ -207,7 +216,7 @@ def _from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.Da
     )
     if ranked.any() and not ranked.all():
         entries = without_missing_values(entries.with_columns(ranked=ranked), "the data")
-        by_score = pl.col("score").rank("min", descending=True).over("expert", "query")
+        by_score = rank_by_score(entries, ["expert", "query"])
         rank = pl.when("ranked").then("score").otherwise(by_score)
         entries = entries.select("expert", "query", "item", rank=rank)
     return from_long(entries, labels=labels, natural_items=True)

@@ -108,6 +108,16 @@ def slots_of(
     return slot_ptr, slots % width, slot[len(key) - len(query) :]
 
 
+def rank_by_score(entries: pl.DataFrame, keys: list[str]) -> pl.Series:
+    """The rank of each row's item among the items of its list (rows with the same ``keys``) by their best scores."""
+    names = [*keys, "item"]
+    best = entries.group_by(names).agg(pl.col("score").max())
+    rank = pl.col("score").rank("min", descending=True).over(keys).cast(pl.Float64)
+    return entries.select(names).join(best.select(*names, rank=rank), on=names, how="left", maintain_order="left")[
+        "rank"
+    ]
+
+
 def best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str) -> Ints | None:
     """Positions to keep when an item stands twice in a list: its best entry; None when there are no duplicates."""
     key = lists * (int(slot.max(initial=0)) + 1) + slot

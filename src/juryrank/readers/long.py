@@ -11,6 +11,7 @@ import polars as pl
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.build import from_long, natural
+from juryrank.data.entries import rank_by_score
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import parents
@@ -136,6 +137,5 @@ def _with_ranks(entries: pl.DataFrame) -> pl.DataFrame:
         return entries
     if entries["rank"].is_null().any():
         keys = [c for c in ("query", "expert", "list") if c in entries.columns]
-        by_score = pl.col("score").rank("min", descending=True).over(keys).cast(pl.Float64)
-        entries = entries.with_columns(pl.coalesce("rank", by_score).alias("rank"))
+        entries = entries.with_columns(pl.coalesce("rank", rank_by_score(entries, keys)).alias("rank"))
     return entries.drop("score") if entries["score"].is_null().any() else entries
