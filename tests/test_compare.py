@@ -355,6 +355,7 @@ def test_a_frame_has_a_row_for_every_method_and_metric(data):
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_a_comparison_is_drawn(data, tmp_path, ending):
+    pytest.importorskip("matplotlib")
     found = compare(["rrf", "borda", "copeland"], data, ["AP", "P@3"])
     found.plot(tmp_path / f"picture.{ending}")
     drawn = (tmp_path / f"picture.{ending}").read_bytes()

@@ -51,6 +51,7 @@ def test_methods_beyond_the_budget_are_left_out_by_name(run: Run) -> None:
     assert all(f"{name} (under a second)" in told for name in consensus_methods() if name != "rrf")
     assert told.endswith("; --methods names them or takes all, --budget SECONDS allows more")
     assert run("compare", DEMO, "--methods", "rrf", "--budget", "5").code == 2
+    assert run("compare", DEMO, "--budget", "0").err == "error: budget must be a number of seconds above 0, got 0.0\n"
 
 
 def test_all_is_every_method_that_needs_no_labels_and_may_stand_beside_others(run: Run) -> None:
@@ -72,6 +73,7 @@ def test_a_method_that_refuses_is_skipped_and_the_others_are_shown(run: Run, tmp
 
 
 def test_a_comparison_is_drawn_and_an_unknown_picture_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     assert run("compare", DEMO, "--methods", "borda,rrf", "--plot", tmp_path / "a.svg", "--quiet").code == 0
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
     failed = run("compare", DEMO, "--methods", "borda,rrf", "--plot", tmp_path / "a.doc")

@@ -149,3 +149,10 @@ def test_winners_that_could_mean_two_things_are_explained_in_flags(run, tmp_path
     assert "say --columns score=winner;" in done.err
     fixed = run("leaderboard", path, "--columns", "score=winner", "--interval", "none", "--json")
     assert {row["item"]: row["wins"] for row in json.loads(fixed.out)["items"]} == {"a": 1, "c": 1, "b": 0}
+
+
+def test_a_picture_of_an_unknown_format_is_refused(run, battles, tmp_path):
+    pytest.importorskip("matplotlib")
+    failed = run("leaderboard", battles, "--interval", "fisher", "--plot", tmp_path / "board.doc")
+    assert failed.code == 2
+    assert "error: no picture format 'doc'; known: " in failed.err

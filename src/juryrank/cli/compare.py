@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 ALL = "all"  # methods, whatever they cost
-BUDGET = 60.0  # seconds
+BUDGET = 30.0  # seconds
 
 
 def run(
@@ -46,7 +46,7 @@ def run(
     seed: Annotated[int, typer.Option("--seed", help="Of the folds and of the randomisation test.")] = 0,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", metavar="SECONDS", help="Without --methods: about how long it may take. Default: 60."),
+        typer.Option("--budget", metavar="SECONDS", help="Without --methods: about how long it may take. Default: 30."),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -85,7 +85,7 @@ def run(
         baseline=baseline,
         convention=convention,
         seed=seed,
-        budget=None if methods else budget or BUDGET,
+        budget=None if names else BUDGET if budget is None else budget,
     )
     announce(trial, quiet=quiet)
 

@@ -29,7 +29,7 @@ def splits_of(folds: int | Sequence[Fold] | None, data: Dataset, seed: int) -> t
 def labelled_text(n: int, data: Dataset) -> str:
     """How many queries have labels, and how queries are named: most often the names are not those of the labels."""
     example = f"; queries here are named like {data.queries[0]!r}" if len(data) else ""
-    return f"{n or 'none'} of {len(data)} has any{example}"
+    return f"{n or 'none'} of {len(data)} has any{example}; give labels= of these"
 
 
 def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:

@@ -69,7 +69,9 @@ class Truth:
         assert not isinstance(labels, Dataset)
         reference = None if data is None or data.reference is None else _as_labels(data.rankings, data.reference)
         if labels is None and reference is None:
-            raise DataError("there is nothing to compare with: the data has neither labels nor a reference ranking")
+            raise DataError(
+                "there is nothing to compare with: the data has neither labels nor a reference ranking; give labels="
+            )
         known = [np.diff(side.label_ptr) for side in (labels, reference) if side is not None]
         here = np.flatnonzero(np.any(known, axis=0))
         source = labels if labels is not None else reference
