@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def slots_of(
     return slot_ptr, slots % width, slot[len(key) - len(query) :]
 
 
-def rank_by_score(entries: pl.DataFrame, keys: list[str]) -> pl.Series:
+def rank_by_score(entries: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
     """The rank of each row's item among the items of its list (rows with the same ``keys``) by their best scores."""
     names = [*keys, "item"]
     best = entries.group_by(names).agg(pl.col("score").max())
