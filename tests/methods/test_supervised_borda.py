@@ -1,6 +1,9 @@
 """Supervised Borda and Borda Fuse: the optimum by its conditions and by another solver, weights by definition."""
 
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from noisy_experts import weighted_lists
 from numpy.testing import assert_allclose
@@ -8,7 +11,8 @@ from scipy.optimize import minimize
 from slow import dense, places
 
 import juryrank
-from juryrank.data.build import from_dicts
+from conftest import random_dataset
+from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.methods import method
 from juryrank.methods.supervised_borda import on_simplex
@@ -72,6 +76,17 @@ def test_another_solver_finds_no_lower_loss(seed):
     assert ours == pytest.approx(other.fun, abs=1e-6)
 
 
+@seeds
+@pytest.mark.parametrize("scale", [1e-7, 1e6])
+def test_lists_and_a_margin_in_another_unit_give_the_same_weights(seed, scale):
+    data = random_dataset(seed, n_queries=10)
+    r = data.rankings
+    scaled = replace(data, rankings=replace(r, list_weight=scale * r.list_weight))
+    weights = method("supervised-borda", margin=0.5).fit(data).weights_
+    assert np.ptp(weights) > 0.01
+    assert_allclose(method("supervised-borda", margin=0.5 * scale).fit(scaled).weights_, weights, atol=1e-7)
+
+
 def test_scores_are_weighted_borda_counts(dataset):
     model = method("supervised-borda").fit(dataset)
     weights = dict(zip(model.experts_, model.weights_.tolist(), strict=True))
@@ -109,6 +124,10 @@ def test_borda_fuse_of_full_lists_weighs_by_what_evaluate_says():
 
 
 def test_borda_fuse_needs_a_labelled_query_with_a_list():
-    data = from_dicts({"x": {"q": ["a", "b"]}}, labels={"r": {"a": 1}})
+    lists = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "expert": ["x", "x"], "rank": [1, 2]})
+    data = from_long(
+        lists, candidates=pl.DataFrame({"query": ["q", "r"], "item": ["a", "a"]}),
+        labels=pl.DataFrame({"query": ["r"], "item": ["a"], "label": [1]}),
+    )  # fmt: skip
     with pytest.raises(DataError, match="no labelled query has a list"):
         method("borda-fuse").fit(data)

@@ -18,6 +18,7 @@ from juryrank.methods.markov import summed
 from juryrank.params import param
 
 LARGE = 1e6  # coordinates from which a point is shifted before it is projected
+ROUNDING = 1e-15  # of the loss
 
 
 @dataclass(kw_only=True)
@@ -93,12 +94,12 @@ class Objective:
 def minimise(objective: Objective, tol: float, max_iter: int) -> tuple[Floats, int]:
     """Weights on the simplex by accelerated projected gradient, with restarts, and the steps it took."""
     at = ahead = np.full(objective.n_experts, 1.0 / objective.n_experts)
-    momentum, size = 1.0, 1.0
     value, slope = objective(ahead)
+    momentum, size = 1.0, 1.0 / (np.ptp(slope) or 1.0)  # a first step across the simplex, halved where that is too far
     for step in range(1, max_iter + 1):
         new = on_simplex(ahead - size * slope)
         move = new - ahead
-        while objective(new)[0] > value + slope @ move + (move @ move) / (2 * size) + 1e-15:
+        while objective(new)[0] > value + slope @ move + (move @ move) / (2 * size) + ROUNDING * value:
             size /= 2
             new = on_simplex(ahead - size * slope)
             move = new - ahead
