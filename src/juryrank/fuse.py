@@ -185,7 +185,7 @@ def _by_dataset(runs: dict[str, dict[str, Listed]], model: Aggregator, values: s
         runs = {e: {q: Listed(list(map(str, of.items)), of.numbers) for q, of in qs.items()} for e, qs in runs.items()}
     data = from_dicts(runs, values=values)
     here = model.for_experts(data.experts)
-    fused = (here if getattr(here, "_fitted", False) else copy(here).fit(data)).predict(data).to_dict()
+    fused = (here if getattr(here, "_fitted", False) else copy(here).fit(data)).consensus(data).to_dict()
     for queries in runs.values():
         for query in queries:
             fused.setdefault(query, {})

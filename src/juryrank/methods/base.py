@@ -77,10 +77,19 @@ class Aggregator(ABC):
         return self
 
     def predict(self, data: Dataset | Rankings) -> Consensus:
-        """One finite score for every slot of ``data``."""
+        """One finite score for every slot of ``data``; a warning where no list is of an expert that the model knows."""
         if not getattr(self, "_fitted", False):
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
         data = as_dataset(data)
+        r, known = data.rankings, self.experts_seen()
+        here = {r.experts[k] for k in np.unique(r.list_expert)} if known else set()
+        if here and known.isdisjoint(here):
+            text = f"{self.name}: no list is of an expert that the model has learned from"
+            warnings.warn(f"{text}: {unknown_names(here, known)}", DataWarning, stacklevel=2)
+        return self.consensus(data)
+
+    def consensus(self, data: Dataset) -> Consensus:
+        """As ``predict`` of a fitted model, without a word about experts that it does not know."""
         check_list_weights(data.rankings)
         out = np.zeros(data.rankings.n_slots)
         with arithmetic(self.name):

@@ -28,8 +28,8 @@ class Kernel(Aggregator):
     :math:`s_i = b^\top x_i + \sum_z c_z \exp(-\gamma |x_i - z|^2)`, where :math:`x_i` holds for every expert whether
     it left the item out, counted twice, and minus the logarithm of the rank; each over its spread. The z are distinct
     items of the training data (Nyström's approximation). What is approximated is the root of the gain. Nothing is
-    chosen on validation queries. Experts that were not in the training data are not heard. Of very many training items
-    (more than 40,000) those without a gain are sampled.
+    chosen on validation queries. Experts that were not in the training data are not heard: items that only they rank
+    have equal scores. Of very many training items (more than 40,000) those without a gain are sampled.
 
     It learns from graded labels, a reference ranking or preference pairs, as gains.
 
