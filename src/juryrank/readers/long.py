@@ -136,6 +136,6 @@ def _with_ranks(entries: pl.DataFrame) -> pl.DataFrame:
     if not (ranked and scored):
         return entries
     if entries["rank"].is_null().any():
-        keys = [c for c in ("query", "expert", "list") if c in entries.columns]
+        keys: list[str] = [c for c in ("query", "expert", "list") if c in entries.columns]
         entries = entries.with_columns(pl.coalesce("rank", rank_by_score(entries, keys)).alias("rank"))
     return entries.drop("score") if entries["score"].is_null().any() else entries
