@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 INTERRUPTED = 130  # the exit code of shells: 128 + SIGINT
-PATIENCE = 1.0  # seconds for the ordinary way out
+PATIENCE = 0.5  # seconds for the ordinary way out
 LONGEST = 10.0  # seconds for what was registered, where a reader of our output does not read
 
 _callbacks: list[Callable[[], None]] = []
