@@ -77,7 +77,7 @@ def test_stdout_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> No
     path = tmp_path / "x.run"
     path.write_text("".join(f"q Q0 {name} {n} {9 - n} é\n" for n, name in enumerate(names, 1)), encoding="utf-8")
     (tmp_path / "x.qrels").write_text("q 0 日本 1\n", encoding="utf-8")
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     for command in (["fuse", path], ["evaluate", path, "--labels", tmp_path / "x.qrels", "--format", "csv"]):
         done = subprocess.run(
             [sys.executable, "-m", "juryrank", *map(str, command)], capture_output=True, env=environment, check=False

@@ -70,7 +70,7 @@ def file_to_file(folder: Path, out: Path) -> Path:
 def scores_in(path: Path) -> Scores:
     """The scores in a TREC run."""
     scores: Scores = {}
-    for line in path.read_text().splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         query, _, item, _, score, _ = line.split()
         scores.setdefault(query, {})[item] = float(score)
     return scores

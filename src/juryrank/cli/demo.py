@@ -45,7 +45,7 @@ def run(
         data = read(path)
     out = console()
     out.print(INTRODUCTION + "\n", style="bold")
-    text = json.loads((FOLDER / "queries.json").read_text())
+    text = json.loads((FOLDER / "queries.json").read_text(encoding="utf-8"))
     tops, fused = one_question(data[query], method("rrf").fit_predict(data)[query])
     out.print(f"{query}: “{text[query]}”", tops, fused, "Label 2 answers it, 1 in part, 0 does not.\n", sep="\n")
     with bars(quiet=quiet) as show:

@@ -151,6 +151,6 @@ def _with_imports(source: Path) -> set[Path]:
         file = ahead.pop()
         if file not in found and file.is_file():
             found.add(file)
-            names = re.findall(r"^from juryrank\.kernels\.(\w+) import", file.read_text(), re.MULTILINE)
+            names = re.findall(r"^from juryrank\.kernels\.(\w+) import", file.read_text(encoding="utf-8"), re.MULTILINE)
             ahead += [file.with_name(f"{name}.py") for name in names]
     return found

@@ -73,7 +73,7 @@ class Grower:
         model = library.CatBoost(settings).fit(library.Pool(rows.x, labels, group_id=group, thread_count=1))
         with TemporaryDirectory() as folder:
             model.save_model(str(Path(folder, "model.json")), format="json")
-            found = json.loads(Path(folder, "model.json").read_text())
+            found = json.loads(Path(folder, "model.json").read_text(encoding="utf-8"))
         right = [f["nan_value_treatment"] == "AsTrue" for f in found["features_info"]["float_features"]]
         return _joined([_of_catboost(tree, right) for tree in found["oblivious_trees"]])
 
