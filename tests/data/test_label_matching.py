@@ -163,3 +163,8 @@ def test_the_counts_are_those_of_a_loop_over_names() -> None:
         assert [str(w.message).startswith("only") for w in told] == [True] * few[0] + [False] * few[1]
         warned += len(told)
     assert warned > 20
+
+
+def test_a_part_of_a_number_is_no_prefix() -> None:
+    assert cause_of([f"6{n:02}" for n in range(40)], [str(n) for n in range(10, 40)]) is None
+    assert cause_of([f"{n}6" for n in range(10, 40)], [str(n) for n in range(10, 40)]) is None

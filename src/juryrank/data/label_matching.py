@@ -148,7 +148,9 @@ def _added(long: set[str], short: set[str], kind: str) -> list[str]:
     for name in sorted(long)[:SEARCHED]:
         for part in some:
             if len(part) < len(name) and (name.endswith(part) if kind == "prefix" else name.startswith(part)):
-                extra[name[: -len(part)] if kind == "prefix" else name[len(part) :]] += 1
+                cut = len(name) - len(part) if kind == "prefix" else len(part)
+                if not name[cut - 1 : cut + 1].isdigit():  # 621 is not 21 with a prefix: numbers match by accident
+                    extra[name[:cut] if kind == "prefix" else name[cut:]] += 1
     return [text for text, _ in extra.most_common(2)]
 
 
