@@ -201,6 +201,7 @@ def test_a_name_that_is_also_a_word_in_use_is_refused(left: list[str], right: li
         ("home_team,away_team,home_score,away_score", ["x,y,3,1", "x,z,0,2"]),
         ("home_team,away_team,winner", ["x,y,home_team", "x,z,away"]),
         ("left,right,score", ["x,y,1", "x,z,0"]),
+        ("model_a,model_b,winner_model_a,winner_model_b,winner_tie", ["x,y,1,0,0", "x,z,0,1,0"]),
         ("item_a,item_b,won", ["x,y,x", "x,z,z"]),
     ],
 )

@@ -66,7 +66,7 @@ class Leaderboard(Report):
         columns = ["rank", "item", "score", "interval", "ranks", "games", "wins", "ties"]
         rows = [
             [
-                str(n + 1), str(self.items[n]), f"{self.score[n]:.3f}", _interval(self.low[n], self.high[n]),
+                str(n + 1), str(self.items[n]), f"{self.score[n]:z.3f}", _interval(self.low[n], self.high[n]),
                 _ranks(self.best_rank[n], self.worst_rank[n]), _count(self.games[n]), _count(self.wins[n]),
                 _count(self.ties[n]),
             ]
@@ -118,7 +118,7 @@ class Leaderboard(Report):
 
 
 def _interval(low: float, high: float) -> str:
-    return "–" if np.isnan(low) else f"{low:.3f} … {high:.3f}"
+    return "–" if np.isnan(low) else f"{low:z.3f} … {high:z.3f}"
 
 
 def _ranks(best: int, worst: int) -> str:

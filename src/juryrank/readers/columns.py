@@ -39,8 +39,8 @@ HEADERS = {
     "winner": ("won", "result", "outcome", "verdict", "chosen", "chosenmodel", "winnername", "preferred"),
     "loser": ("lost", "rejected", "rejectedmodel", "losername"),
     "tie": ("tied", "istie", "draw", "isdraw"),
-    "left_score": ("leftscore", "homescore", "homegoals", "scorea", "score1"),
-    "right_score": ("rightscore", "awayscore", "awaygoals", "scoreb", "score2"),
+    "left_score": ("leftscore", "winnermodela", "homescore", "homegoals", "scorea", "score1"),
+    "right_score": ("rightscore", "winnermodelb", "awayscore", "awaygoals", "scoreb", "score2"),
 }  # fmt: skip
 LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # where nothing above is there
 NUMBERS = ("rank", "score", "label", "weight")
