@@ -1,10 +1,10 @@
 """Items to slots and labels to slots, against slow and obvious versions."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from juryrank.kernels.slots import fill_slots, spread_labels
+from juryrank.kernels.slots import fill_slots, sort_numbers, spread_labels
 
 QUERIES = st.lists(st.lists(st.integers(0, 5), unique=True, max_size=6), min_size=1, max_size=5)
 
@@ -53,3 +53,11 @@ def test_a_list_that_rises_or_repeats_is_refused():
         seen = np.full(2, -1, np.int32)
         ptr = np.array([0, 1]), np.array([0, 2])
         assert not fill_slots(*ptr, np.array(item, np.int32), np.array(score), seen, *arrays)
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), max_size=300))
+@example([2**30 - i * 2**22 for i in range(200)])
+def test_numbers_are_sorted_whatever_their_count(values):
+    given = np.array(values, np.int32)
+    sort_numbers(given)
+    assert given.tolist() == sorted(values)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from juryrank.kernels.words import adopt, hash_of, line_end, number_of, same_word, word_end
+from juryrank.kernels.words import adopt, hash_of, line_end, name_places, number_of, same_word, word_end
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -59,3 +59,18 @@ def test_names_are_numbered_as_they_are_met_and_adopted_by_others(names: list[by
     assert [int(out[n]) for n in numbers[1]] == [known.index(name) for name in others]
     size = books[0][len(known) - 1, 2]
     assert texts[0].view(np.uint8)[:size].tobytes().split(b"\n") == known
+
+
+@given(st.sets(st.one_of(NAME, NAME.map(lambda name: name * 5)), max_size=100))
+@example({b"a" * n for n in range(1, 80)} | {bytes([200 - n]) * 9 for n in range(60)})
+def test_names_are_put_in_the_order_of_their_bytes(names: set[bytes]) -> None:
+    given = list(names)
+    ends = np.cumsum([len(name) + 1 for name in given], dtype=np.int64)
+    book = np.zeros((len(given), 3), np.int64)
+    book[:, 2] = ends - 1
+    book[:, 1] = book[:, 2] - [len(name) for name in given]
+    text = b"".join(name + b"\n" for name in given)
+    place, ordered = np.empty(len(given), np.int32), np.zeros(len(text) // 8 + 1, np.uint64)
+    name_places(words_of(text), book, len(given), place, ordered)
+    assert ordered.view(np.uint8)[: len(text)].tobytes() == b"".join(name + b"\n" for name in sorted(given))
+    assert [sorted(given).index(name) for name in given] == place.tolist()

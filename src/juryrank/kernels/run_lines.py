@@ -4,7 +4,7 @@ import numpy as np
 
 from juryrank.kernels.decimals import HARD, ODD, decimal
 from juryrank.kernels.jit import kernel
-from juryrank.kernels.words import FIRST_ROOM, NEWLINE, line_end, number_of, same_word, with_room, word_end
+from juryrank.kernels.words import CROWDED, FIRST_ROOM, NEWLINE, line_end, number_of, same_word, with_room, word_end
 
 WORDS = 6  # of a line; one less without a rank
 QUERY, EXPERT, ITEM, LIST, ENTRY, CAREFUL = range(6)  # kinds of things that are counted
@@ -40,9 +40,10 @@ def scan_runs(
 ):  # fmt: skip
     """Number the names in the lines of the pieces starts:stops; False at a line that is not as they usually are.
 
-    Usual is one separator between words, plain numbers, and ranks that never fall inside a list, which is a stretch of
-    one query and one expert. ``books`` and ``names`` are of queries, experts and items; ``careful`` gets entry, start
-    and stop of scores that ``decimal`` leaves to others; ``counts`` what there is of each kind.
+    Usual is one separator between words, plain numbers, names that do not crowd (``number_of``), and ranks that never
+    fall inside a list, which is a stretch of one query and one expert. ``books`` and ``names`` are of queries, experts
+    and items; ``careful`` gets entry, start and stop of scores that ``decimal`` leaves to others; ``counts`` what there
+    is of each kind.
     """
     data = words.view(np.uint8)
     queries, experts, items = books
@@ -66,6 +67,8 @@ def scan_runs(
                 tag, tag_end = ends[last - 1] + 1, ends[last]
                 expert_table = with_room(expert_table, experts, counts[EXPERT])
                 expert = number_of(words, tag, tag_end, expert_table, experts, expert_names, counts, EXPERT)
+                if expert == CROWDED:
+                    return False
             if same_tag and same_word(words, start, ends[0], words, query, query_end):
                 if rank < lowest:
                     return False
@@ -74,6 +77,8 @@ def scan_runs(
                 query_table = with_room(query_table, queries, counts[QUERY])
                 m = counts[LIST]
                 list_query[m] = number_of(words, query, query_end, query_table, queries, query_names, counts, QUERY)
+                if list_query[m] == CROWDED:
+                    return False
                 list_expert[m] = expert
                 list_start[m] = counts[ENTRY]
                 counts[LIST] += 1
@@ -82,6 +87,8 @@ def scan_runs(
                 item_table = with_room(item_table, items, counts[ITEM])
             e = counts[ENTRY]
             entry_item[e] = number_of(words, ends[1] + 1, ends[2], item_table, items, item_names, counts, ITEM)
+            if entry_item[e] == CROWDED:
+                return False
             entry_score[e] = score
             counts[ENTRY] += 1
             if kind == HARD:

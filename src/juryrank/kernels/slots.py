@@ -4,6 +4,8 @@ import numpy as np
 
 from juryrank.kernels.jit import kernel
 
+FEW = 64  # numbers up to which sorting by insertion is the fastest
+
 
 @kernel
 def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entry_slot, entry_rank):
@@ -22,8 +24,7 @@ def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entr
                 seen[item[e]] = n_slots
                 here[count] = item[e]
                 count += 1
-        # Numbers of items are in the order of their names.
-        here[:count].sort()
+        sort_numbers(here[:count])  # numbers of items are in the order of their names
         for n in range(count):
             slot_item[n_slots + n] = here[n]
             seen[here[n]] = n_slots + n
@@ -38,21 +39,58 @@ def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entr
 @kernel
 def rank_list(m, first, last, item, score, seen, last_list, entry_slot, entry_rank):
     """Slots and ranks of one list, tied entries in the order of their slots; False where it is not as it should be."""
-    tied = first
+    tied, falls = first, False  # where the tied entries start, and whether their slots ever fall
     for e in range(first, last):
         slot = seen[item[e]]
         if last_list[slot] == m or (e > first and not score[e] <= score[e - 1]):
             return False
         last_list[slot] = m
         if e > first and score[e] < score[e - 1]:
-            tied = e
+            if falls:
+                sort_numbers(entry_slot[tied:e])
+            tied, falls = e, False
         entry_rank[e] = tied - first + 1
-        at = e
-        while at > tied and entry_slot[at - 1] > slot:
-            entry_slot[at] = entry_slot[at - 1]
-            at -= 1
-        entry_slot[at] = slot
+        entry_slot[e] = slot
+        falls |= e > tied and entry_slot[e - 1] > slot
+    if falls:
+        sort_numbers(entry_slot[tied:last])
     return True
+
+
+@kernel
+def sort_numbers(values):
+    """Sort numbers >= 0 in place: a few by insertion, others byte by byte, which takes the same time in any order."""
+    if len(values) > FEW:
+        sort_by_bytes(values)
+        return
+    for i in range(1, len(values)):
+        value, at = values[i], i
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+
+
+@kernel
+def sort_by_bytes(values):
+    """Sort numbers >= 0 in place from their last byte to their first (radix sort)."""
+    source, target = values, np.empty_like(values)
+    largest = values.max()
+    shift = 0
+    while largest >> shift > 0:
+        ends = np.zeros(257, np.int64)
+        for value in source:
+            ends[((value >> shift) & 255) + 1] += 1
+        for b in range(256):
+            ends[b + 1] += ends[b]
+        for value in source:
+            b = (value >> shift) & 255
+            target[ends[b]] = value
+            ends[b] += 1
+        source, target = target, source
+        shift += 8
+    if shift % 16 == 8:  # after an odd number of rounds the numbers stand in the other array
+        target[:] = source
 
 
 @kernel

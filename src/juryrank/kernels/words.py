@@ -14,6 +14,9 @@ ONE, BYTE_7, MOST = np.uint64(1), np.uint64(56), np.uint64(63)
 ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
 LOWS, BITS_7 = ~HIGHS, np.uint64(7)
 VISIBLE, NEWLINES = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES
+FARTHEST = 256  # places from its own at which a name is looked for; good names need a fifth of that among millions
+CROWDED = -1  # the number of a name that has no place so near, because too many names share theirs
+FEW = 32  # keys up to which sorting by insertion is the fastest
 PRIME = np.uint64(0x9E3779B97F4A7C15)  # of the golden ratio: spreads what it multiplies over the high bits
 
 
@@ -100,16 +103,21 @@ def number_of(words, start, stop, table, book, names, counts, kind):
     """The number of the word words[start:stop] among its kind; a new one is entered, copied and counted.
 
     A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. All
-    that is side by side, because memory is what this waits for.
+    that is side by side, because memory is what this waits for. CROWDED for a name that would be far from its place:
+    names can be made so that all share one, and looking through all of them for each would never end.
     """
     hashed = hash_of(words, start, stop)
     mask = len(table) - 1
     place = hashed & mask
+    steps = 0
     while table[place] >= 0:
         n = table[place]
         if book[n, 0] == hashed and same_word(words, start, stop, names, book[n, 1], book[n, 2]):
             return n
         place = (place + 1) & mask
+        steps += 1
+        if steps > FARTHEST:
+            return CROWDED
     n = counts[kind]
     counts[kind] += 1
     table[place] = n
@@ -141,7 +149,7 @@ def with_room(table, book, count):
 
 @kernel
 def adopt(names, book, count, our_book, our_names, our_count, out):
-    """out = the number that each name has, or gets, among ours."""
+    """out = the number that each name has, or gets, among ours; False where names crowd."""
     table = np.full(FIRST_ROOM, -1, np.int32)
     while len(table) <= 2 * (our_count[0] + count):
         table = np.full(4 * len(table), -1, np.int32)
@@ -149,11 +157,17 @@ def adopt(names, book, count, our_book, our_names, our_count, out):
         enter(n, our_book[n, 0], table)
     for n in range(count):
         out[n] = number_of(names, book[n, 1], book[n, 2], table, our_book, our_names, our_count, 0)
+        if out[n] == CROWDED:
+            return False
+    return True
 
 
 @kernel
 def enter(n, hashed, table):
-    """Give the name numbered n its place in a table."""
+    """Give the name numbered n its place in a table.
+
+    A larger table has fewer names on each place, so nobody is farther from its own than in the table before.
+    """
     mask = len(table) - 1
     place = hashed & mask
     while table[place] >= 0:
@@ -166,22 +180,25 @@ def name_places(names, book, count, out, ordered):
     """out = the place of each name in the order of their bytes; ``ordered`` gets the names, a newline after each.
 
     From the last eight bytes to the first, and in them from the last byte to the first (radix sort): the order of
-    letters in UTF-8 is that of their bytes, and a name that ends earlier comes first.
+    letters in UTF-8 is that of their bytes, and a name that ends earlier comes first. A name takes part from its own
+    last bytes on, so the time is that of all bytes together, whatever the longest name.
     """
-    longest = 0
-    number, key = np.empty(count, np.int32), np.empty(count, np.uint64)
-    for n in range(count):
-        number[n] = n
-        longest = max(longest, book[n, 2] - book[n, 1])
+    number, first = shorter_first(book, count)
+    key = np.empty(count, np.uint64)
     other_number, other_key = number.copy(), key.copy()
-    for block in range((longest - 1) // 8, -1, -1):
-        for i in range(count):
+    for block in range(len(first) - 1, -1, -1):
+        lo = first[block]
+        for i in range(lo, count):
             start, stop = book[number[i], 1] + 8 * block, book[number[i], 2]
-            key[i] = eight(names, start) if start < stop else np.uint64(0)
-            if start < stop < start + 8:
+            key[i] = eight(names, start)
+            if stop < start + 8:
                 key[i] &= (ONE << np.uint64(8 * (stop - start))) - ONE
+        if count - lo <= FEW:
+            sort_few(key[lo:count], number[lo:count])
+            continue
         for byte in range(7, -1, -1):
-            if sort_by_byte(np.uint64(8 * byte), key, number, other_key, other_number):
+            shift = np.uint64(8 * byte)
+            if sort_by_byte(shift, key[lo:], number[lo:], other_key[lo:], other_number[lo:]):
                 key, other_key = other_key, key
                 number, other_number = other_number, number
     at = 0
@@ -191,6 +208,50 @@ def name_places(names, book, count, out, ordered):
         out[number[i]] = i
         copy_word(data, start, stop, target, at)
         at += stop - start + 1
+
+
+@kernel
+def shorter_first(book, count):
+    """The names by how many times eight bytes they begin, and the first one that has a byte in each eight."""
+    longest = 1
+    for n in range(count):
+        longest = max(longest, book[n, 2] - book[n, 1])
+    ends = np.zeros((longest + 7) // 8 + 1, np.int64)
+    for n in range(count):
+        ends[(book[n, 2] - book[n, 1] + 7) // 8] += 1
+    for block in range(1, len(ends)):
+        ends[block] += ends[block - 1]
+    first = ends[:-1].copy()
+    number = np.empty(count, np.int32)
+    for n in range(count - 1, -1, -1):
+        block = (book[n, 2] - book[n, 1] + 7) // 8
+        ends[block] -= 1
+        number[ends[block]] = n
+    return number, first
+
+
+@kernel
+def sort_few(key, number):
+    """Sort a few keys, the lowest byte first, with their numbers; equal ones stay as they are."""
+    for i in range(1, len(key)):
+        k, n, at = key[i], number[i], i
+        while at > 0 and comes_before(k, key[at - 1]):
+            key[at], number[at] = key[at - 1], number[at - 1]
+            at -= 1
+        key[at], number[at] = k, n
+
+
+@kernel
+def comes_before(one, other):
+    """Whether eight bytes come before others; the first byte is the lowest."""
+    differ = one ^ other
+    lowest = differ & (~differ + ONE)  # the lowest bit that differs is in the first byte that does
+    if lowest == 0:
+        return False
+    mask = np.uint64(255)
+    while mask & lowest == 0:
+        mask <<= np.uint64(8)
+    return (one & mask) < (other & mask)
 
 
 @kernel

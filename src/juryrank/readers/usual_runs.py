@@ -109,11 +109,11 @@ class Names:
         """Bytes of all names, a newline after each."""
         return int(self.book[len(self) - 1, 2]) + 1 if len(self) else 0
 
-    def adopted(self, other: Names) -> Codes:
-        """The number that each of the other names has here, or gets now."""
+    def adopted(self, other: Names) -> Codes | None:
+        """The number that each of the other names has here, or gets now; None where names crowd."""
         number = np.empty(len(other), np.int32)
-        adopt(other.text, other.book, len(other), self.book, self.text, self.count, number)
-        return number
+        fits = adopt(other.text, other.book, len(other), self.book, self.text, self.count, number)
+        return number if fits else None
 
     def in_natural_order(self) -> tuple[list[str], Ints]:
         """Names in natural order, and the place of each there."""
@@ -169,9 +169,10 @@ class Scan:
 
 def _dataset(scans: Sequence[Scan]) -> Dataset | None:
     """The Dataset, or None where lists are not as they usually are."""
-    (query_names, file_query), (expert_names, file_expert), (item_names, file_item) = (
-        _numbered(scans, kind) for kind in (QUERY, EXPERT, ITEM)
-    )
+    numbered = [_numbered(scans, kind) for kind in (QUERY, EXPERT, ITEM)]
+    if None in numbered:
+        return None
+    (query_names, file_query), (expert_names, file_expert), (item_names, file_item) = filter(None, numbered)
     queries, query = query_names.in_natural_order()
     experts, expert = expert_names.in_natural_order()
     items, item = item_names.in_order()
@@ -206,14 +207,18 @@ def _dataset(scans: Sequence[Scan]) -> Dataset | None:
     return Dataset(rankings=rankings)
 
 
-def _numbered(scans: Sequence[Scan], kind: int) -> tuple[Names, Codes]:
-    """The names of a kind in all scans, and the number of each use of one."""
+def _numbered(scans: Sequence[Scan], kind: int) -> tuple[Names, Codes] | None:
+    """The names of a kind in all scans, and the number of each use of one; None where names crowd."""
     first = scans[0].names[kind]
     if len(scans) == 1:
         return first, scans[0].code[kind]
     names = [scan.names[kind] for scan in scans]
     together = Names(sum(map(len, names)), sum(each.size for each in names))
-    codes = [together.adopted(each)[scan.code[kind]] for each, scan in zip(names, scans, strict=True)]
+    codes = []
+    for each, scan in zip(names, scans, strict=True):
+        if (number := together.adopted(each)) is None:
+            return None
+        codes.append(number[scan.code[kind]])
     return together, np.concatenate(codes)
 
 
