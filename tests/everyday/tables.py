@@ -211,6 +211,8 @@ def _expected(
     expected = Expected(tie=oracle.letters)
     told = where.name if isinstance(where, Path) else "the table"
     expected.refused = (told, "weight")
+    if damage == "no header" and form == "tsv":
+        return _as_qrels(content, expected)
     cells = _slow_cells(content, form) if isinstance(content, bytes) else content
     by_header = {header: word for word, header in headers.items() if word in words}
     if cells is None or not cells or list(cells[0]) != [headers[word] for word in words]:
@@ -247,6 +249,20 @@ def _expected(
     return _answer(expected, lists, slots, seen, damage, form, ranks="rank" in words)
 
 
+def _as_qrels(content: bytes, expected: Expected) -> Expected:
+    """Four columns between tabs may be qrels: then there is nothing to rank by, which must be said."""
+    rows = [line.split("\t") for line in content.decode().splitlines()]
+    try:
+        numbers = [(float(row[1]), float(row[3])) for row in rows if len(row) == 4]
+    except ValueError:
+        return expected
+    if len(numbers) == len(rows) and not any('"' in cell or " " in cell for row in rows for cell in row):
+        expected.answer, expected.either, expected.told, expected.maybe = {}, True, {"no lists"}, {"labels"}
+        for query, _, item, _ in rows:
+            expected.answer.setdefault(query, {})[item] = 0  # type: ignore[union-attr, attr-defined]
+    return expected
+
+
 def _answer(
     expected: Expected, lists: Any, slots: dict[str, set[str]], seen: list[Row], damage: str, form: str, *, ranks: bool
 ) -> Expected:
@@ -275,6 +291,8 @@ def _answer(
         rest = {item for item in names if item not in scores and (query, item) not in dropped}
         expected.answer[query] = {**scores, **dict.fromkeys(rest, 0)}  # type: ignore[dict-item]
     expected.may_lack = {query for query, scores in expected.answer.items() if not scores}
+    if not any(expected.answer.values()):  # nothing is left
+        expected.either = True
     return expected
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from conftest import random_dataset, with_features
 from juryrank.data import build
 from juryrank.data.dataset import Dataset
-from juryrank.errors import NotFittedError, ParameterError, UnknownNameError
+from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, UnknownNameError
 from juryrank.methods import ALIASES, METHODS, consensus_methods, method
 from juryrank.methods.base import Aggregator
 from juryrank.params import parameters
@@ -266,3 +266,17 @@ def test_the_planted_fault_of_a_method_that_depends_on_other_queries_is_caught(d
     model = Drifting().fit(dataset)
     with pytest.raises(AssertionError):
         assert_array_equal(model.predict(dataset[0]).scores, model.predict(dataset)[0].scores)
+
+
+def test_data_without_lists_is_warned_of():
+    data = Dataset(rankings=build.from_dicts({"x": {"q": ["a", "b"]}}).rankings.keep_lists(np.zeros(1, bool)))
+    assert data.rankings.n_lists == 0
+    with pytest.warns(DataWarning, match="rrf: the data has no lists, only items, so there is nothing to rank by"):
+        assert method("rrf").fit_predict(data).scores.tolist() == [0.0, 0.0]
+
+
+def test_a_score_needs_labels():
+    data = build.from_dicts({"x": {"q": ["a", "b"]}})
+    empty = Dataset(rankings=data.rankings, labels=build.from_dicts({}, labels={"q": {}}).labels)
+    with pytest.warns(DataWarning, match="no labels"), pytest.raises(DataError, match="rrf: no query has labels"):
+        method("rrf").fit(data).score(empty)

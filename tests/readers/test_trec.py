@@ -177,3 +177,10 @@ def test_names_between_tabs_may_have_blanks_inside(tmp_path: Path) -> None:
     path = tmp_path / "x.run"
     path.write_text("q1\tQ0\tcoffee\t1\t2.0\tx\nq1\tQ0\tgreen tea\t2\t1.0\tx\n")
     assert read(path).rankings.items.tolist() == ["coffee", "green tea"]
+
+
+def test_a_tab_far_down_in_a_run_with_blanks_is_a_blank(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    lines = [f"q Q0 {'d' * 2000}{n} {n} {20 - n} bm25" for n in range(1, 11)]
+    path.write_text("\n".join([*lines[:-1], lines[-1] + "\t"]) + "\n")
+    assert read(path).rankings.experts == ("bm25",)

@@ -66,6 +66,11 @@ class Aggregator(ABC):
             raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a fitted model")
         if self.supervised and not data.rankings.n_lists:
             raise DataError(f"{self.name} learns whom to trust, but the data has no lists; read the runs, too")
+        if data.rankings.n_slots and not data.rankings.n_lists and data.features is None:
+            message = (
+                f"{self.name}: the data has no lists, only items, so there is nothing to rank by; read the runs, too"
+            )
+            warnings.warn(message, DataWarning, stacklevel=2)
         for f in fields(self):
             if f.name.endswith("_"):
                 vars(self).pop(f.name, None)
@@ -105,8 +110,10 @@ class Aggregator(ABC):
         """The mean of the target metric over the labelled queries of ``data``, higher is better."""
         from juryrank.metrics import Truth, parse_metric
 
-        values = parse_metric(self.target).per_query(Truth(data).judge(self.predict(data)))
-        return float(np.nanmean(values))
+        truth = Truth(data)
+        if not truth.queries:
+            raise DataError(f"{self.name}: no query has labels, so there is nothing to score by")
+        return float(np.nanmean(parse_metric(self.target).per_query(truth.judge(self.predict(data)))))
 
     def params(self) -> dict[str, Any]:
         """The parameters as plain values: ``method(name, **params)`` is the same method."""

@@ -74,9 +74,10 @@ class Form(NamedTuple):
 
     @property
     def has_blanks_around(self) -> bool:
-        """Whether names between tabs have blanks around them, which do not count."""
-        edges = (b"\t ", b" \t", b"\n ", b" \n")
-        return self.separator == ord("\t") and (self.text[:1] == b" " or any(edge in self.text for edge in edges))
+        """Whether names have other blanks around them than the separator, which do not count."""
+        if self.separator != ord("\t"):
+            return b"\t" in self.text
+        return self.text[:1] == b" " or any(edge in self.text for edge in (b"\t ", b" \t", b"\n ", b" \n"))
 
     @classmethod
     def of(cls, source: Source) -> Form:

@@ -45,7 +45,8 @@ def blank_separated(
     demanded = [name for name in names if name not in optional]
     wrong = pl.any_horizontal(pl.col(demanded).is_null()) | pl.col("more").is_not_null()
     frame = separated(source.data, separator.decode(), names, numeric)
-    if frame.select(wrong.any()).item():  # most files have one separator throughout; only others are rewritten
+    other = separator == b" " and any(blank in source.data for blank in (b"\t", b"\f", b"\v"))
+    if other or frame.select(wrong.any()).item():  # most files have one separator throughout; only others are rewritten
         frame = separated(one_blank(source.data, separator), separator.decode(), names, numeric)
     if separator == b"\t":
         frame = _without_blanks_around(frame, [name for name in names if name not in numeric])
