@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
-from juryrank.readers.atomic import replacing
+from juryrank.readers.atomic import Writable, replacing
 from juryrank.readers.by_query import QueryFiles
 from juryrank.readers.experts import by_expert
 from juryrank.readers.trec_run import OUR_TAG, rows_of
@@ -32,7 +32,7 @@ LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there
 def rank_files(
     paths: Sequence[str | os.PathLike[str]],
     model: Aggregator,
-    out: str | os.PathLike[str] | BinaryIO,
+    out: str | os.PathLike[str] | Writable,
     *,
     memory: int,
     format: str | None = None,  # noqa: A002
@@ -99,7 +99,7 @@ def _in_order(
 
 
 @contextmanager
-def _destination(out: str | os.PathLike[str] | BinaryIO) -> Iterator[Callable[[bytes], Any]]:
+def _destination(out: str | os.PathLike[str] | Writable) -> Iterator[Callable[[bytes], Any]]:
     """Where text goes: an open file, or a path that gets its file when all is well."""
     if not isinstance(out, str | os.PathLike):
         yield out.write

@@ -224,6 +224,55 @@ def test_experts_with_odd_names_get_files_of_their_own(tmp_path: Path) -> None:
     assert set(read(tmp_path / "runs").experts) == set(runs)
 
 
+def test_experts_whose_names_differ_in_case_only_get_files_that_differ_in_more(tmp_path: Path) -> None:
+    from juryrank.data.build import from_dicts
+
+    runs = {
+        name: {"q": {"a": score}} for name, score in (("BM25", 1.0), ("bm25", 2.0), ("é" * 90, 3.0), ("x" * 300, 4.0))
+    }
+    write(from_dicts(runs), tmp_path / "runs")
+    names = [path.name for path in (tmp_path / "runs").iterdir()]
+    assert len({name.lower() for name in names}) == 4
+    assert max(len(name.encode()) for name in names) < 200
+    assert lists_of(read(tmp_path / "runs")) == lists_of(from_dicts(runs))
+
+
+def test_a_folder_with_other_files_is_left_as_it_is(tmp_path: Path) -> None:
+    from juryrank.data.build import from_dicts
+
+    folder = tmp_path / "runs"
+    write(from_dicts({"old": {"q": {"a": 1.0}}, "both": {"q": {"a": 1.0}}}), folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(DataError, match=r"runs: the folder has 'old\.run', no part of these runs.*give another folder"):
+        write(from_dicts({"new": {"q": {"b": 1.0}}, "both": {"q": {"b": 1.0}}}), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    write(from_dicts({"old": {"q": {"b": 1.0}}, "both": {"q": {"b": 1.0}}}), folder)  # the same experts again
+    assert set(read(folder).experts) == {"old", "both"}
+    assert read(folder).rankings.items.tolist() == ["b"]
+
+
+def test_a_name_that_one_run_cannot_carry_leaves_the_whole_folder_as_it_was(tmp_path: Path) -> None:
+    from juryrank.data.build import from_dicts
+
+    folder = tmp_path / "runs"
+    write(from_dicts({"a": {"q": {"x": 1.0}}, "b": {"q": {"x": 1.0}}}), folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(DataError, match="cannot carry blanks"):
+        write(from_dicts({"a": {"q": {"y": 1.0}}, "b": {"q": {"y z": 1.0}}}), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_new_folder_is_removed_where_its_runs_cannot_be_written(tmp_path: Path) -> None:
+    from juryrank.data.build import from_dicts
+
+    from .test_atomic import files_of_at_most
+
+    runs = {"small": {"q": {"a": 1.0}}, "large": {"q": {f"item{n}": float(n) for n in range(1000)}}}
+    with files_of_at_most(1000), pytest.raises(DataError, match=r"large\.run: cannot be written: File too large"):
+        write(from_dicts(runs), tmp_path / "runs")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_consensus_in_a_text_file_is_a_run(samples: Path, tmp_path: Path) -> None:
     data = read(samples / "bm25.run")
     write(Consensus(data.rankings, np.zeros(data.rankings.n_slots)), tmp_path / "a.txt")

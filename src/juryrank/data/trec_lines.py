@@ -8,12 +8,14 @@ import polars as pl
 
 from juryrank.errors import DataError
 
-BLANK = r"[ \t\n\r\f\v]"
+BLANK = r"[ \t\n\r\f\v\x00]"  # readers take these for blanks, and NUL for the sign that a file is no text
+BYTE_ORDER_MARK = "\ufeff"  # readers skip one at the start of a file
 
 
 def run_lines(rows: pl.DataFrame) -> bytes:
     """Rows with columns query, item, rank, score and expert as UTF-8 text; a DataError for a name with blanks."""
     demand_words(rows, ["query", "item", "expert"], "a TREC run")
+    demand_no_mark(rows["query"], "a TREC run")
     lines = rows.select("query", pl.lit("Q0").alias("iteration"), "item", "rank", "score", "expert")
     out = io.BytesIO()  # written from polars, without text of Python's own in between
     lines.write_csv(out, include_header=False, separator=" ", quote_style="never")
@@ -24,6 +26,17 @@ def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str 
     """A DataError for the first name that a blank-separated format cannot carry."""
     odd = pl.col(columns).str.contains(blank) | (pl.col(columns) == "")
     for column, found in frame.select(odd.any()).row(0, named=True).items():
+        if not found:
+            continue
         names = frame[column]
-        if found and (bad := names.filter(names.str.contains(blank) | (names == ""))).len():
-            raise DataError(f"{what} cannot carry blanks in a name: {column} {bad[0]!r}; write a table instead")
+        bad = names.filter(names.str.contains(blank) | (names == ""))[0]
+        if not bad:
+            raise DataError(f"{what} cannot carry an empty name, and the data has one ({column} '')")
+        sign = "a NUL" if "\0" in bad else "blanks"
+        raise DataError(f"{what} cannot carry {sign} in a name: {column} {bad!r}; write a table instead")
+
+
+def demand_no_mark(queries: pl.Series, what: str) -> None:
+    """A DataError where a file may begin with what readers take for the mark of UTF-8."""
+    if queries.str.starts_with(BYTE_ORDER_MARK).any():
+        raise DataError(f"{what} cannot carry a query whose name begins with U+FEFF; write a table instead")

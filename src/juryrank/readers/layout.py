@@ -51,6 +51,8 @@ def layout(
     if values not in (None, *ORDERED):
         raise DataError(f"values must be 'rank' or 'score', got {values!r}")
     headers = list(frame.collect_schema())
+    if patterns := [header for header in headers if header == "*" or (header[:1] == "^" and header[-1:] == "$")]:
+        raise DataError(f"{name}: column {patterns[0]!r} has a name that means several columns; rename or drop it")
     several = (columns or {}).get("expert")
     wide = tuple(map(str, several)) if isinstance(several, list | tuple) else ()
     if strange := [header for header in wide if header not in headers]:

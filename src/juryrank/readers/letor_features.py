@@ -47,4 +47,6 @@ def write(data: Dataset, path: Path) -> None:
     """The lines of all slots with their features."""
     if data.features is None:
         raise DataError("the data has no features to write; write(…, format='letor') writes ranks")
+    if taken := [name for name in data.feature_names if name in SLOT]:
+        raise DataError(f"a feature cannot be named {taken[0]!r}, which is a word for something else; rename it")
     save(path, svmlight.text_lines(data, data.features, "nan", data.feature_names, "feature"))

@@ -48,7 +48,8 @@ class Long:
         names = natural(pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)).to_list()
         if not names:
             return data
-        values = self.features.select(pl.col(names).cast(pl.Float64)).to_numpy()
+        columns = [self.features[name].cast(pl.Float64).to_numpy() for name in names]  # pl.col("*") would mean all
+        values = np.column_stack(columns)
         matrix = features_of(data.rankings, self.features, values, self.name)
         return replace(data, features=matrix, feature_names=tuple(names))
 

@@ -14,7 +14,7 @@ from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import parents
 from juryrank.readers.long import slot_frame
 
-ANY_BLANK = r"\s"
+ANY_BLANK = r"[\s\x00]"
 
 
 def entries_of(rankings: Rankings) -> pl.DataFrame:
@@ -61,8 +61,10 @@ def text_of(number: pl.Expr) -> pl.Expr:
 def demand_one_line(names: Iterable[str], what: str) -> None:
     """A DataError for the first name that would not fill one line from its first to its last letter."""
     for name in names:
-        if name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
-            raise DataError(f"{what} cannot carry the name {name!r}: it has a line break, or a blank at an end")
+        if not name or name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
+            raise DataError(
+                f"{what} cannot carry the name {name!r}: it is empty, or has a line break, a NUL, or a blank at an end"
+            )
 
 
 def demand_single_lists(rankings: Rankings, what: str) -> None:

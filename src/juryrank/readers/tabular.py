@@ -19,6 +19,7 @@ from juryrank.readers.source import Source, unpacked_name
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".ndjson", ".jsonl")
 ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
+UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is no text
 
 
 def known_words(source: Source) -> set[str]:
@@ -116,16 +117,31 @@ def failing_in(name: str) -> Fail:
 
 
 def save_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Write a frame in the format that the ending of the file says."""
+    """Write a frame in the format that the ending of the file says; a DataError for a name that would not come back."""
     ending = Path(unpacked_name(path)).suffix.lower()
-    if ending == ".parquet":
-        out = io.BytesIO()
+    separator = None if ending == ".parquet" or ending in JSON_LINES else SEPARATORS.get(ending, ",")
+    _demand_names(frame, text=separator is not None)
+    out = io.BytesIO()
+    if separator is not None:
+        frame.write_csv(out, separator=separator)
+    elif ending == ".parquet":
         frame.write_parquet(out)
-        save(path, out.getvalue())
-    elif ending in JSON_LINES:
-        save(path, frame.write_ndjson().encode())
     else:
-        save(path, frame.write_csv(separator=SEPARATORS.get(ending, ",")).encode())
+        frame.write_ndjson(out)
+    save(path, out.getvalue())
+
+
+def _demand_names(frame: pl.DataFrame, *, text: bool) -> None:
+    """A DataError for a name that is empty, or that text with line ends of all systems cannot carry."""
+    for column in frame.select(pl.col(pl.String)):
+        if (column == "").any():
+            raise DataError(f"a table cannot carry an empty name, and the data has one ({column.name} '')")
+        if text and column.str.contains(UNREADABLE).any():
+            bad = column.filter(column.str.contains(UNREADABLE))[0]
+            raise DataError(
+                f"CSV and TSV cannot carry a carriage return or a NUL in a name: {column.name} {bad!r}; "
+                "write .parquet or .ndjson instead"
+            )
 
 
 def headers_of(source: Source) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.data.trec_lines import demand_words
+from juryrank.data.trec_lines import demand_no_mark, demand_words
 from juryrank.readers.atomic import save
 from juryrank.readers.long import Long
 from juryrank.readers.rows import labels_frame, text_of
@@ -34,5 +34,6 @@ def write(data: Dataset, path: Path) -> None:
     """One line per label, iteration 0."""
     frame = labels_frame(data)
     demand_words(frame, ["query", "item"], "TREC qrels")
+    demand_no_mark(frame["query"], "TREC qrels")
     lines = frame.select("query", pl.lit("0").alias("iteration"), "item", text_of(pl.col("label")))
     save(path, lines.write_csv(include_header=False, separator=" ", quote_style="never").encode())

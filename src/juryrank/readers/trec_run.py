@@ -6,6 +6,11 @@ absent, may start at 0 or be no number: it is only compared with the scores, and
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,7 +19,7 @@ import polars as pl
 from juryrank.data import Consensus, Dataset
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError
-from juryrank.readers.atomic import save
+from juryrank.readers.atomic import save, save_all
 from juryrank.readers.long import Long, warn_of_contradictions
 from juryrank.readers.rows import demand_single_lists, entries_of, text_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
@@ -22,6 +27,7 @@ from juryrank.readers.words import blank_separated, first_words, is_number
 
 ENDINGS = (".run", ".trec")
 OUR_TAG = "juryrank"
+LONGEST_NAME = 150  # characters of an expert in the name of its file; a digest stands for the rest
 
 FULL = ("query", "iteration", "item", "rank", "score", "tag")
 RANKLESS = ("query", "iteration", "item", "score", "tag")
@@ -52,19 +58,49 @@ def write(thing: Dataset | Consensus, path: Path, top: int | None = None, tag: s
         return
     if path.is_file() or path.suffix:
         raise DataError(f"{path}: {len(thing.experts)} experts need a folder; give a path without an ending")
+    _save_folder(path, rows)
+
+
+def _save_folder(folder: Path, rows: pl.DataFrame) -> None:
+    """One file per expert, all of them prepared before the first is replaced; no other file may be in the folder."""
     parts = rows.partition_by("expert", maintain_order=True)
-    texts = {f"{_file_name(part['expert'][0])}.run": run_lines(part) for part in parts}
+    names = _file_names([part["expert"][0] for part in parts])
+    texts = {folder / name: run_lines(part) for name, part in zip(names, parts, strict=True)}
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        others = sorted(e.name for e in os.scandir(folder) if e.name not in names and not e.name.startswith("."))
+    except FileNotFoundError:
+        others = []
     except OSError as error:
-        raise DataError(f"{path}: cannot be made: {error.strerror or error}") from None
-    for name, text in texts.items():
-        save(path / name, text)
+        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from None
+    if others:
+        shown = ", ".join(map(repr, others[:3])) + (" …" if len(others) > 3 else "")
+        raise DataError(
+            f"{folder}: the folder has {shown}, no part of these runs, which would be read together with them; "
+            "move it away, or give another folder"
+        )
+    made = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    try:
+        save_all(texts)
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
-def _file_name(expert: str) -> str:
-    """The name as a file may have it, not hidden; the reader goes by the tag inside."""
-    return quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith("."))
+def _file_names(experts: Sequence[str]) -> list[str]:
+    """Names that files may have and that differ in more than case, not hidden; the reader goes by the tag inside."""
+    plain = [quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith(".")) for expert in experts]
+    often = Counter(name.lower() for name in plain)
+    return [
+        f"{name}.run" if len(name) <= LONGEST_NAME and often[name.lower()] == 1
+        else f"{name[:LONGEST_NAME]}-{hashlib.sha256(expert.encode()).hexdigest()[:16]}.run"
+        for name, expert in zip(plain, experts, strict=True)
+    ]  # fmt: skip
 
 
 def rows_of(thing: Dataset | Consensus, top: int | None = None, tag: str = OUR_TAG) -> pl.DataFrame:
