@@ -23,7 +23,7 @@ def test_a_folder_without_files_is_one_clear_error(tmp_path: Path) -> None:
         read(tmp_path / "runs")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
 def test_an_empty_file_is_one_clear_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.run").write_bytes(content)
     with pytest.raises(DataError, match=r"a\.run: the file is empty"):
@@ -36,7 +36,7 @@ def test_an_empty_file_is_one_clear_error(tmp_path: Path, content: bytes) -> Non
         (b"1 Q0 a 1 9 t\n1 Q0 \0 2 8 t\n", "a.run:2: not a text file: it has a NUL byte"),
         (b"1 Q0 a 1 9 t\n1 Q0 na\xefve 2 8 t\n", "a.run:2: not UTF-8: byte 0xef"),
         ("1 Q0 a 1 9 t\n".encode("utf-16"), "a.run: the text is UTF-16; save it as UTF-8"),
-        (gzip.compress(b"1 Q0 a 1 9 t\n" * 1000)[:-20], "a.run: the compressed file is damaged or cut short"),
+        (gzip.compress(b"1 Q0 a 1 9 t\n" * 1000, mtime=0)[:-20], "a.run: the compressed file is damaged or cut short"),
         (b"\x1f\x8b\x08garbage", "a.run: the compressed file is damaged or cut short"),
         (b"\x28\xb5\x2f\xfdgarbage", "a.run: the compressed file is damaged or cut short"),
         (b"PAR1 and no more", "a.run: the Parquet file is damaged"),
