@@ -11,7 +11,8 @@
 
     JuryrankWarning          every warning
     ├── DataWarning          something was dropped or repaired; says what and how often
-    └── ConvergenceWarning   an iteration stopped early; the last estimate is kept
+    ├── ConvergenceWarning   an iteration stopped early; the last estimate is kept
+    └── CacheWarning         compiled code was damaged or cannot be kept; results are the same, later
 """
 
 import warnings
@@ -80,6 +81,10 @@ class DataWarning(JuryrankWarning):
 
 class ConvergenceWarning(JuryrankWarning):
     """An iteration that did not settle; the last estimate is kept."""
+
+
+class CacheWarning(JuryrankWarning):
+    """Compiled code that was damaged, or that cannot be kept for the next run."""
 
 
 @contextmanager

@@ -3,21 +3,19 @@
 * Lazily: importing a kernel does not import Numba (half a second); the first call of any kernel does.
 * ``nogil`` and serial: threads come from a pool over blocks of queries, because kernels with ``parallel=True``
   abort the process when two Python threads call them under Numba's default threading layer.
-* Cached in a folder named after the text of the kernel's file and of the files it imports, because Numba does not
-  notice an edit in a kernel that another file's kernel calls.
+* Cached by ``cache`` under the text of the kernel's file and of the files it imports, because Numba does not notice an
+  edit in a kernel that another file's kernel calls, and trusts whatever it finds in its own cache.
 """
 
 import functools
-import hashlib
 import os
-import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from juryrank.errors import ParameterError
+from juryrank.kernels.cache import KernelCache, outlook
 from juryrank.progress import remark
 
 KERNELS: list["Kernel"] = []
@@ -87,16 +85,12 @@ def _compile_all() -> None:
     import numba
 
     _remark_compilation()
-    before = numba.config.CACHE_DIR
     made: dict[Kernel, Any] = {}
-    try:
-        for k in KERNELS:
-            if k.compiled is None:
-                folder = cache_folder(Path(k.function.__code__.co_filename))
-                numba.config.CACHE_DIR = before if folder is None else str(folder)
-                made[k] = numba.njit(k.function, nogil=True, cache=folder is not None)
-    finally:
-        numba.config.CACHE_DIR = before
+    for k in KERNELS:
+        if k.compiled is None:
+            made[k] = numba.njit(k.function, nogil=True)
+            if hasattr(made[k], "enable_caching"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
+                made[k]._cache = KernelCache(k.function)
     # Kernels call each other through the names of their modules, where Numba must find what it compiled.
     for k in KERNELS:
         space = k.function.__globals__
@@ -119,38 +113,9 @@ def _remark_compilation() -> None:
         def on_start(self, _: Any) -> None:
             if not self.remarked:
                 self.remarked = True
-                kept = os.access(_cache(), os.W_OK)
-                remark("compiling, first run only" if kept else f"compiling, on every run: {_cache()} is not writable")
+                remark(outlook())
 
         def on_end(self, _: Any) -> None:
             pass
 
     event.register("numba:compile", Listener())
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "juryrank"
-
-
-@functools.cache
-def cache_folder(source: Path) -> Path | None:
-    """Where the compiled kernels of a file are kept, or None where nothing can be written."""
-    text = b"".join(file.read_bytes() for file in sorted(_with_imports(source)))
-    folder = _cache() / hashlib.sha256(text).hexdigest()[:16]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def _with_imports(source: Path) -> set[Path]:
-    """A file of kernels, this file, and the files of kernels that it imports, directly or not."""
-    found, ahead = {Path(__file__)}, [source]
-    while ahead:
-        file = ahead.pop()
-        if file not in found and file.is_file():
-            found.add(file)
-            names = re.findall(r"^from juryrank\.kernels\.(\w+) import", file.read_text(encoding="utf-8"), re.MULTILINE)
-            ahead += [file.with_name(f"{name}.py") for name in names]
-    return found
