@@ -1,6 +1,7 @@
 """Saved models come back as they were, and a bad file gives one clear error."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from conftest import random_dataset
+from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, JuryrankError
 from juryrank.methods import METHODS, method
 from juryrank.models import _pack, _unpack, from_json, load, save, to_json
@@ -53,13 +55,40 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
         ("[1]", "not a juryrank model"),
         ('{"format": "other"}', "not a juryrank model"),
         ('{"format": "juryrank-model", "version": 99}', "version 99 is newer"),
+        ('{"format": "juryrank-model", "version": -7}', "version of a model must be a whole number .* found -7"),
+        ('{"format": "juryrank-model", "version": 0}', "version of a model must be a whole number .* found 0"),
+        ('{"format": "juryrank-model", "version": true}', "version of a model must be a whole number .* found True"),
+        ('{"format": "juryrank-model", "version": "1"}', "version of a model must be a whole number .* found '1'"),
+        ('{"format": "juryrank-model", "version": 1.5}', "version of a model must be a whole number .* found 1.5"),
+        ('{"format": "juryrank-model", "version": ' + "9" * 5000 + "}", "not a juryrank model: .* 5000 digits"),
+        ('{"format": "juryrank-model", "version": 1, "version": 1}', "'version' is there twice"),
+        ('{"format": "juryrank-model", "version": NaN}', "numbers must be finite, found NaN"),
+        ('{"a": ' * 100_000, "nested too deeply"),
+        (
+            '{"format": "juryrank-model", "version": 1, "method": "rrf", "params": {}, "learned": %s}'
+            % ("[" * 600 + "]" * 600),
+            "nested more than 100 deep",
+        ),
         ('{"format": "juryrank-model", "version": 1, "method": "nobody"}', "no method 'nobody'"),
         ('{"format": "juryrank-model", "version": 1, "method": "rrf"}', "damaged"),
         (
             '{"format": "juryrank-model", "version": 1, "method": "rrf", "params": {"k": -1}, "learned": {"dict": {}}}',
             "k",
         ),
-        ('{"format": "juryrank-model", "version": 1, "method": ["rrf"]}', "no method|damaged"),
+        ('{"format": "juryrank-model", "version": 1, "method": ["rrf"]}', "no method"),
+        (
+            '{"format": "juryrank-model", "version": 1, "method": "rrf", "params": [], "learned": {"dict": {}}}',
+            "rrf has the parameters .* but the model has",
+        ),
+        (
+            '{"format": "juryrank-model", "version": 1, "method": "auto", "params": {"target": 5}, "learned": {}}',
+            "neither an array nor a dict",
+        ),
+        (
+            '{"format": "juryrank-model", "version": 1, "method": "auto", "params": {"target": 5}, '
+            '"learned": {"dict": {}}}',
+            "target of Auto must be text, got 5",
+        ),
     ],
 )
 def test_a_foreign_or_damaged_file_is_named(text, complaint, tmp_path):
@@ -67,6 +96,61 @@ def test_a_foreign_or_damaged_file_is_named(text, complaint, tmp_path):
     with pytest.raises(DataError, match=complaint) as caught:
         load(tmp_path / "m.json")
     assert "m.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# Two experts of the format's first version; places 1 to 3 of 3 items give 2, 1 and 0 points, times the weight.
+FIRST_VERSION = """
+{"format": "juryrank-model", "version": 1, "method": "borda-fuse", "params": {"target": "AP"}, "learned": {"dict": {
+ "experts_": ["bad", "good"], "weights_": {"array": {"dtype": "float64", "shape": [2], "values": [0.25, 1.0]}}}}}
+"""
+
+
+def test_a_file_of_the_first_version_stays_readable():
+    lists = from_dicts({"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}})
+    assert from_json(FIRST_VERSION).predict(lists).to_dict() == {"q": {"a": 2.0, "b": 1.25, "c": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("sound", "damage", "complaint"),
+    [
+        ('"shape": [2], "values": [0.25, 1.0]', '"shape": [0], "values": []', "weights_ .* 2 experts, found 0"),
+        ('"shape": [2], "values": [0.25, 1.0]', '"shape": [1, 2], "values": [0.25, 1.0]', "2 experts, found 1 × 2"),
+        ('"shape": [2]', '"shape": [-1]', r"a shape has sizes >= 0, found \[-1\]"),
+        ('"shape": [2]', '"shape": [4000000000000]', "has 2 values"),
+        ('"values": [0.25, 1.0]', '"values": [0.25, 1e999]', "weights_ must be finite numbers, but 1 of 2 are not"),
+        ('"values": [0.25, 1.0]', '"base64": "AAAAAAAA8H8AAAAAAAD4fw=="', "finite numbers, but 2 of 2 are not"),
+        ('"values": [0.25, 1.0]', '"base64": "####"', "cannot be decoded"),
+        ('"values": [0.25, 1.0]', '"base64": "AAAA"', "cannot be decoded"),
+        ('"values": [0.25, 1.0]', '"values": [0.25, "1.0"]', "values must be a list of float64 numbers"),
+        ('"values": [0.25, 1.0]', '"values": [0.25, -1.0]', "weights_ must be >= 0, found -1.0"),
+        ('"values": [0.25, 1.0]', '"values": [0.25, 1%s]' % ("0" * 400), "too large for float64"),
+        ('"float64"', '"int64"', "values must be a list of int64 numbers"),
+        ('"float64"', '"O"', "dtype must be one of float64"),
+        ('["bad", "good"]', '["good", "good"]', "experts_ must be distinct names, found 'good' twice"),
+        ('["bad", "good"]', '["good", 5]', "experts_ must be a list of names"),
+        ('["bad", "good"]', '"good"', "experts_ must be a list of names"),
+        ('"weights_"', '"other_"', r"borda-fuse learns \['experts_', 'weights_'\]"),
+        ('"target": "AP"', '"goal": "AP"', r"borda-fuse has the parameters \['target'\]"),
+    ],
+)  # fmt: skip
+def test_a_damaged_value_is_named_with_what_was_expected_and_found(sound, damage, complaint):
+    assert sound in FIRST_VERSION
+    with pytest.raises(DataError, match=complaint):
+        from_json(FIRST_VERSION.replace(sound, damage), "m.json")
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_parsed(tmp_path):
+    (tmp_path / "m.json").write_text(FIRST_VERSION)
+    assert load(tmp_path / "m.json", largest=len(FIRST_VERSION)).name == "borda-fuse"
+    with pytest.raises(DataError, match=r"m\.json: a model file must have at most 100 bytes"):
+        load(tmp_path / "m.json", largest=100)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no endless file")
+def test_an_endless_file_is_refused():
+    with pytest.raises(DataError, match=r"/dev/zero.*not a juryrank model"):
+        load("/dev/zero")
 
 
 @given(st.data())

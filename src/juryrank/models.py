@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+from math import prod
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,9 @@ from juryrank.methods import METHODS, Aggregator
 FORMAT = "juryrank-model"
 VERSION = 1  # grows when an older reader could misread a file; older files stay readable
 PLAIN_UP_TO = 1000  # numbers of an array that are written as text; more are packed
+LARGEST = 2 << 30  # bytes of a file: a model of 5,000 experts has half of that
+DEEPEST = 100  # lists and dicts in each other; a blend inside auto has fewer than 10
+DIMENSIONS = 3
 DTYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "bool": "|b1"}
 
 
@@ -27,15 +32,21 @@ def save(model: Aggregator, path: str | os.PathLike[str]) -> None:
     save_bytes(Path(path), to_json(model).encode())
 
 
-def load(path: str | os.PathLike[str]) -> Aggregator:
-    """The fitted method in a JSON file."""
+def load(path: str | os.PathLike[str], *, largest: int = LARGEST) -> Aggregator:
+    """The fitted method in a JSON file of at most ``largest`` bytes."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            content = file.read(len(FORMAT))
+            if content.lstrip()[:1] in (b"", b"{"):  # else it is no model, and may have no end
+                content += file.read(largest + 1 - len(content))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(content) > largest:
+        raise DataError(f"{path}: a model file must have at most {largest} bytes; to read it, raise largest of load()")
+    try:
+        return from_json(content.decode("utf-8"), str(path))
     except UnicodeDecodeError:
         raise DataError(f"{path}: not a juryrank model: it is not text") from None
-    return from_json(text, str(path))
 
 
 def to_json(model: Aggregator) -> str:
@@ -49,25 +60,46 @@ def to_json(model: Aggregator) -> str:
 def from_json(text: str, source: str = "the model") -> Aggregator:
     """The fitted method in JSON text; a JuryrankError says what is wrong with it."""
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_object, parse_constant=_not_a_number)
     except json.JSONDecodeError as error:
         raise DataError(f"{source}:{error.lineno}: not a juryrank model, or cut short: {error.msg}") from None
+    except ValueError as error:  # a number of thousands of digits, a key that is there twice
+        raise DataError(f"{source}: not a juryrank model: {error}") from None
     except RecursionError:
         raise DataError(f"{source}: not a juryrank model: it is nested too deeply") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{source}: not a juryrank model: it has no format {FORMAT!r}")
-    version = content.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise DataError(f"{source}: model version {version!r} is newer than {VERSION}; upgrade juryrank to read it")
-    cls = METHODS.get(str(content.get("method")))
-    if cls is None:
-        raise DataError(f"{source}: no method {content.get('method')!r} in this version of juryrank")
+    _check_version(content.get("version"), source)
+    name = content.get("method")
+    if not isinstance(name, str) or name not in METHODS:
+        raise DataError(f"{source}: no method {shortened(name)} in this version of juryrank")
+    if absent := [key for key in ("params", "learned") if key not in content]:
+        raise DataError(f"{source}: the model is damaged: it has no {absent[0]}")
     try:
-        return cls.from_learned(content["params"], _unpack(content["learned"]))
+        return METHODS[name].from_learned(content["params"], _unpack(content["learned"]))
     except JuryrankError as error:
-        raise DataError(f"{source}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{source}: the model is damaged: {type(error).__name__}: {error}") from None
+        raise DataError(f"{source}: {' '.join(str(error).split())}") from None
+
+
+def _check_version(version: Any, source: str) -> None:
+    if type(version) is not int or version < 1:
+        told = f"the version of a model must be a whole number from 1 to {VERSION}, found {shortened(version)}"
+        raise DataError(f"{source}: {told}; the model is damaged")
+    if version > VERSION:
+        raise DataError(f"{source}: model version {version} is newer than {VERSION}; upgrade juryrank to read it")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of keys that are there twice, one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return found
+
+
+def _not_a_number(word: str) -> None:
+    raise ValueError(f"numbers must be finite, found {word}")
 
 
 def _pack(value: Any) -> Any:
@@ -92,22 +124,50 @@ def _pack_array(value: NDArray[Any]) -> dict[str, Any]:
     return {**head, "base64": base64.b64encode(packed).decode()}
 
 
-def _unpack(value: Any) -> Any:
+def _unpack(value: Any, depth: int = 0) -> Any:
+    if depth > DEEPEST:
+        raise DataError(f"the model is damaged: it is nested more than {DEEPEST} deep")
     if isinstance(value, list):
-        return [_unpack(v) for v in value]
+        return [_unpack(v, depth + 1) for v in value]
     if not isinstance(value, dict):
         return value
-    if "array" in value:
+    if value.keys() == {"array"}:
         return _unpack_array(value["array"])
-    return {key: _unpack(v) for key, v in value["dict"].items()}
+    if value.keys() == {"dict"} and isinstance(value["dict"], dict):
+        return {key: _unpack(v, depth + 1) for key, v in value["dict"].items()}
+    raise DataError(f"the model is damaged: neither an array nor a dict: {shortened(value)}")
 
 
-def _unpack_array(packed: dict[str, Any]) -> NDArray[Any]:
-    dtype = packed["dtype"]
-    if dtype not in DTYPES:
-        raise ValueError(f"unknown dtype {dtype!r}")
-    if "base64" in packed:
-        flat = np.frombuffer(base64.b64decode(packed["base64"], validate=True), DTYPES[dtype]).astype(dtype)
-    else:
-        flat = np.array(packed["values"], dtype)
-    return flat.reshape(packed["shape"])
+def _unpack_array(packed: Any) -> NDArray[Any]:
+    wanted = ({"dtype", "shape", "values"}, {"dtype", "shape", "base64"})
+    if not isinstance(packed, dict) or packed.keys() not in wanted:
+        raise DataError(f"the model is damaged: an array has dtype, shape and values, found {shortened(packed)}")
+    dtype, shape = packed["dtype"], packed["shape"]
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise DataError(f"the model is damaged: dtype must be one of {', '.join(DTYPES)}, found {shortened(dtype)}")
+    if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
+        raise DataError(f"the model is damaged: a shape has sizes >= 0, found {shortened(shape)}")
+    flat = _from_base64(packed["base64"], dtype) if "base64" in packed else _from_list(packed["values"], dtype)
+    if prod(shape) != len(flat) or len(shape) > DIMENSIONS:
+        raise DataError(f"the model is damaged: an array of shape {shortened(shape)} has {len(flat)} values")
+    return flat.reshape(shape)
+
+
+def _from_base64(text: Any, dtype: str) -> NDArray[Any]:
+    try:
+        content = base64.b64decode(text, validate=True)
+        if dtype == "bool" and content.strip(b"\0\1"):
+            raise ValueError("a bool must be 0 or 1")
+        return np.frombuffer(content, DTYPES[dtype]).astype(dtype)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the model is damaged: numbers of an array cannot be decoded: {error}") from None
+
+
+def _from_list(values: Any, dtype: str) -> NDArray[Any]:
+    kinds = {"float64": (float, int), "bool": (bool,)}.get(dtype, (int,))
+    if not isinstance(values, list) or not all(type(value) in kinds for value in values):
+        raise DataError(f"the model is damaged: values must be a list of {dtype} numbers, found {shortened(values)}")
+    try:
+        return np.array(values, dtype)
+    except OverflowError:
+        raise DataError(f"the model is damaged: a number is too large for {dtype}") from None

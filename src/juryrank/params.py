@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, field, fields
 from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 from juryrank.errors import ParameterError
@@ -55,13 +56,28 @@ def check_parameters(owner: Any) -> None:
 def check_weights(weights: Mapping[Any, Any]) -> None:
     """Raise a ParameterError for the first expert whose weight is no finite number >= 0."""
     for expert, weight in weights.items():
-        number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not (number and _is_finite(weight) and weight >= 0):
+        if not (_is_number(weight) and _is_finite(weight) and weight >= 0):
             raise ParameterError(f"weight of expert {expert!r} must be a finite number >= 0, got {weight!r}")
-        if weight > LARGEST_WEIGHT:
+        if float(weight) > LARGEST_WEIGHT:
             raise ParameterError(f"weight of expert {expert!r} must be at most {LARGEST_WEIGHT:g}, got {weight!r}")
     if len(set(map(str, weights))) < len(weights):
         raise ParameterError(f"weights name an expert twice, as text and as a number: {list(weights)}")
+
+
+def plain(default: Any, value: Any) -> Any:
+    """A value that was found to be within the bounds, as Python has it: numbers of numpy can be saved, too."""
+    if isinstance(value, Mapping):
+        as_is = all(type(name) is str and type(number) in (int, float) for name, number in value.items())
+        return value if as_is and type(value) is dict else {str(name): float(w) for name, w in value.items()}
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return int(float(value)) if isinstance(default, int) else float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)  # numpy's numbers are, too
 
 
 def _is_finite(value: float) -> bool:
@@ -74,13 +90,16 @@ def _is_finite(value: float) -> bool:
 def _complaint(f: Field[Any], value: Any) -> str | None:
     bounds = f.metadata
     if bounds["choices"] is not None:
-        return None if value in bounds["choices"] else "one of " + ", ".join(bounds["choices"])
+        known = isinstance(value, str) and value in bounds["choices"]
+        return None if known else "one of " + ", ".join(bounds["choices"])
     if isinstance(f.default, bool):
         return None if isinstance(value, bool) else "true or false"
     bounded = any(bounds[b] is not None for b in ("above", "at_least", "at_most"))
+    if isinstance(f.default, str):
+        return None if isinstance(value, str) else "text"
     if not bounded and not isinstance(f.default, int | float):
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not _is_number(value):
         return "a number"
     if not _is_finite(value):
         return "a finite number"

@@ -13,6 +13,7 @@ from juryrank.data.dataset import Dataset
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, UnknownNameError
 from juryrank.methods import ALIASES, METHODS, consensus_methods, method
 from juryrank.methods.base import Aggregator
+from juryrank.models import to_json
 from juryrank.params import parameters
 
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -280,3 +281,18 @@ def test_a_score_needs_labels():
     empty = Dataset(rankings=data.rankings, labels=build.from_dicts({}, labels={"q": {}}).labels)
     with pytest.warns(DataWarning, match="no labels"), pytest.raises(DataError, match="rrf: no query has labels"):
         method("rrf").fit(data).score(empty)
+
+
+@pytest.mark.parametrize("number", [np.int64(2), np.float32(2.0), np.float64(2.0), np.uint8(2), 2])
+def test_numbers_of_numpy_are_parameters_and_can_be_saved(number, dataset):
+    model = method("rrf", k=number, weights={"e0": number}).fit(dataset)
+    plain = method("rrf", k=2, weights={"e0": 2.0}).fit(dataset)
+    assert_array_equal(model.predict(dataset).scores, plain.predict(dataset).scores)
+    assert to_json(model).replace("2.0", "2") == to_json(plain).replace("2.0", "2")
+    assert type(method("mc1", max_iter=np.float32(500)).fit(dataset).params()["max_iter"]) is int
+
+
+@pytest.mark.parametrize("weight", [np.bool_(True), np.float64("nan"), np.array([1.0, 2.0]), "2", None, -np.int64(1)])
+def test_a_weight_that_is_no_number_is_refused(weight, dataset):
+    with pytest.raises(ParameterError, match="weight of expert 'e0' must be a finite number >= 0"):
+        method("rrf", weights={"e0": weight}).fit(dataset)

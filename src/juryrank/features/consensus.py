@@ -8,6 +8,8 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_points
 
+CONSENSUS = 3  # columns
+
 
 def consensus(data: Dataset, experts: Sequence[str]) -> Floats:
     """Three columns, means over all lists of the query, strangers' too: 60 / (60 + rank), Borda's share, who ranks it.
@@ -23,7 +25,7 @@ def consensus(data: Dataset, experts: Sequence[str]) -> Floats:
     )
     total = np.bincount(r.list_query, r.list_weight, minlength=len(r))
     by_slot = np.repeat(np.where(total > 0, total, 1.0), r.query_size)
-    out = np.zeros((len(values), r.n_slots))
+    out = np.zeros((CONSENSUS, r.n_slots))
     for column, value in zip(out, values, strict=True):
         absent = np.zeros(r.n_lists)
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, value, absent, r.list_weight, column)

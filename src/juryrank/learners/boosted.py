@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.trees import tree_scores
 from juryrank.learners.lessons import Lessons, lessons_of, lessons_or_error, rrf_scores
@@ -36,17 +35,16 @@ class Forest:
     def __len__(self) -> int:
         return len(self.root)
 
-    def checked(self, n_columns: int) -> Forest:
-        """The same forest; a DataError where following it would lead outside of it, or never end."""
-        n, inner = len(self.left), self.left >= 0
-        children = np.concatenate([self.left[inner], self.right[inner]])
-        own = np.tile(np.flatnonzero(inner), 2)
-        sound = (children > own).all() and (children < n).all() and ((self.root >= 0) & (self.root < n)).all()
-        sound &= ((self.feature[inner] >= 0) & (self.feature[inner] < n_columns)).all()
-        sound &= all(len(a) == n for a in (self.feature, self.threshold, self.right, self.missing_left, self.value))
-        if not sound:
-            raise DataError("the trees of this boosted model are damaged; fit it again")
-        return self
+    def fault(self, n_columns: int) -> str | None:
+        """What is wrong where following it would lead outside of it, or never end."""
+        inner = np.flatnonzero(self.left >= 0)
+        for name, child in (("left_", self.left), ("right_", self.right)):
+            if len(astray := inner[(child[inner] <= inner) | (child[inner] >= len(self.left))]):
+                return f"{name} must lead from a node to a later one, found {child[astray[0]]} at node {astray[0]}"
+        for name, index, end in (("root_", self.root, len(self.left)), ("feature_", self.feature[inner], n_columns)):
+            if ((index < 0) | (index >= end)).any():
+                return f"{name} must be from 0 to {end - 1}, found {index.min()} to {index.max()}"
+        return None
 
     def first(self, n_trees: int) -> Forest:
         """The first trees."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import MissingExtraError
+from juryrank.errors import DataError, MissingExtraError
 from juryrank.learners.boosted import Forest, Rows
 
 LEVELS = 30  # the largest label that the libraries take
@@ -35,7 +35,9 @@ class Grower:
         """A forest of at most so many trees."""
         grow = {"lightgbm": self._lightgbm, "xgboost": self._xgboost, "catboost": self._catboost}[self.library]
         forest = grow(_loaded(self.library), rows, *_levels(rows.gains), n_trees)
-        return forest.checked(rows.x.shape[1])
+        if fault := forest.fault(rows.x.shape[1]):
+            raise DataError(f"boosted: the trees of {self.library} cannot be read: {fault}; try another library")
+        return forest
 
     def _lightgbm(self, library: Any, rows: Rows, labels: Ints, graded: bool, n_trees: int) -> Forest:
         gain = [2.0**n - 1 if graded else float(n) for n in range(LEVELS + 1)]

@@ -12,9 +12,10 @@ from juryrank.errors import DataError
 from juryrank.features.panel import experts_param, threshold_param
 from juryrank.learners.gains import truth_of
 from juryrank.learners.lessons import Lessons, lessons_of, lessons_or_error
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
 from juryrank.methods.curves import unjudged_param
-from juryrank.methods.members import fitted, kept, made, restored
+from juryrank.methods.learned import ByName, ListOf, Number, learned
+from juryrank.methods.members import Member, fitted, kept, made, restored
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 
@@ -47,9 +48,9 @@ class Auto(Aggregator):
     unjudged: str = unjudged_param()
     seed: int = param(0, "which query is in which part", at_least=0)
 
-    chosen_: dict[str, Any] = learned()  # the method, fitted
-    trials_: dict[str, list[float]] = learned()  # by method: mean, gain over RRF, its standard error
-    n_queries_: int = learned()  # tested
+    chosen_: dict[str, Any] = learned(Member())  # the method, fitted
+    trials_: dict[str, list[float]] = learned(ByName(ListOf(Number(), 3)))  # mean, gain over RRF, its standard error
+    n_queries_: int = learned(Number(whole=True, at_least=0))  # tested
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         names = list(dict.fromkeys([BASELINE, *filter(None, map(str.strip, self.among.split(",")))]))

@@ -6,8 +6,9 @@ import warnings
 from abc import ABC
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass
 from math import isqrt
+from reprlib import repr as shortened
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,8 +18,9 @@ from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, read_only
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
 from juryrank.methods.cost import Cost
-from juryrank.methods.finite import LIKELY_CAUSES, all_finite, arithmetic, check_list_weights, check_scores
-from juryrank.params import check_parameters, check_weights, param, parameters
+from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores
+from juryrank.methods.learned import Sizes, declared, first_learned_fault
+from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
 MISSING_POLICIES = {
     "ignore": "an expert says nothing about an item it did not rank",
@@ -28,11 +30,6 @@ MISSING_POLICIES = {
 
 
 COPIES = "A list of weight w counts as w copies of it."
-
-
-def learned() -> Any:
-    """A field that ``fit`` fills; its name ends in ``_``."""
-    return field(init=False, repr=False, compare=False, default=MISSING)
 
 
 def weights_param() -> Any:
@@ -71,13 +68,12 @@ class Aggregator(ABC):
                 f"{self.name}: the data has no lists, only items, so there is nothing to rank by; read the runs, too"
             )
             warnings.warn(message, DataWarning, stacklevel=2)
-        for f in fields(self):
-            if f.name.endswith("_"):
-                vars(self).pop(f.name, None)
+        for name in declared(type(self)):
+            vars(self).pop(name, None)
         with arithmetic(self.name):
             self._learn(data, None if valid is None else as_dataset(valid))
-        if damaged := self._not_finite():
-            raise DataError(f"{self.name}: {damaged} must be finite numbers, but some are not; {LIKELY_CAUSES}")
+        if fault := self._fault():
+            raise DataError(f"{self.name}: {fault}; {LIKELY_CAUSES}")
         self._fitted = True
         return self
 
@@ -120,13 +116,14 @@ class Aggregator(ABC):
         return {f.name: getattr(self, f.name) for f in parameters(self)}
 
     def _check(self) -> None:
+        """Raise a ParameterError for the first parameter that is out of bounds; keep the others as plain values."""
         check_parameters(self)
         weights = getattr(self, "weights", None)
-        if weights is None:
-            return
-        if not isinstance(weights, Mapping):
+        if weights is not None and not isinstance(weights, Mapping):
             raise ParameterError(f"weights of {type(self).__name__} must map expert names to numbers, got {weights!r}")
-        check_weights(weights)
+        check_weights(weights or {})
+        for f in parameters(self):
+            setattr(self, f.name, plain(f.default, getattr(self, f.name)))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: B027 (most methods learn nothing)
         """Fill the ``x_`` attributes; methods without labels learn nothing."""
@@ -167,23 +164,30 @@ class Aggregator(ABC):
 
     def learned(self) -> dict[str, Any]:
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name.endswith("_")}
+        return {name: getattr(self, name) for name in declared(type(self))}
 
-    def _not_finite(self) -> str | None:
-        """The name of a learned value that is not finite."""
-        return next((name for name, value in self.learned().items() if not all_finite(value)), None)
+    def _sizes(self) -> Sizes:
+        """Dimensions of learned arrays that follow from learned names and parameters."""
+        return {}
+
+    def _fault(self) -> str | None:
+        """What is wrong with what was learned; more than its declarations say, where a method needs more."""
+        return first_learned_fault(self, self._sizes)
 
     @classmethod
     def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
-        """A fitted method from its parameters and what it had learned."""
+        """A fitted method from its parameters and what it had learned; a DataError where they do not fit."""
+        known = {f.name for f in parameters(cls)}
+        if not isinstance(params, Mapping) or not params.keys() <= known:
+            raise DataError(f"{cls.name} has the parameters {sorted(known)}, but the model has {shortened(params)}")
         model = cls(**params)
         model._check()
-        wanted = {f.name for f in fields(model) if f.name.endswith("_")}
-        if wanted != set(learned):
-            raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {sorted(learned)}")
+        wanted = declared(cls).keys()
+        if not isinstance(learned, Mapping) or learned.keys() != wanted:
+            raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {shortened(learned)}")
         vars(model).update(learned)
-        if damaged := model._not_finite():
-            raise DataError(f"{cls.name}: {damaged} must be finite numbers, but some are not; the model is damaged")
+        if fault := model._fault():
+            raise DataError(f"{cls.name}: {fault}; the model is damaged, fit it again")
         model._fitted = True
         return model
 

@@ -10,9 +10,10 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Rankings
 from juryrank.features.panel import experts_param, threshold_param
 from juryrank.kernels.ragged import parents
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
 from juryrank.methods.curves import unjudged_param
-from juryrank.methods.members import fitted, kept, restored
+from juryrank.methods.learned import learned
+from juryrank.methods.members import MemberList, fitted, kept, restored
 from juryrank.params import param
 
 # Method and weight, chosen once, on validation queries: what is best where most items are judged, and what is safest.
@@ -43,7 +44,7 @@ class Blend(Aggregator):
     epochs: int = param(300, "crf's passes over the labelled queries; most of the time goes there", at_least=1)
     seed: int = param(0, "of the members that draw something", at_least=0)
 
-    members_: list[dict[str, Any]] = learned()
+    members_: list[dict[str, Any]] = learned(MemberList(tuple(RECIPE)))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.members_ = [kept(fitted(name, self.params(), data, valid)) for name in RECIPE]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
-from juryrank.features.consensus import consensus
+from juryrank.features.consensus import CONSENSUS, consensus
 from juryrank.features.log_rank import log_rank
 from juryrank.features.missing import missing
 from juryrank.features.panel import heard
@@ -19,8 +19,9 @@ from juryrank.learners.boosted import Boosting, Forest
 from juryrank.learners.boosted_libraries import LIBRARIES, Grower
 from juryrank.learners.item_features import feature_names, given_features
 from juryrank.learners.target import check_truth, target_param
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
 from juryrank.methods.curves import unjudged_param
+from juryrank.methods.learned import Array, Names, Sizes, learned
 from juryrank.params import param
 
 
@@ -53,15 +54,21 @@ class Boosted(Aggregator):
     unjudged: str = unjudged_param()
     seed: int = param(0, "of the features drawn, and of the queries split off", at_least=0)
 
-    experts_: list[str] = learned()
-    item_features_: list[str] = learned()
-    root_: Ints = learned()
-    feature_: Ints = learned()
-    threshold_: Floats = learned()
-    left_: Ints = learned()
-    right_: Ints = learned()
-    missing_left_: Ints = learned()
-    value_: Floats = learned()
+    experts_: list[str] = learned(Names("experts"))
+    item_features_: list[str] = learned(Names("item features", distinct=False))
+    feature_: Ints = learned(Array("nodes", whole=True, at_least=0, below="columns"))
+    threshold_: Floats = learned(Array("nodes"))
+    left_: Ints = learned(Array("nodes", whole=True, at_least=-1, below="nodes"))
+    right_: Ints = learned(Array("nodes", whole=True, at_least=-1, below="nodes"))
+    missing_left_: Ints = learned(Array("nodes", whole=True, at_least=0, at_most=1))
+    value_: Floats = learned(Array("nodes"))
+    root_: Ints = learned(Array("trees", whole=True, at_least=0, below="nodes"))
+
+    def _sizes(self) -> Sizes:
+        return {"columns": len(self.experts_) + CONSENSUS + len(self.item_features_) * self.item_features}
+
+    def _fault(self) -> str | None:
+        return super()._fault() or self._forest().fault(self._sizes()["columns"])
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
@@ -75,9 +82,12 @@ class Boosted(Aggregator):
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         x = self._columns(replace(data, rankings=self._heard(data.rankings)))
-        nodes = (self.feature_, self.threshold_, self.left_, self.right_, self.missing_left_ > 0, self.value_)
-        Forest(self.root_, *nodes).checked(x.shape[1]).add_scores(x, data.rankings.slot_ptr, out)
+        self._forest().add_scores(x, data.rankings.slot_ptr, out)
         return None
+
+    def _forest(self) -> Forest:
+        nodes = (self.feature_, self.threshold_, self.left_, self.right_, self.missing_left_ > 0, self.value_)
+        return Forest(self.root_, *nodes)
 
     def _columns(self, data: Dataset) -> Floats:
         own = np.where(missing(data, self.experts_) > 0, np.nan, log_rank(data, self.experts_))

@@ -9,8 +9,9 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.learners.expert_values import expert_values
 from juryrank.learners.target import check_truth
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
 from juryrank.methods.borda import Borda
+from juryrank.methods.learned import Array, Names, learned
 from juryrank.params import param
 
 
@@ -36,8 +37,8 @@ class BordaFuse(Aggregator):
         "A list of weight w counts as w copies of it where items are ranked; experts are weighed by one list per query."
     )
     target: str = param("AP", "the metric that weighs an expert")  # type: ignore[misc]
-    experts_: list[str] = learned()
-    weights_: Floats = learned()  # [n_experts] >= 0
+    experts_: list[str] = learned(Names("experts", at_least=1))
+    weights_: Floats = learned(Array("experts", at_least=0))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         if data.labels is None:

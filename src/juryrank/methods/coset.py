@@ -13,7 +13,8 @@ from juryrank.data.rankings import Floats
 from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
 from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points
-from juryrank.methods.base import Aggregator, learned, missing_param, weights_param
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.learned import Array, Names, learned
 from juryrank.methods.positional import absent_rank
 from juryrank.params import param
 
@@ -27,8 +28,8 @@ class Coset(Aggregator):
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("mean", "last", "mean")
     distance: str = param("kendall", "between an order and a list", choices=tuple(DISTANCES))
-    experts_: list[str] = learned()
-    theta_: Floats = learned()
+    experts_: list[str] = learned(Names("experts"))
+    theta_: Floats = learned(Array("experts", at_least=0))
 
     @abstractmethod
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:

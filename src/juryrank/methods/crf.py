@@ -52,6 +52,9 @@ class CRF(Trained):
         rows = zip([*self.experts_, "*"], triples.tolist(), strict=True)
         return {name: dict(zip(("alpha", "beta+", "beta-"), row, strict=True)) for name, row in rows}
 
+    def _n_weights(self) -> int:
+        return 3 * (len(self.experts_) + 1)
+
     def _values(self, rankings: Rankings, panel: Panel) -> Floats:
         return win_values(rankings, self.form, mean=self.potentials == "mean")
 

@@ -15,8 +15,9 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.crowd import crowd_strengths, list_comparisons
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.methods.base import Aggregator, learned, weights_param
+from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
+from juryrank.methods.learned import ByName, Number, learned
 from juryrank.methods.strength import logistic, pairs_at_most, prior_param, warn_unsettled, with_tail
 from juryrank.params import param
 
@@ -51,7 +52,7 @@ class CrowdBT(Aggregator):
     prior: float = prior_param()
     tol: float = param(1e-4, "stop when no reliability moves more than this", above=0)
     max_iter: int = param(500, "steps at most", at_least=1)
-    reliability_: dict[str, float] = learned()
+    reliability_: dict[str, float] = learned(ByName(Number(at_least=0, at_most=1)))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         crowd = Crowd(self._heard(data.rankings), self._list_weights(self._heard(data.rankings)))

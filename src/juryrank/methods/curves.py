@@ -16,7 +16,8 @@ from juryrank.features.panel import Panel, experts_param, heard, threshold_param
 from juryrank.learners.gains import truth_of
 from juryrank.learners.lessons import Lessons, lessons_of, lessons_or_error, rrf_scores, sum_of_points
 from juryrank.learners.position_curves import Solver, Statistics, Tally, learned_curves
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned import Array, Names, Number, Sizes, learned
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 
@@ -40,14 +41,25 @@ class Curves(Aggregator):
     unjudged: str = unjudged_param()
     target: str = param("nDCG@10", "the metric by which left-out queries are compared with RRF")  # type: ignore[misc]
 
-    own_: list[str] = learned()  # experts with a curve of their own
-    pooled_: list[str] = learned()  # experts who share one
-    curves_: Floats = learned()  # [n_own, n_curves]
-    stranger_: Floats = learned()  # [n_curves] for pooled and unknown experts
-    n_queries_: int = learned()  # that taught something
-    seen_: Ints = learned()  # [n_own + n_pooled] queries with a list of each expert
-    gram_: Floats = learned()  # upper triangle of the sum of Gram matrices
-    held_out_: Floats = learned()  # queries left out: count, sum of gain, of gain², of own metric, of RRF's
+    own_: list[str] = learned(Names("own"))  # experts with a curve of their own
+    pooled_: list[str] = learned(Names("pooled"))  # experts who share one
+    curves_: Floats = learned(Array("own", "curves"))
+    stranger_: Floats = learned(Array("curves"))  # for pooled and unknown experts
+    n_queries_: int = learned(Number(whole=True, at_least=0))  # that taught something
+    seen_: Ints = learned(Array("experts", whole=True, at_least=0))  # queries with a list of each expert
+    gram_: Floats = learned(Array("triangle"))  # upper triangle of the sum of Gram matrices
+    held_out_: Floats = learned(Array(5))  # queries left out: count, sum of gain, of gain², of own metric, of RRF's
+
+    def _sizes(self) -> Sizes:
+        width = (len(self.own_) + bool(self.pooled_)) * self.n_curves + 1
+        sizes = {"curves": self.n_curves, "experts": len(self.own_) + len(self.pooled_)}
+        return {**sizes, "triangle": width * (width + 1) // 2}
+
+    def _fault(self) -> str | None:
+        if fault := super()._fault():
+            return fault
+        both = sorted(set(self.own_) & set(self.pooled_))
+        return f"own_ and pooled_ must not share names, found {both[0]!r} in both" if both else None
 
     @abstractmethod
     def _solver(self) -> Solver:

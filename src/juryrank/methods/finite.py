@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -45,14 +44,3 @@ def arithmetic(name: str) -> Iterator[None]:
         yield
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         raise DataError(f"{name}: no result in finite numbers ({error}); {LIKELY_CAUSES}") from error
-
-
-def all_finite(value: Any) -> bool:
-    """Whether all numbers in a learned value are finite."""
-    if isinstance(value, Mapping):
-        return all(map(all_finite, value.values()))
-    if isinstance(value, list | tuple):
-        return all(map(all_finite, value))
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
-    return not isinstance(value, float) or bool(np.isfinite(value))

@@ -14,8 +14,9 @@ from juryrank.features.panel import heard
 from juryrank.kernels.ragged import parents
 from juryrank.learners.lessons import lessons_or_error
 from juryrank.learners.nystroem import Expansion, Nystroem
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
 from juryrank.methods.curves import unjudged_param
+from juryrank.methods.learned import Array, Names, Number, Sizes, learned
 from juryrank.params import param
 
 MISSING = 2.0  # how much more a missing flag counts than a log rank, at the same spread
@@ -44,12 +45,15 @@ class Kernel(Aggregator):
     unjudged: str = unjudged_param()
     seed: int = param(0, "of the landmarks", at_least=0)
 
-    experts_: list[str] = learned()
-    spread_: Floats = learned()  # [2] of missing and of log ranks inside queries
-    landmarks_: Floats = learned()  # [n_landmarks, 2 × n_experts]
-    coefficient_: Floats = learned()  # [n_landmarks]
-    linear_: Floats = learned()  # [2 × n_experts]
-    sharpness_: float = learned()
+    experts_: list[str] = learned(Names("experts"))
+    spread_: Floats = learned(Array(2, above=0))  # of missing and of log ranks inside queries
+    landmarks_: Floats = learned(Array("landmarks", "columns"))
+    coefficient_: Floats = learned(Array("landmarks"))
+    linear_: Floats = learned(Array("columns"))
+    sharpness_: float = learned(Number(at_least=0))
+
+    def _sizes(self) -> Sizes:
+        return {"columns": 2 * len(self.experts_)}
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]

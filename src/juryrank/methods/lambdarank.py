@@ -66,6 +66,14 @@ class LambdaRank(Trained):
     def _value_names(self) -> tuple[str, ...]:
         return ("a", "b")
 
+    def _width(self) -> int:
+        """How many values an entry has."""
+        return 2
+
+    def _n_weights(self) -> int:
+        inputs, hidden = (len(self.experts_) + 1) * self._width(), self.hidden
+        return (inputs + 1) * hidden + (hidden + 1) * hidden * (self.layers - 1) + hidden if hidden else inputs
+
     def _learner(self) -> Net:
         hidden = (self.hidden,) * self.layers if self.hidden else ()
         return Net(hidden=hidden, activation=self.activation, rate=self.rate, decay=self.decay, batch=self.batch)

@@ -19,7 +19,8 @@ from juryrank.learners.item_features import feature_columns, feature_names
 from juryrank.learners.list_columns import VALUES, list_columns
 from juryrank.learners.margins import Pairs
 from juryrank.learners.retargeting import Scale
-from juryrank.methods.base import Aggregator, learned, missing_param
+from juryrank.methods.base import Aggregator, missing_param
+from juryrank.methods.learned import Array, ByName, ListOf, Names, Number, learned
 from juryrank.params import param
 
 OUTPUT = {
@@ -90,11 +91,12 @@ class MonotoneRetargeting(Aggregator):
     tol: float = param(1e-3, "stop when a step lowers the objective by less than this share", above=0)
     max_iter: int = param(200, "steps at most", at_least=1)
 
-    experts_: list[str] = learned()
-    features_: list[str] = learned()
-    weights_: Floats = learned()  # [n_experts]
-    feature_weights_: Floats = learned()  # [n_features]
-    history_: dict[str, list[float]] = learned()  # by step: objective; with labels, the tau of lists and features
+    experts_: list[str] = learned(Names("experts"))
+    features_: list[str] = learned(Names("features", distinct=False))
+    weights_: Floats = learned(Array("experts"))
+    feature_weights_: Floats = learned(Array("features"))
+    # By step: objective; with labels, the tau of lists and features.
+    history_: dict[str, list[float]] = learned(ByName(ListOf(Number())))
 
     def dropped(self) -> list[str]:
         """The experts whose coefficient is 0."""

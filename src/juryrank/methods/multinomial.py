@@ -17,7 +17,8 @@ from juryrank.errors import ConvergenceWarning, ParameterError
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.methods.base import Aggregator, learned, missing_param, weights_param
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.learned import Array, Names, learned
 from juryrank.methods.positional import absent_rank
 from juryrank.params import param
 
@@ -57,8 +58,8 @@ class Multinomial(Aggregator):
     hold: float = param(1.0, "pull of the logarithms of variances towards log 1/2, in counts per item", above=0)
     tol: float = param(1e-12, "stop when a step promises a smaller gain of log-likelihood than this per count", above=0)
     max_iter: int = param(1000, "steps at most", at_least=1)
-    experts_: list[str] = learned()
-    theta_: Floats = learned()
+    experts_: list[str] = learned(Names("experts"))
+    theta_: Floats = learned(Array("experts", at_least=0))
 
     def _check(self) -> None:
         super()._check()

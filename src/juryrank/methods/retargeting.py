@@ -17,7 +17,8 @@ from juryrank.learners.gains import slot_gains
 from juryrank.learners.glm import LOSSES, Linear, Penalty
 from juryrank.learners.item_features import feature_columns, feature_names
 from juryrank.learners.retargeting import Scale, levels, retargeted, stepped
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned import Array, ByName, ListOf, Names, Number, learned
 from juryrank.methods.monotone_retargeting import loss_param
 from juryrank.params import param
 
@@ -54,9 +55,9 @@ class Retargeting(Aggregator):
     tol: float = param(1e-5, "stop when a step lowers the objective by less than this share", above=0)
     max_iter: int = param(1000, "steps at most", at_least=1)
 
-    features_: list[str] = learned()
-    feature_weights_: Floats = learned()
-    history_: dict[str, list[float]] = learned()
+    features_: list[str] = learned(Names("features", distinct=False))
+    feature_weights_: Floats = learned(Array("features"))
+    history_: dict[str, list[float]] = learned(ByName(ListOf(Number())))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         x, gains = feature_columns(self.name, data), slot_gains(data)

@@ -12,8 +12,9 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.learners.labelled import Labelled, labelled_or_error
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
 from juryrank.methods.borda_fuse import weighted_borda
+from juryrank.methods.learned import Array, Names, learned
 from juryrank.methods.markov import summed
 from juryrank.params import param
 
@@ -48,8 +49,8 @@ class SupervisedBorda(Aggregator):
     )
     tol: float = param(1e-8, "stop when a step changes the weights by less than this", above=0)
     max_iter: int = param(5000, "steps at most", at_least=1)
-    experts_: list[str] = learned()
-    weights_: Floats = learned()
+    experts_: list[str] = learned(Names("experts", at_least=1))
+    weights_: Floats = learned(Array("experts", at_least=0))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         taught = labelled_or_error(self.name, data, self.unjudged)

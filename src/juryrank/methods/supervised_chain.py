@@ -17,7 +17,8 @@ from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
 from juryrank.learners.gains import truth_of
 from juryrank.learners.labelled import Labelled, labelled, labelled_or_error
 from juryrank.learners.target import check_truth
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned import Array, Names, learned
 from juryrank.methods.markov import ListChain, MarkovChain, summed
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
@@ -74,8 +75,8 @@ class SupervisedChain(Aggregator):
     seed: int = param(0, "order of the queries", at_least=0)
     tol: float = param(1e-10, "stop a walk when a step moves less mass than this", above=0)
     max_iter: int = param(2000, "steps of a walk at most", at_least=1)
-    experts_: list[str] = learned()
-    weights_: Floats = learned()  # [n_experts] > 0, their sum is 1
+    experts_: list[str] = learned(Names("experts", at_least=1))
+    weights_: Floats = learned(Array("experts", at_least=0))  # their sum is 1
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         taught = labelled_or_error(self.name, data, self.unjudged)

@@ -42,5 +42,8 @@ class SVDLambdaRank(LambdaRank):
     def _value_names(self) -> tuple[str, ...]:
         return ("ranked", *(f"{side}{t}" for side in "uv" for t in range(1, self.rank + 1)))
 
+    def _width(self) -> int:
+        return 1 + 2 * self.rank
+
     def _values(self, rankings: Rankings, panel: Panel) -> Floats:
         return svd_values(rankings, panel, self.form, self.rank)

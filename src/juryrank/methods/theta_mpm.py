@@ -14,7 +14,7 @@ from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
 from juryrank.learners.labelled import Labelled, labelled_or_error
-from juryrank.methods.base import learned
+from juryrank.methods.learned import Choice, learned
 from juryrank.methods.markov import summed
 from juryrank.methods.multinomial import Counts, Multinomial, net_sums
 from juryrank.metrics import Truth, parse_metric
@@ -68,7 +68,12 @@ class ThetaMPM(Multinomial):
         "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
         choices=("irrelevant", "ignore"),
     )
-    missing_: str = learned()
+    missing_: str = learned(Choice(("ignore", "last")))
+
+    def _fault(self) -> str | None:
+        if (fault := super()._fault()) or self.missing_ in self._policies():
+            return fault
+        return f"missing_ must be one of {', '.join(self._policies())} with these parameters, found {self.missing_!r}"
 
     @property
     def left_out(self) -> str:

@@ -13,7 +13,8 @@ from juryrank.features.rows import Rows
 from juryrank.learners.epochs import Learner, Training
 from juryrank.learners.lessons import lessons_or_error
 from juryrank.learners.target import check_truth, target_param
-from juryrank.methods.base import Aggregator, learned
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned import Array, ListOf, Names, Number, Sizes, learned
 from juryrank.params import param
 
 
@@ -36,13 +37,20 @@ class Trained(Aggregator):
     epochs: int = param(100, "passes over the labelled queries", at_least=1)
     seed: int = param(0, "order of the queries, and what else is drawn", at_least=0)
 
-    experts_: list[str] = learned()  # with weights of their own, in the order of these
-    weights_: Floats = learned()
-    passes_: list[int] = learned()  # those that were best on the validation queries, best first
+    experts_: list[str] = learned(Names("experts"))  # with weights of their own, in the order of these
+    weights_: Floats = learned(Array("weights"))
+    passes_: list[int] = learned(ListOf(Number(whole=True, at_least=1)))  # best on the validation queries, best first
 
     @abstractmethod
     def _values(self, rankings: Rankings, panel: Panel) -> Floats:
         """What an entry of a list says about its item: a vector of the same length for every entry."""
+
+    @abstractmethod
+    def _n_weights(self) -> int:
+        """How many weights the learner has, for the experts with weights of their own and one more."""
+
+    def _sizes(self) -> Sizes:
+        return {"weights": self._n_weights()}
 
     @abstractmethod
     def _learner(self) -> Learner:
