@@ -52,9 +52,9 @@ def collisions(n: int) -> list[str]:
     found: list[str] = []
     for block in blocks():
         mixed = block << np.uint64(SHARED_BITS + 1)
-        mixed = mixed ^ (mixed >> np.uint64(29)) ^ (mixed >> np.uint64(58))
-        mixed = mixed * inverse
-        mixed = (mixed ^ (mixed >> np.uint64(57))) * inverse ^ np.uint64(1)
+        for _ in range(3):
+            mixed = (mixed ^ (mixed >> np.uint64(32))) * inverse
+        mixed ^= np.uint64(1)
         text = mixed.view(np.uint8).reshape(-1, 8)
         text = text[((text > 32) & (text < 127)).all(axis=1)]
         found += [row.tobytes().decode() for row in text]
@@ -103,6 +103,15 @@ def test_four_times_the_lines_take_about_four_times_as_long(make: Callable[[int]
     small, large = source_of(make(n)), source_of(make(4 * n))
     assert_identical(read(small), rows_of([small], "trec-run", {}).build())
     assert seconds(partial(read, large)) < 10 * seconds(partial(read, small)) + 0.02
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["{:010}", "{}", "doc{}", "{:016x}", "{0}000", "clueweb09-en0001-{:06}", "msmarco_{}_{}", "{:05}-{:05}", "{:0>40}"],
+)
+def test_common_names_do_not_crowd(name: str) -> None:
+    lines = [f"q Q0 {name.format(i, 7 * i % 1000)} 1 {-i} x" for i in range(200_000)]
+    assert usual_runs.read([source_of(lines)]) is not None
 
 
 @pytest.mark.parametrize("make", [tied, scattered, one_long])

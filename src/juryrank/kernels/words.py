@@ -10,7 +10,7 @@ from juryrank.kernels.jit import kernel
 
 NEWLINE = 10
 FIRST_ROOM = 1 << 10  # names that a table is made for; it grows
-ONE, BYTE_7, MOST = np.uint64(1), np.uint64(56), np.uint64(63)
+ONE, HALF, BYTE_7, MOST = np.uint64(1), np.uint64(32), np.uint64(56), np.uint64(63)
 ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
 LOWS, BITS_7 = ~HIGHS, np.uint64(7)
 VISIBLE, NEWLINES = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES
@@ -92,10 +92,11 @@ def hash_of(words, start, stop):
     mixed = ONE
     while start + 8 <= stop:
         mixed = (mixed ^ eight(words, start)) * PRIME
-        mixed ^= mixed >> BYTE_7 >> ONE
+        mixed ^= mixed >> HALF
         start += 8
     mixed = (mixed ^ (eight(words, start) & ((ONE << np.uint64(8 * (stop - start))) - ONE))) * PRIME
-    return np.int64((mixed ^ (mixed >> np.uint64(29))) >> ONE)
+    mixed = (mixed ^ (mixed >> HALF)) * PRIME  # without a second time, numbers with zeros before them crowd
+    return np.int64((mixed ^ (mixed >> HALF)) >> ONE)
 
 
 @kernel
