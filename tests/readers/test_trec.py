@@ -4,6 +4,8 @@ import pytest
 
 from juryrank.errors import DataError, DataWarning
 from juryrank.readers import read
+from juryrank.readers.gather import rows_of
+from juryrank.readers.source import load
 
 from .sameness import labels_of, lists_of, slots_of
 
@@ -184,3 +186,42 @@ def test_a_tab_far_down_in_a_run_with_blanks_is_a_blank(tmp_path: Path) -> None:
     lines = [f"q Q0 {'d' * 2000}{n} {n} {20 - n} bm25" for n in range(1, 11)]
     path.write_text("\n".join([*lines[:-1], lines[-1] + "\t"]) + "\n")
     assert read(path).rankings.experts == ("bm25",)
+
+
+BLANK_RULES = [  # a line, and its query, item and expert
+    ("q1\tQ0\td 1\t1\t2.0\tbm25", ("q1", "d 1", "bm25")),
+    ("my query\tQ0\td1\t1\t2.0\tbm25", ("my query", "d1", "bm25")),
+    (" q1\tQ0\t d1 \t1 \t 2.0\tbm25 ", ("q1", "d1", "bm25")),
+    ("q1\t\tQ0\td1\t1\t2.0\tbm25", ("q1", "d1", "bm25")),
+    ("q1 Q0 d1 1 2.0 bm25 ", ("q1", "d1", "bm25")),
+    ("q1  Q0\td1\v1 2.0\fbm25\t", ("q1", "d1", "bm25")),
+    ("            q1 Q0 d1 1 2.0 bm25", ("q1", "d1", "bm25")),
+    ("\t\t\t\t\t\t\tq1\tQ0\td1\t1\t2.0\tbm25", ("q1", "d1", "bm25")),
+    ("q1\tQ0\td1\t\t2.0\tbm25", ("q1", "d1", "bm25")),
+    ("q1\tQ0\td1\tfirst\t2.0\tbm25", ("q1", "d1", "bm25")),
+]
+
+
+@pytest.mark.parametrize("usual", ["a Q0 b 1 9.0 x", "a\tQ0\tb\t1\t9.0\tx"])
+@pytest.mark.parametrize("n_usual", [0, 1, 600])
+def test_a_line_is_split_by_one_rule_whatever_the_others_are(n_usual: int, usual: str, tmp_path: Path) -> None:
+    for odd in (None, "a  Q0 b2 1   8.0 x"):
+        for line, expected in BLANK_RULES:
+            before = [usual.replace("b", f"b{n}", 1) for n in range(n_usual)]
+            path = run(tmp_path, "\n".join([*before, line, *([] if odd is None else [odd])]) + "\n")
+            rows = rows_of([load(path)], "trec-run", {}).entries
+            assert rows is not None
+            assert rows.select("query", "item", "expert").row(n_usual) == expected
+            assert rows.height == n_usual + 1 + (odd is not None)
+
+
+@pytest.mark.parametrize("line", ["q1\tx Q0 d1 1 2.0 bm25", "q1 Q0 d1  2.0 bm25", "q1 Q0 d 1 1 2.0 bm25"])
+def test_a_line_with_too_few_or_too_many_words_is_an_error(line: str, tmp_path: Path) -> None:
+    path = run(tmp_path, f"a Q0 b 1 9.0 x\n{line}\n")
+    with pytest.raises(DataError, match=":2: expected 6 columns"):
+        read(path)
+
+
+def test_a_run_without_ranks_may_have_blanks_inside_names_between_tabs(tmp_path: Path) -> None:
+    path = run(tmp_path, "my query\tQ0\td1\t0.5\tx\nother\tQ0\td1\t0.5\tx\n")
+    assert read(path, format="trec-run").queries == ("my query", "other")

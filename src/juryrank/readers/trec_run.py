@@ -1,5 +1,7 @@
 """TREC runs: ``query Q0 item rank score tag``, tabs or any blanks; the tag is the name of the expert.
 
+A line with a tab between all its columns may have blanks inside a name; blanks around names do not count.
+
 The order is that of the scores, largest first, as in trec_eval; equal scores are ties. The rank column may be
 absent, may start at 0 or be no number: it is only compared with the scores, and a contradiction is a warning.
 """
@@ -23,7 +25,7 @@ from juryrank.readers.atomic import save, save_all
 from juryrank.readers.long import Long, warn_of_contradictions
 from juryrank.readers.rows import demand_single_lists, entries_of, text_of, unranked, warn_of_loss
 from juryrank.readers.source import Source
-from juryrank.readers.words import blank_separated, first_words, is_number
+from juryrank.readers.words import blank_separated, first_words, is_iteration, is_number
 
 ENDINGS = (".run", ".trec")
 OUR_TAG = "juryrank"
@@ -39,9 +41,18 @@ def sniff(source: Source) -> bool:
     return (len(words) == 6 or (len(words) == 5 and words[1] in ("Q0", "q0", "0"))) and is_number(words[-2])
 
 
-def read(source: Source) -> Long:
-    """The lists of one run, or of several in one file when tags differ."""
-    names = RANKLESS if len(first_words(source)) == len(RANKLESS) else FULL
+def names_of(source: Source) -> tuple[str, ...]:
+    """The columns of a run, as its first line has them: five or six."""
+    cells = [cell.strip() for cell in source.start[0].split("\t")] if source.start else []
+    if len(cells) == len(RANKLESS) and is_iteration(cells[1]) and is_number(cells[3]):
+        return RANKLESS
+    full = len(cells) == len(FULL) and is_number(cells[4])
+    return RANKLESS if len(first_words(source)) == len(RANKLESS) and not full else FULL
+
+
+def read(source: Source, names: tuple[str, ...] = ()) -> Long:
+    """The lists of one run, or of several in one file when tags differ; ``names`` are its columns, if known."""
+    names = names or names_of(source)
     frame = blank_separated(source, names, numeric=("rank", "score"), optional=("rank",))
     frame = frame.drop("iteration").rename({"tag": "expert"})
     if "rank" in names:

@@ -40,16 +40,17 @@ class Pieces(NamedTuple):
     stop: Ints
 
 
-def read(sources: Sequence[Source], pieces: Pieces | None = None) -> Dataset | None:
-    """The Dataset of these runs, or None where a line is unusual.
+def read(
+    sources: Sequence[Source], pieces: Pieces | None = None, n_words: Sequence[int] | None = None
+) -> Dataset | None:
+    """The Dataset of these runs, or None where a line is unusual; ``n_words`` of a line of each, if known.
 
     ``pieces`` are read one after the other: when the lists of a query stand together, names are still at hand. Each
     ends with a line. Without them whole sources are read, in several threads.
     """
-    forms = [Form.of(source) for source in sources]
+    counts = [len(first_words(source)) for source in sources] if n_words is None else n_words
+    forms = [Form.of(source, n) for source, n in zip(sources, counts, strict=True)]
     if sys.byteorder != "little" or not {form.n_words for form in forms} <= {WORDS, WORDS - 1}:
-        return None
-    if any(form.has_blanks_around for form in forms):
         return None
     parts = _shared_out(forms, threads()) if pieces is None else [forms]
     if len(parts) == 1:
@@ -72,17 +73,10 @@ class Form(NamedTuple):
     separator: int
     n_words: int
 
-    @property
-    def has_blanks_around(self) -> bool:
-        """Whether names have other blanks around them than the separator, which do not count."""
-        if self.separator != ord("\t"):
-            return b"\t" in self.text
-        return self.text[:1] == b" " or any(edge in self.text for edge in (b"\t ", b" \t", b"\n ", b" \n"))
-
     @classmethod
-    def of(cls, source: Source) -> Form:
+    def of(cls, source: Source, n_words: int) -> Form:
         text = source.data if source.data.endswith(b"\n") else source.data + b"\n"
-        return cls(text, ord(separator_of(text)), len(first_words(source)))
+        return cls(text, ord(separator_of(text)), n_words)
 
 
 def _shared_out(forms: Sequence[Form], n_threads: int) -> list[Sequence[Form]]:
