@@ -141,7 +141,6 @@ Quiet = Annotated[
 ]
 
 DEFAULT_METRICS = ("nDCG@10", "AP")
-UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
 def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
@@ -157,12 +156,12 @@ def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
 
 def size(text: str) -> int:
     """``"500MB"`` as bytes."""
-    number = text.rstrip("BKMGIbkmgi ")
-    unit = text[len(number) :].strip().upper()
+    from juryrank.readers.limits import size_of
+
     try:
-        return int(float(number) * UNITS[unit])
-    except (KeyError, ValueError):
-        raise typer.BadParameter(f"a size is a number with KB, MB or GB, got {text!r}", param_hint="--memory") from None
+        return size_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--memory") from None
 
 
 def table_options(columns: str | None, values: str | None) -> dict[str, Any]:
@@ -243,7 +242,9 @@ def or_stdin(path: Path) -> Path | BinaryIO:
 @lru_cache(maxsize=1)
 def _content(stream: TextIO) -> bytes:
     """What is in a stream, which can be read once only."""
-    return stream.buffer.read()
+    from juryrank.readers.source import content_of
+
+    return content_of(Path("stdin"), stream.buffer)
 
 
 def use_tags(method: Aggregator, data: Dataset) -> None:

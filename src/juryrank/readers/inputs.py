@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.jit import threads
 from juryrank.readers.formats import of_data, recognised
-from juryrank.readers.source import Source, files_in, load, unpacked
+from juryrank.readers.source import Source, content_of, files_in, load, unpacked
 
 Input = Path | BinaryIO
 
@@ -82,6 +82,5 @@ def _attempt(file: Input, *, strict: bool) -> Source | DataError:
 def _loaded(file: Input) -> Source:
     if isinstance(file, Path):
         return load(file)
-    content: Any = file.read()
-    name = str(getattr(file, "name", "the open file"))
-    return unpacked(Path(name), content.encode() if isinstance(content, str) else content)
+    path = Path(str(getattr(file, "name", "the open file")))
+    return unpacked(path, content_of(path, file))

@@ -5,20 +5,25 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import BinaryIO, TextIO, cast
 
 import polars as pl
 
 from juryrank.errors import DataError
+from juryrank.readers.limits import demand_short_lines, gathered, max_size, too_large, zstd_size
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
+CHUNK = 1 << 24  # bytes that are read in one piece
 QUOTED = 40  # characters of an offending line that a message repeats
 START, HEAD = 20, 1000  # lines that sniffing looks at: at first, and where these do not tell
 HEAD_BYTES = 1_000_000  # of them at most, but never less than one line
@@ -87,10 +92,28 @@ class Source:
 def load(path: Path) -> Source:
     """The file at ``path``; a DataError says what is wrong when it is not there, damaged, empty or not text."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or not found.st_size:  # devices, pipes, /proc: who knows how much
+                return unpacked(path, content_of(path, file))
+            if found.st_size > max_size():
+                raise too_large(path)
+            return unpacked(path, file.read())
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return unpacked(path, data)
+
+
+def content_of(path: Path, file: BinaryIO | TextIO) -> bytes:
+    """What an open file holds, up to the limit."""
+
+    def chunks() -> Iterator[bytes]:
+        while chunk := file.read(CHUNK):
+            yield chunk.encode() if isinstance(chunk, str) else chunk
+
+    rest = chunks()
+    if (first := next(rest, None)) is None:
+        return b""
+    return gathered(path, chain([first], rest), text=not first.startswith((GZIP, ZSTD, PARQUET)))
 
 
 def unpacked(path: Path, data: bytes) -> Source:
@@ -100,7 +123,9 @@ def unpacked(path: Path, data: bytes) -> Source:
         raise DataError(f"{path}: the file is empty")
     if data.startswith(PARQUET):
         return Source(path, data)
-    return Source(path, plain_lines(path, data))
+    text = plain_lines(path, data)
+    demand_short_lines(path, text)
+    return Source(path, text)
 
 
 def unpacked_name(path: Path) -> str:
@@ -112,8 +137,11 @@ def unpacked_name(path: Path) -> str:
 def _unpacked(path: Path, data: bytes) -> bytes:
     try:
         if data.startswith(GZIP):
-            return gzip.decompress(data)
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+                return content_of(path, cast("BinaryIO", file))
         if data.startswith(ZSTD):
+            if zstd_size(data) > max_size():
+                raise too_large(path)
             return "\n".join(pl.read_lines(io.BytesIO(data))["line"]).encode()
     except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as error:
         raise DataError(f"{path}: the compressed file is damaged or cut short ({error})") from None
@@ -124,22 +152,28 @@ def plain_lines(path: Path, data: bytes) -> bytes:
     """UTF-8 text with ``\\n`` at the end of lines, or the error that says why it is not."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = with_line_feeds(data.removeprefix(BYTE_ORDER_MARK))
+    demand_text(path, data)
+    return data
+
+
+def with_line_feeds(data: bytes) -> bytes:
+    """A text whose lines end in ``\\n``, where they may have ended in ``\\r\\n`` or ``\\r``."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def demand_text(path: Path, data: bytes, first_line: Callable[[], int] = lambda: 1) -> None:
+    """A DataError for a NUL and for what is not UTF-8; ``first_line`` is the line of the file where ``data`` begins."""
     if (at := data.find(b"\0")) >= 0:
-        raise DataError(f"{path}:{_line_at(data, at)}: not a text file: it has a NUL byte; expected text or Parquet")
+        line = first_line() + data.count(b"\n", 0, at)
+        raise DataError(f"{path}:{line}: not a text file: it has a NUL byte; expected text or Parquet")
     if not data.isascii():
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            where = f"{path}:{_line_at(data, error.start)}"
-            raise DataError(f"{where}: not UTF-8: byte 0x{data[error.start]:02x}; save the file as UTF-8") from None
-    return data
-
-
-def _line_at(data: bytes, offset: int) -> int:
-    return data.count(b"\n", 0, offset) + 1
+            line = first_line() + data.count(b"\n", 0, error.start)
+            byte = f"0x{data[error.start]:02x}"
+            raise DataError(f"{path}:{line}: not UTF-8: byte {byte}; save the file as UTF-8") from None
 
 
 def files_in(folder: Path) -> list[Path]:

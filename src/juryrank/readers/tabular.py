@@ -14,8 +14,10 @@ import polars as pl
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.readers.atomic import save
 from juryrank.readers.columns import HEADERS, Fail, plain
+from juryrank.readers.limits import max_size, too_large
 from juryrank.readers.source import Source, unpacked_name
 
+CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".ndjson", ".jsonl")
 ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
@@ -51,6 +53,7 @@ def frame_of(source: Source) -> pl.DataFrame:
     data = io.BytesIO(source.data)
     try:
         if source.parquet:
+            _demand_few_cells(source)
             return pl.read_parquet(data)
         if is_json(source):
             return pl.read_ndjson(data, infer_schema_length=None)
@@ -59,6 +62,13 @@ def frame_of(source: Source) -> pl.DataFrame:
         raise _unreadable(source, str(error).splitlines()[0]) from None
     _demand_whole_rows(source, frame)
     return frame
+
+
+def _demand_few_cells(source: Source) -> None:
+    """A DataError for a Parquet file that unpacks to more than the limit: one value may stand for a billion rows."""
+    table = pl.scan_parquet(io.BytesIO(source.data))
+    if CELL * len(table.collect_schema()) * int(table.select(pl.len()).collect().item()) > max_size():
+        raise too_large(source.path)
 
 
 def _demand_whole_rows(source: Source, frame: pl.DataFrame) -> None:
