@@ -42,7 +42,7 @@ def juryrank(*args: object, shell: str = "", **options: object) -> subprocess.Co
         ["rank", DEMO, "--method", "rrf"],
         ["evaluate", DEMO, "-m", "AP"],
         ["evaluate", DEMO, "-m", "AP", "--format", "csv"],
-        ["compare", DEMO, "--methods", "rrf,isr", "-m", "AP"],
+        ["compare", DEMO, "--methods", "rrf,isr", "-m", "AP", "-q"],
         ["leaderboard", BATTLES, "--interval", "none", "--no-judges"],
         ["explain", "MODEL"],
         ["export", "MODEL", "--to", "csv"],

@@ -59,3 +59,12 @@ def test_a_wrong_metric_is_refused_before_data_is_read(
 def test_metrics_of_trec_eval_are_shown_under_our_names(run: Run, runs: list[Path], qrels: Path) -> None:
     command = ["evaluate", *runs, "--labels", qrels, "--format", "csv"]
     assert run(*command, "-m", "ndcg_cut_10", "-m", "recip_rank") == run(*command, "-m", "nDCG@10", "-m", "RR")
+
+
+def test_labelled_queries_that_no_run_ranks_are_counted(run: Run, runs: list[Path], qrels: Path) -> None:
+    whole = run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json").out
+    qrels.write_text(qrels.read_text() + "77 0 a 1\n78 0 b 1\n")
+    shown = run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json")
+    assert (shown.code, shown.err) == (0, "2 of 4 queries with labels are in no run; they are left out\n")
+    assert shown.out == whole
+    assert run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json", "--quiet").err == ""

@@ -152,7 +152,7 @@ def test_sorts_by_majority_and_search_leave_nothing_to_improve(n, seed):
         return sum(margin[a, b] for k, a in enumerate(ranked) for b in ranked[k + 1 :])
 
     found = np.arange(n)
-    insertion_search(margin, found)
+    insertion_search(margin, found, 0.0)
     for at in range(n):
         rest = np.delete(found, at)
         assert all(agreement(np.insert(rest, to, found[at])) <= agreement(found) + 1e-9 for to in range(n))

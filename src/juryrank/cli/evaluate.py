@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import options, results
+from juryrank.cli.screen import note
 from juryrank.report import Report, Table, number
 
 if TYPE_CHECKING:
@@ -36,9 +37,13 @@ def run(
     """Evaluate each expert alone against labels (those of --labels, or those in the data)."""
     from juryrank.evaluate import evaluate
 
+    judged = None if labels is None else options.read_labels(labels, label_columns)
+    own = label_columns if judged is None else None
     data = options.read_data(
-        runs, labels=labels, label_columns=label_columns, source_format=source_format, columns=columns, values=values
+        runs, labels=judged, label_columns=own, source_format=source_format, columns=columns, values=values
     )
+    if judged is not None and (absent := len(set(judged.queries).difference(data.queries))):
+        note(f"{absent} of {len(judged)} queries with labels are in no run; they are left out", quiet=quiet)
     found = evaluate(data, data, metric or list(options.DEFAULT_METRICS), convention=convention)
     results.deliver(PerQuery(found) if per_query else found, form, as_json=as_json, out=out, quiet=quiet)
 

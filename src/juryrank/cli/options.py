@@ -16,6 +16,7 @@ from juryrank.params import value_of
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
+    from juryrank.data import Labels as JudgedLabels
     from juryrank.methods import Aggregator
 
 
@@ -201,7 +202,7 @@ def chosen_method(name: str, params: list[str] | None, weights: str | None) -> A
 def read_data(
     sources: list[Path],
     *,
-    labels: Path | None = None,
+    labels: Path | JudgedLabels | None = None,
     features: list[Path] | None = None,
     source_format: str | None = None,
     columns: str | None = None,
@@ -217,7 +218,7 @@ def read_data(
 
     data = read(
         [or_stdin(path) for path in sources] if len(sources) > 1 else or_stdin(sources[0]),
-        labels=None if labels is None else or_stdin(labels),
+        labels=or_stdin(labels) if isinstance(labels, Path) else labels,
         features=[or_stdin(path) for path in features] if features else None,
         format=source_format,
         columns=column_names(columns),
@@ -228,6 +229,19 @@ def read_data(
     if lists and not data.rankings.n_lists and data.features is None:
         raise DataError(no_lists(", ".join(map(str, sources)), labels=data.labels is not None))
     return data
+
+
+def read_labels(path: Path, columns: str | None) -> JudgedLabels:
+    """The labels that ``--labels`` and ``--label-columns`` mean."""
+    from juryrank.data import Dataset
+    from juryrank.errors import DataError
+    from juryrank.readers import read_labels
+
+    found = read_labels(or_stdin(path), column_names(columns, "--label-columns"))
+    labels = found.labels if isinstance(found, Dataset) else found
+    if labels is None:
+        raise DataError(f"{path}: no labels in it; expected qrels, or a table with a column of labels")
+    return labels
 
 
 def or_stdin(path: Path) -> Path | BinaryIO:

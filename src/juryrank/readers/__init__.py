@@ -60,7 +60,7 @@ def read(
         data = with_features(data, features)
     if labels is None and label_columns:
         raise DataError("label_columns= is about labels=, which is not given")
-    return data if labels is None else data.with_labels(_labels(labels, label_columns))
+    return data if labels is None else data.with_labels(read_labels(labels, label_columns))
 
 
 def write(
@@ -114,7 +114,8 @@ def _fold_folders(inputs: list[Input]) -> list[Path]:
     return fold_folders(only) if isinstance(only, Path) else []
 
 
-def _labels(labels: Any, columns: Columns) -> Labels | Dataset:
+def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
+    """The labels in a file, a frame or ``{query: {item: label}}``, as ``read`` takes them."""
     if isinstance(labels, Labels | Dataset):
         return labels
     if isinstance(labels, Mapping):
