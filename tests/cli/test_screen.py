@@ -45,14 +45,14 @@ def test_remarks_of_the_library_are_lines_on_stderr_unless_quiet(
     run: Run, runs: list[Path], monkeypatch: pytest.MonkeyPatch, args: list[str], heard: bool
 ) -> None:
     def read_with_a_remark(*given: Any, **options: Any) -> Any:
-        remark("compiling, first run only")
+        remark("long work ahead")
         return readers.read_table(*given, **options)
 
     monkeypatch.setattr(readers, "read_table", readers.read, raising=False)
     monkeypatch.setattr(readers, "read", read_with_a_remark)
     done = run("rank", *runs, "--method", "rrf", *args)
     assert done.code == 0
-    assert done.err == ("compiling, first run only\n" if heard else "")
+    assert done.err == ("long work ahead\n" if heard else "")
 
 
 @pytest.mark.parametrize(("columns", "width"), [("60", 60), ("0", 200), ("wide", 200), ("", 200), (None, 200)])
