@@ -12,15 +12,21 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose
 
 import juryrank
 from juryrank.data import Consensus, Dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, UnknownNameError
-from juryrank.export import export
+from juryrank.export import export, position_table
 from juryrank.methods import method
 
 AWKWARD = ["it's", 'a "b"', "a'); DROP TABLE entries; --", "naïve 检索 🎯", "back\\slash", "{x}", "%s", "10", "2", "0"]
+
+HOSTILE = [
+    *AWKWARD, "*", "a\nb", "a\rb", "a\tb", "'", "''", '"', '"""', "'''", "\\", "\\'", "a\\n", "--", "/*", "*/", "$$",
+    ";", "e\x1b[31m", "{}", "{0}", "%", "NULL", "others", "\u2028", "\u202e", "x" * 300,
+]  # fmt: skip
 
 
 def entries_of(data: Dataset) -> pl.DataFrame:
@@ -119,22 +125,54 @@ def test_the_sql_query_ranks_trec_covid_as_the_library_does(covid):
     assert_same_order(in_duckdb(export(model, "sql"), entries_of(some)), model.predict(some))
 
 
-def awkward() -> Dataset:
+def awkward(experts: list[str] = AWKWARD) -> Dataset:
     rng = np.random.default_rng(3)
     items = [f"item '{n}' \\ \"{n}\"" for n in range(12)]
     queries = [f"q'{n}" for n in range(4)]
-    runs = {e: {q: [items[i] for i in rng.permutation(12)[:7]] for q in queries} for e in AWKWARD}
+    runs = {e: {q: [items[i] for i in rng.permutation(12)[:7]] for q in queries} for e in experts}
     labels = {q: {item: float(rng.integers(0, 3)) for item in items} for q in queries}
     return from_dicts(runs, labels=labels)
 
 
 @pytest.mark.parametrize("name", ["jury", "ridge"])
 def test_awkward_names_neither_break_nor_inject(name, tmp_path):
-    data = awkward()
+    data = awkward(HOSTILE)
     model = method(name).fit(data)
     assert_same_order(in_duckdb(export(model, "sql", depth=20), entries_of(data)), model.predict(data))
     found = in_python(export(model, "python", depth=20), lists_of(data), tmp_path)
     assert_same_order(found, model.predict(data))
+    content = json.loads(export(model, "json", depth=20))
+    assert set(content["points"]) == set(HOSTILE)
+
+
+@pytest.mark.parametrize("name", ["jury", "ridge", "lambdarank", "rrf"])
+def test_an_expert_named_as_all_others_keeps_its_own_points(name):
+    data = awkward(["*", "good", "\0"])
+    model = method(name, **({"weights": {"*": 3.0}} if name == "rrf" else {})).fit(data)
+    table = position_table(model, data.experts, depth=20)
+    assert_allclose(table.scores(data.rankings), model.predict(data).scores, rtol=1e-12, atol=1e-15)
+    content = json.loads(export(model, "json", depth=20))
+    assert content["points"]["*"] != content["other"]
+    with pytest.raises(DataError, match="stands for all others in CSV; export to json"):
+        export(model, "csv", depth=20)
+
+
+def test_a_table_is_as_deep_as_it_is_asked_to_be(tmp_path):
+    model = method("rrf").fit(awkward())
+    content = json.loads(export(model, "json", depth=5000))
+    assert content["depth"] == len(content["other"]) == 5000
+    assert content["exact"] == "for whole ranks up to 5000"
+    assert content["other"] == [1 / (60 + rank) for rank in range(1, 5001)]
+    long = from_dicts({"x": {"q": [f"i{n}" for n in range(4000)]}})
+    assert_same_order(in_duckdb(export(model, "sql", depth=5000), entries_of(long)), model.predict(long))
+    with pytest.raises(DataError, match="over 10,000,000 points: less depth"):
+        export(model, "json", depth=10_000_001)
+
+
+def test_sizes_of_a_table_are_refused_where_there_is_none():
+    data = awkward()
+    with pytest.raises(DataError, match="depth and items are sizes of a table, and qdrant takes only weights"):
+        export(method("rrf").fit(data), "qdrant", data=data, depth=50)
 
 
 def test_experts_unknown_to_the_model_are_heard(tmp_path):

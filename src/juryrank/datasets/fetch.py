@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -43,7 +44,7 @@ def _file(address: str, path: Path, digest: str, told: Callable[[int, int | None
         try:
             _append(address, part, told)
             break
-        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+        except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
             final = isinstance(error, urllib.error.HTTPError) and error.code < 500
             if final or attempt == TRIES:
                 raise DataError(f"{address}: {_reason(error)}; what came so far is kept, try again") from None
@@ -68,15 +69,20 @@ def _append(address: str, part: Path, told: Callable[[int, int | None], None]) -
     with answer:
         resumed = answer.status == 206
         so_far = so_far if resumed else 0
-        length = answer.headers.get("Content-Length")
-        total = None if length is None else so_far + int(length)
-        with part.open("ab" if resumed else "wb") as out:
+        length = (answer.headers.get("Content-Length") or "").strip()
+        total = so_far + int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None
+        with part.open("ab" if resumed else "wb", opener=_unless_link) as out:
             for chunk in _chunks(answer):
                 out.write(chunk)
                 so_far += len(chunk)
                 told(so_far, total)
     if total is not None and so_far < total:
         raise http.client.IncompleteRead(b"", total - so_far)
+
+
+def _unless_link(path: str, flags: int) -> int:
+    """Open the part of a download, whose name is known, but not through a link that somebody has put there."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _chunks(answer: Any) -> Iterator[bytes]:

@@ -19,15 +19,17 @@ def export(
 ) -> str:
     """The text of a fitted model for another system.
 
-    ``json``, ``csv``, ``python`` and ``sql`` are exact for ranks up to ``depth`` (1000 unless told otherwise; where the
-    points of a method depend on them, for lists of ``depth`` items in queries of ``items``). ``elasticsearch``,
-    ``opensearch`` and ``qdrant`` take only weights: they get the nearest weighted RRF over the lists of ``data``, with
-    what it loses.
+    ``json``, ``csv``, ``python`` and ``sql`` are exact for ranks up to ``depth`` (1000 by default, at most 10 million
+    points in all; where the points of a method depend on them, for lists of ``depth`` items in queries of ``items``).
+    ``elasticsearch``, ``opensearch`` and ``qdrant`` take only weights: they get the nearest weighted RRF over the lists
+    of ``data``, with what it loses.
     """
     if to not in PORTABLE and to not in ENGINES:
         raise UnknownNameError.of("export", to, [*PORTABLE, *ENGINES])
     if to in PORTABLE:
         return PORTABLE[to](position_table(model, () if data is None else data.experts, depth, items))
+    if depth is not None or items is not None:
+        raise DataError(f"depth and items are sizes of a table, and {to} takes only weights; leave them out")
     if data is None:
         raise DataError(f"weights for {to} are fitted to lists: give data, with labels if the loss should be measured")
     from juryrank.export.engines import nearest_rrf, to_engine

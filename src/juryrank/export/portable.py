@@ -8,10 +8,9 @@ import json
 
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
-from juryrank.export.table import PositionTable
+from juryrank.export.table import OTHERS, PositionTable
 
 FORMAT = "juryrank-position-table"
-OTHERS = "*"
 
 
 def to_json(table: PositionTable) -> str:

@@ -15,7 +15,8 @@ from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods import Aggregator
 
 DEPTH = 1000  # ranks of a table unless told otherwise: as deep as TREC runs go
-STRANGER = "\0"  # no expert has this name
+MOST_POINTS = 10_000_000  # experts × ranks (or items) of a table: some 200 MB of text
+OTHERS = "*"  # under which a model tells what it holds of all other experts
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +76,27 @@ def position_table(
         raise DataError(f"depth and items must be 1 or more, got {depth} and {items}")
     if items is not None and depth is not None and items < depth:
         raise DataError(f"a list of {depth} items does not fit in a query of {items}")
-    length = min(depth or DEPTH, items or DEPTH)
+    length = depth or min(DEPTH, items or DEPTH)
     total = items if items is not None and "items" in by else length + 1
-    names = tuple(sorted((set(model.expert_weights()) - {"*"}) | set(experts), key=natural_key))
-    points = _tried_out(model, (*names, STRANGER), length, total)
+    names = tuple(sorted(_known(model) | set(experts), key=natural_key))
+    if (len(names) + 1) * total > MOST_POINTS:
+        raise DataError(
+            f"a table of {len(names)} experts × {total:,} ranks has over {MOST_POINTS:,} points: less depth"
+        )
+    points = _tried_out(model, (*names, _stranger(names)), length, total)
     return PositionTable(model.name, names, points[:-1], points[-1], _holds(by, length, items))
+
+
+def _known(model: Aggregator) -> set[str]:
+    """The experts of whom the model holds something of their own; one of them may have the name of all others."""
+    named = set(model.expert_weights())
+    own = model.experts_seen() | set(getattr(model, "weights", None) or ())
+    return named if OTHERS in own else named - {OTHERS}
+
+
+def _stranger(names: Sequence[str]) -> str:
+    """A name that is none of these."""
+    return "\0" * (1 + max((len(name) for name in names if not name.strip("\0")), default=0))
 
 
 def _tried_out(model: Aggregator, names: tuple[str, ...], length: int, items: int) -> Floats:
