@@ -92,10 +92,10 @@ def test_texts_longer_than_the_line_are_folded_between_words():
     assert Counter(words) == Counter(["x", "x", "1.5", *table.rows[0][2].split()])
 
 
-def test_wide_letters_take_two_columns_and_control_characters_none():
-    table = Table("", ["name", "n"], [["日本語", "1"], ["a\x1b[31m\nb", "2"]])
+def test_wide_letters_take_two_columns_and_control_characters_are_escaped():
+    table = Table("", ["name", "n"], [["日本語", "1"], ["a\x1b[1m\n", "2"]])
     rows = [line for kind, line in table_lines(table, 80) if kind == "row"]
-    assert rows == ["日本語    1", "a [31m b  2"]
+    assert rows == ["日本語      1", r"a\x1b[1m\n  2"]
 
 
 def test_names_are_cut_in_the_middle():

@@ -85,3 +85,27 @@ def test_stdout_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> No
         assert (done.returncode, done.stderr) == (0, b"")
         text = done.stdout.decode("utf-8")
         assert all(name in text for name in names) if command[0] == "fuse" else "é,AP,0.5\n" in text.replace("\r", "")
+
+
+@pytest.mark.parametrize("command", [["fuse"], ["rank", "--method", "borda"], ["fuse", "--memory", "1MB"]], ids=str)
+def test_a_terminal_gets_control_characters_as_escapes(tmp_path: Path, command: list[str]) -> None:
+    import pty
+
+    data = table(tmp_path / "data.parquet", "\x1b]0;owned\x07\x9b31mred")
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "juryrank", *command, str(data)], stdout=theirs, stderr=subprocess.DEVNULL, timeout=120
+    )
+    os.close(theirs)
+    shown = os.read(ours, 10_000).removesuffix(b"\x1b[0m")  # by colorama, at the end of every process with numba
+    os.close(ours)
+    assert done.returncode == 0
+    assert rb"\x1b]0;owned\x07\x9b31mred" in shown
+    assert not {0x1B, 0x07, 0x9B} & set(shown)
+
+
+def test_errors_and_notes_show_control_characters_as_escapes(run: Run, tmp_path: Path) -> None:
+    failed = run("fuse", tmp_path / "\x1b[31mno-such-file.run")
+    assert failed.code == 1
+    assert r"\x1b[31mno-such-file.run" in failed.err
+    assert "\x1b" not in failed.err

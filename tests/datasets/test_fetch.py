@@ -22,6 +22,7 @@ class Server:
     address: str = ""
     cut_off: int = 0  # answers that end halfway
     ranges: bool = True
+    length: str | None = None  # in place of the true Content-Length
     code: int = 200
     asked: list[str] = field(default_factory=list)  # the ranges
 
@@ -43,7 +44,7 @@ def server() -> Iterator[Server]:
                 return
             body = TEXT[start:]
             self.send_response(206 if start else 200)
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(body)) if state.length is None else state.length)
             self.end_headers()
             if state.cut_off:
                 state.cut_off -= 1
@@ -75,6 +76,39 @@ def test_a_file_is_fetched_once_and_shown_on_the_way(server, tmp_path):
     assert len(seen) > 2
     assert fetch(a_set(server), tmp_path) == []
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("length", ["many", "-5", "", "1e3", "٣", "9" * 5000, "12, 12", "+7"])
+def test_a_length_that_is_no_number_is_passed_over(server, tmp_path, length):
+    server.length = length
+    try:
+        fetch(a_set(server), tmp_path)
+    except DataError as error:  # what a reader of HTTP may believe of it
+        assert "what came so far is kept" in str(error) or "SHA-256 should be" in str(error)  # noqa: PT017
+        return
+    assert (tmp_path / "some" / "deep" / "a.txt").read_bytes() == TEXT
+
+
+@pytest.mark.parametrize("length", [0, 10, len(TEXT) - 1, len(TEXT) + 1, 10 * len(TEXT)])
+def test_a_wrong_length_never_gives_a_wrong_file(server, tmp_path, length):
+    server.length = str(length)
+    try:
+        fetch(a_set(server), tmp_path)
+    except DataError as error:
+        assert "SHA-256 should be" in str(error) or "cut off" in str(error)  # noqa: PT017
+        assert not (tmp_path / "some" / "deep" / "a.txt").exists()
+        return
+    assert (tmp_path / "some" / "deep" / "a.txt").read_bytes() == TEXT
+
+
+def test_a_planted_link_is_not_written_through(server, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    (tmp_path / "some" / "deep").mkdir(parents=True)
+    (tmp_path / "some" / "deep" / ".a.txt.part").symlink_to(victim)
+    with pytest.raises(DataError, match="Too many levels of symbolic links"):
+        fetch(a_set(server), tmp_path)
+    assert victim.read_bytes() == b"precious"
 
 
 def test_an_answer_that_is_cut_off_is_gone_on_with(server, tmp_path):

@@ -97,6 +97,41 @@ def test_what_has_changed_is_run_again(tmp_path, experiment, counted, change):
     assert counted.runs == 2
 
 
+TAMPERED = {
+    "a number": lambda found: found["findings"]["beside"][0]["lines"][0]["measured"].__setitem__(0, 99.0),
+    "text for a number": lambda found: found["findings"]["beside"][0]["lines"][0]["measured"].__setitem__(0, "much"),
+    "no findings": lambda found: found.pop("findings"),
+    "no seconds": lambda found: found.pop("seconds"),
+    "another part": lambda found: found["findings"].update(more=1),
+    "another figure": lambda found: found["findings"]["figures"][0].update(kind="nothing"),
+    "another digest": lambda found: found.update(digest=7),
+}
+
+
+@pytest.mark.parametrize("how", TAMPERED)
+def test_a_kept_result_that_was_edited_is_found_again(tmp_path, experiment, counted, how):
+    run([experiment], context(tmp_path))
+    path = tmp_path / "out" / "results" / "somebody-table9.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    TAMPERED[how](found)
+    path.write_text(json.dumps(found), encoding="utf-8")
+    lines: list[str] = []
+    outcomes = run([experiment], context(tmp_path), lines.append)
+    assert lines == ["somebody-table9: done in 0 s; the kept result was damaged or edited"]
+    assert counted.runs == 2
+    assert outcomes[0].findings == FOUND
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"7", b"null", b"{}", b"[" * 100_000, b"\xff", b"{"], ids=lambda text: repr(text[:5])
+)
+def test_a_kept_result_of_another_kind_is_found_again(tmp_path, experiment, counted, content):
+    run([experiment], context(tmp_path))
+    (tmp_path / "out" / "results" / "somebody-table9.json").write_bytes(content)
+    assert run([experiment], context(tmp_path))[0].findings == FOUND
+    assert counted.runs == 2
+
+
 def test_an_experiment_without_its_data_is_skipped_and_the_others_run(tmp_path, experiment, counted):
     lacking = Experiment("other", "www2007", "Other", ("set", "no-such-set"), counted)
     lines: list[str] = []

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import note
+from juryrank.cli.screen import note, put
 
 
 def run(
@@ -38,7 +38,7 @@ def run(
     )
     text = export(fitted, to, data=given, depth=depth, items=items)
     if out is None:
-        print(text, end="")
+        put(text)
         return
     from juryrank.readers.atomic import save
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import completion
-from juryrank.cli.screen import console, note
+from juryrank.cli.screen import console, note, put
 
 if TYPE_CHECKING:
     from juryrank.report import Report
@@ -32,7 +32,7 @@ def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None
         if form is None or form == "text":
             console().print(report, crop=False)
         else:
-            print(report.render(form), end="")
+            put(report.render(form))
         return
     from juryrank.readers.atomic import save
 

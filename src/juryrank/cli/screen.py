@@ -41,6 +41,13 @@ def speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+def put(text: str) -> None:
+    """Text on stdout as it would be in a file; a terminal obeys nothing that is in a name."""
+    from juryrank.readers.atomic import stdout
+
+    stdout().write(text.encode("utf-8", "backslashreplace"))
+
+
 def complain(error: object) -> None:
     """One line about what went wrong."""
     _say(f"error: {on_command_line(str(error))}")
@@ -68,8 +75,10 @@ def remarks() -> Iterator[None]:
 
 def _say(line: str) -> None:
     """A line on stderr; where that cannot be written, results are still worth having."""
+    from juryrank.report import visible
+
     with suppress(OSError):
-        print(line, file=sys.stderr)
+        print(visible(line), file=sys.stderr)
 
 
 def show_warnings_as_lines() -> None:

@@ -71,7 +71,7 @@ def _append(address: str, part: Path, told: Callable[[int, int | None], None]) -
         so_far = so_far if resumed else 0
         length = (answer.headers.get("Content-Length") or "").strip()
         total = so_far + int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None
-        with part.open("ab" if resumed else "wb", opener=_unless_link) as out:
+        with open(part, "ab" if resumed else "wb", opener=_unless_link) as out:
             for chunk in _chunks(answer):
                 out.write(chunk)
                 so_far += len(chunk)

@@ -9,7 +9,7 @@ import numpy as np
 
 from juryrank.explain.contributions import QueryMatrix
 from juryrank.explain.redundancy import Redundancy
-from juryrank.report import html_page, html_table
+from juryrank.report import html_page, html_table, visible
 
 if TYPE_CHECKING:
     from juryrank.explain import Explanation
@@ -62,6 +62,7 @@ def _grid(
     share: np.ndarray, rows: list[str], columns: list[str], *, squares: bool, text: list[list[str]] | None = None
 ) -> str:
     """Values from -1 to 1 as squares of that area, or as filled cells of that strength with a text in them."""
+    rows, columns = list(map(visible, rows)), list(map(visible, columns))
     left = 12 + 7 * max(map(len, rows))
     slant = 12 + round(5.2 * max(map(len, columns)))  # room of names at 45 degrees
     top, width, height = slant, left + CELL * len(columns) + slant, slant + CELL * len(rows) + 4

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.export.table import OTHERS, PositionTable
+from juryrank.report import csv_text
 
 FORMAT = "juryrank-position-table"
 
@@ -24,12 +23,9 @@ def to_csv(table: PositionTable) -> str:
     """One row per expert and rank; the expert * stands for all others."""
     if OTHERS in table.experts:
         raise DataError(f"an expert is named {OTHERS!r}, which stands for all others in CSV; export to json")
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["expert", "rank", "points"])
-    for name, curve in [*zip(table.experts, table.points, strict=True), (OTHERS, table.other)]:
-        rows.writerows((name, rank, repr(float(value))) for rank, value in enumerate(curve, 1))
-    return out.getvalue()
+    curves = [*zip(table.experts, table.points, strict=True), (OTHERS, table.other)]
+    rows = [(name, rank, value) for name, curve in curves for rank, value in enumerate(curve.tolist(), 1)]
+    return csv_text([("expert", "rank", "points"), *rows])
 
 
 PYTHON = '''"""Fused ranking by {method}, exported from juryrank; needs nothing but Python.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from abc import ABC, abstractmethod
@@ -11,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from juryrank.errors import UnknownNameError
+from juryrank.report.escapes import csv_text, markdown, spreadsheet, visible
 from juryrank.report.latex import latex_table
 from juryrank.report.layout import Line, table_lines
 from juryrank.report.page import html_page, html_table, notebook_html
@@ -25,12 +24,14 @@ __all__ = [
     "Report",
     "Table",
     "chance",
+    "csv_text",
     "html_page",
     "html_table",
     "markdown_table",
     "notebook_html",
     "number",
     "plain",
+    "visible",
 ]
 
 TEXT_WIDTH = 200  # columns of text that goes to a file
@@ -104,7 +105,7 @@ def _markdown(report: Report, percent: bool | None) -> str:
 
 def markdown_table(table: Table) -> str:
     """A table with its title and note."""
-    rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (table.columns, *table.rows)]
+    rows = [[markdown(cell) for cell in row] for row in (table.columns, *table.rows)]
     width = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -113,8 +114,8 @@ def markdown_table(table: Table) -> str:
         lines.append(f"| {' | '.join(names + numbers)} |")
     rule = ["-" * (w + 2) if n < table.n_names else "-" * (w + 1) + ":" for n, w in enumerate(width)]
     lines.insert(1, f"|{'|'.join(rule)}|")
-    title = [f"**{table.title}**", ""] if table.title else []
-    note = ["", table.note] if table.note else []
+    title = [f"**{markdown(table.title)}**", ""] if table.title else []
+    note = ["", markdown(table.note)] if table.note else []
     return "\n".join([*title, *lines, *note]) + "\n"
 
 
@@ -128,11 +129,7 @@ def _html(report: Report, percent: bool | None) -> str:
 
 def _csv(report: Report, percent: bool | None) -> str:
     rows = report.rows()
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    return csv_text([list(rows[0]) if rows else [], *([spreadsheet(value) for value in row.values()] for row in rows)])
 
 
 def _json(report: Report, percent: bool | None) -> str:

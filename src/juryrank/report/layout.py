@@ -20,12 +20,11 @@ LONGEST_HEAD = 16  # a heading may be this wide, or as wide as the numbers below
 LEAST_NAMES = 12  # below this room of names, groups of columns are divided
 NOTE_WIDTH = 100
 NUMBER = re.compile(r"[-+<]?[\d.,/%–]+")
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def table_lines(table: Table, width: int) -> list[Line]:
     """The lines of a table, in blocks where it is wider than ``width``."""
-    columns = [[CONTROL.sub(" ", cell) for cell in column] for column in zip(table.columns, *table.rows, strict=True)]
+    columns = [list(column) for column in zip(table.columns, *table.rows, strict=True)]
     names, numbers = columns[: table.n_names], columns[table.n_names :]
     lines: list[Line] = [("title", line) for line in _wrapped(table.title, width)]
     for n, block in enumerate(_blocks(names, numbers, table.groups, width)):
@@ -123,7 +122,7 @@ def _block_lines(columns: list[list[str]], n_names: int) -> list[Line]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(CONTROL.sub(" ", text), max(width, 20), break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False)
 
 
 def _start(text: str, width: int) -> str:

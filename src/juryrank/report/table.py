@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from juryrank.report.escapes import visible
+
 Cells = Sequence[str]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Text in columns; the first ``n_names`` columns are names, the others numbers."""
+    """Text in columns; the first ``n_names`` columns are names, the others numbers. Control characters are escaped."""
 
     title: str
     columns: Cells
@@ -19,5 +21,15 @@ class Table:
     best: Sequence[int] = ()  # columns whose largest number is the best
 
     def __post_init__(self) -> None:
+        shown = {
+            "title": visible(self.title),
+            "columns": tuple(map(visible, self.columns)),
+            "rows": tuple(tuple(map(visible, row)) for row in self.rows),
+            "note": visible(self.note),
+            "groups": tuple(self.groups),
+            "best": tuple(self.best),
+        }
+        for name, value in shown.items():
+            object.__setattr__(self, name, value)
         if self.groups and sum(self.groups) != len(self.columns) - self.n_names:
             raise ValueError(f"groups of {sum(self.groups)} for {len(self.columns) - self.n_names} columns of numbers")

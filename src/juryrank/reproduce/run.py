@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import warnings
@@ -59,7 +60,8 @@ def _one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
         text = f"needs {', '.join(lacking)} in {context.data}"
         return Outcome(experiment, None, lacking=text), f"skipped: {text}; see `juryrank data`"
     path, key = context.out / "results" / f"{experiment.name}.json", _key(experiment, context)
-    if (kept := _kept(path, key)) is not None:
+    kept, damaged = _kept(path, key)
+    if kept is not None:
         return Outcome(experiment, Findings.from_dict(kept["findings"]), kept["seconds"]), "kept from before"
     start = time.perf_counter()
     try:
@@ -71,9 +73,10 @@ def _one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
     except JuryrankError as error:
         return Outcome(experiment, None, lacking=str(error), failed=True), f"FAILED: {error}"
     seconds = round(time.perf_counter() - start, 1)
-    found = {"key": key, "seconds": seconds, "findings": plain(findings.to_dict())}
-    save(path, (json.dumps(found, ensure_ascii=False) + "\n").encode())
-    return Outcome(experiment, Findings.from_dict(found["findings"]), seconds), f"done in {seconds:.0f} s"
+    found = json.loads(json.dumps({"key": key, "seconds": seconds, "findings": plain(findings.to_dict())}))
+    save(path, (json.dumps({**found, "digest": _digest(found)}, ensure_ascii=False) + "\n").encode())
+    told = f"done in {seconds:.0f} s{'; the kept result was damaged or edited' if damaged else ''}"
+    return Outcome(experiment, Findings.from_dict(found["findings"]), seconds), told
 
 
 def _key(experiment: Experiment, context: Context) -> dict[str, Any]:
@@ -86,12 +89,21 @@ def _key(experiment: Experiment, context: Context) -> dict[str, Any]:
     }
 
 
-def _kept(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
+def _kept(path: Path, key: dict[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+    """What was found before with the same key, if anything; and whether there is a result that is not as written."""
     try:
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) and found.get("key") == key else None
+    except OSError:
+        return None, False
+    except (ValueError, RecursionError):
+        return None, True
+    if not isinstance(found, dict) or found.pop("digest", None) != _digest(found):
+        return None, True
+    return (found, False) if found.get("key") == key else (None, False)
+
+
+def _digest(found: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
 def _make(folder: Path) -> None:

@@ -18,6 +18,7 @@ import juryrank
 from juryrank.compare.folds import splits_of
 from juryrank.compare.significance import randomisations
 from juryrank.data import Dataset, Fold
+from juryrank.errors import DataError
 from juryrank.evaluate import mean_over_queries
 from juryrank.methods import Aggregator
 from juryrank.metrics import Truth, parse_metric
@@ -35,6 +36,7 @@ Part = tuple[Dataset, Dataset | None, Dataset, Truth]  # to learn from, to choos
 OURS = ("jury", "ridge", "kernel", "blend", "auto")
 METRICS = (*LETOR_METRICS, "nDCG@10", "P@10")
 YARDSTICK = ("svd-lambdarank", "crf")  # two learners of like quality: how far apart queries alone put them
+DIGEST = 32  # bytes of SHA-256 behind kept values
 TESTED = ("nDCG@5", "AP")
 HURRY: dict[str, dict[str, Any]] = {  # what --quick changes
     "auto": {"among": "rrf,borda,jury,ridge"},
@@ -147,7 +149,7 @@ class Trials:
     def prepare(self, rows: Sequence[Trial]) -> None:
         """Measure what is not known of the rows, side by side; each is kept as soon as it is there."""
         wanted = [self._wanted(trial, seed) for trial in rows for seed in self._seeds_of(trial)]
-        missing = {path: model for path, model in wanted if path not in self.known and not path.exists()}
+        missing = {path: model for path, model in wanted if not self._knows(path)}
         if len(missing) == 1:
             ((path, model),) = missing.items()
             _write(path, self.measured(model))
@@ -169,10 +171,17 @@ class Trials:
 
     def _of_seed(self, trial: Trial, seed: int) -> Floats:
         path, _ = self._wanted(trial, seed)
-        if path not in self.known:
+        if not self._knows(path):
             self.prepare([trial])
-            self.known[path] = np.load(path)
+        if not self._knows(path):
+            raise DataError(f"{path}: what was just written there cannot be read again")
         return self.known[path]
+
+    def _knows(self, path: Path) -> bool:
+        """Whether the values at a path are known or kept there, undamaged."""
+        if path not in self.known and (values := _read(path)) is not None:
+            self.known[path] = values
+        return path in self.known
 
     def measured(self, model: Aggregator) -> Floats:
         """What ``values`` has, of a method as it is, fitted now, fold beside fold."""
@@ -261,4 +270,17 @@ def _write(path: Path, values: Floats) -> None:
     out = io.BytesIO()
     np.save(out, values)
     path.parent.mkdir(parents=True, exist_ok=True)
-    save(path, out.getvalue())
+    content = out.getvalue()
+    save(path, content + hashlib.sha256(content).digest())  # np.load does not look at what follows the array
+
+
+def _read(path: Path) -> Floats | None:
+    """The values in a file; None where there is none, or one that is not as it was written."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(content[:-DIGEST]).digest() != content[-DIGEST:]:
+        return None
+    values: Floats = np.load(io.BytesIO(content))
+    return values

@@ -1,0 +1,62 @@
+"""Names as text that its destination only shows: a terminal, Markdown, a spreadsheet.
+
+Data files carry names as they are. What people look at does not obey them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # and what turns text around
+NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?\s*%?", re.IGNORECASE)
+QUOTED = re.compile('[",\r\n]')
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins a formula
+MARKUP = re.compile(
+    r"[\\`|*\[\]~]"  # code, columns, emphasis, links, struck out
+    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis; not inside a word
+    r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"  # HTML
+)
+ENTITIES = {"<": "&lt;", "&": "&amp;"}
+
+
+def visible(text: str) -> str:
+    r"""Text in which control characters are shown as escapes.
+
+    >>> print(visible("\x1b[31mred\x1b[0m, one\ntwo"))
+    \x1b[31mred\x1b[0m, one\ntwo
+    """
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def markdown(text: str) -> str:
+    r"""Text in which Markdown finds no markup.
+
+    >>> print(markdown("my_run <0.0001 | *a* <b>x</b> [y](z)"))
+    my_run <0.0001 \| \*a\* &lt;b>x&lt;/b> \[y\](z)
+    """
+    return MARKUP.sub(lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), text)
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    r"""Rows as CSV; unlike the module csv of Python 3.11, a cell with a carriage return is quoted.
+
+    >>> csv_text([["a", 0.5, None], ["b,c", "d\re", 1]])
+    'a,0.5,\n"b,c","d\re",1\n'
+    """
+
+    def cell(value: object) -> str:
+        text = "" if value is None else str(value)
+        return '"' + text.replace('"', '""') + '"' if QUOTED.search(text) else text
+
+    return "".join(",".join(map(cell, row)) + "\n" for row in rows)
+
+
+def spreadsheet(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe in front.
+
+    >>> spreadsheet("=1+1"), spreadsheet("-0.5"), spreadsheet(-0.5), spreadsheet("bm25")
+    ("'=1+1", '-0.5', -0.5, 'bm25')
+    """
+    formula = isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+    return f"'{value}" if formula else value
