@@ -31,6 +31,12 @@ class Outcome:
 Run = Callable[..., Outcome]
 
 
+@pytest.fixture(autouse=True)
+def _piped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The width of output is that of a pipe, whatever the shell or the test runner exports."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     def run_main(*args: object) -> Outcome:
