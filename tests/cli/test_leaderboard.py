@@ -156,3 +156,14 @@ def test_a_picture_of_an_unknown_format_is_refused(run, battles, tmp_path):
     failed = run("leaderboard", battles, "--interval", "fisher", "--plot", tmp_path / "board.doc")
     assert failed.code == 2
     assert "error: no picture format 'doc'; known: " in failed.err
+
+
+def test_the_command_refuses_an_unknown_picture_before_the_work(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    battles = tmp_path / "battles.csv"
+    battles.write_text("left,right,winner\n$a_b_c$,b,$a_b_c$\nb,$a_b_c$,b\n")
+    failed = run("leaderboard", battles, "--plot", tmp_path / "a.xyz")
+    assert (failed.code, failed.out) == (2, "")
+    assert failed.err.startswith("error: no picture format 'xyz'")
+    assert run("leaderboard", battles, "--bootstrap", 20, "--plot", tmp_path / "a.svg", "--quiet").code == 0
+    assert (tmp_path / "a.svg").exists()

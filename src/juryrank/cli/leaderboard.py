@@ -46,8 +46,12 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Rank items by all comparisons of a data set, over all its queries, with intervals."""
+    from juryrank.figures import check_picture
     from juryrank.leaderboard import leaderboard
 
+    for picture in (plot, heatmap):
+        if picture is not None:
+            check_picture(picture)
     chosen = options.chosen_method(method, param, weights)
     given = options.read_data(battles, source_format=source_format, columns=columns, values=values, strict=strict)
     options.use_tags(chosen, given)

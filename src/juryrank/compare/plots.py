@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juryrank.figures import new_figure, save_figure
+from juryrank.figures import drawn_names, saved_drawing
 
 if TYPE_CHECKING:
     from juryrank.compare.comparison import Comparison
@@ -19,22 +19,22 @@ def draw_differences(found: Comparison, path: str | PathLike[str]) -> None:
     """One panel per metric: differences to the baseline with their intervals, best by the first metric on top."""
     order = np.argsort(-found.means[:, 0], kind="stable")
     n_metrics = len(found.metrics)
-    longest = max(map(len, found.names))
-    figure = new_figure(1.2 + 0.08 * longest + 3.4 * n_metrics, 1.3 + 0.24 * len(order))
-    panels = figure.subplots(1, n_metrics, sharey=True, squeeze=False)[0]
-    for k, axes in enumerate(panels):
-        _panel(axes, found, order, k)
-    panels[0].set_yticks(np.arange(len(order)), [found.names[n] for n in order])
-    panels[0].set_ylim(len(order) - 0.5, -0.5)
-    figure.suptitle(
-        f"Difference to {found.baseline} with 95 % intervals, {len(found.queries)} queries\n"
-        "blue: better, red: worse (randomisation test, Holm, p < 0.05)",
-        fontsize="small",
-    )
-    save_figure(figure, path)
+    names = drawn_names([found.names[n] for n in order])
+    baseline = names[[found.names[n] for n in order].index(found.baseline)]
+    with saved_drawing(path, 1.2 + 0.08 * max(map(len, names)) + 3.4 * n_metrics, 1.3 + 0.24 * len(order)) as figure:
+        panels = figure.subplots(1, n_metrics, sharey=True, squeeze=False)[0]
+        for k, axes in enumerate(panels):
+            _panel(axes, found, order, k, baseline)
+        panels[0].set_yticks(np.arange(len(order)), names)
+        panels[0].set_ylim(len(order) - 0.5, -0.5)
+        figure.suptitle(
+            f"Difference to {baseline} with 95 % intervals, {len(found.queries)} queries\n"
+            "blue: better, red: worse (randomisation test, Holm, p < 0.05)",
+            fontsize="small",
+        )
 
 
-def _panel(axes: Any, found: Comparison, order: Any, k: int) -> None:
+def _panel(axes: Any, found: Comparison, order: Any, k: int, baseline: str) -> None:
     metric = str(found.metrics[k])
     base = float(found.means[found.names.index(found.baseline), k])
     for at, n in enumerate(order):
@@ -46,7 +46,7 @@ def _panel(axes: Any, found: Comparison, order: Any, k: int) -> None:
         axes.hlines(at, versus.low, versus.high, color=colour, linewidth=2, alpha=0.6)
         axes.plot(versus.difference, at, "o", color=colour, markersize=4)
     axes.axvline(0.0, color="black", linewidth=0.8)
-    axes.set_xlabel(f"{metric} ({found.baseline}: {base:.4f})")
+    axes.set_xlabel(f"{metric} ({baseline}: {base:.4f})")
     axes.grid(axis="x", alpha=0.3)
 
 

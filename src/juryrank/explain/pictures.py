@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juryrank.errors import MissingExtraError, UnknownNameError
+from juryrank.errors import UnknownNameError
 from juryrank.explain.alone import Alone
 from juryrank.explain.contributions import QueryMatrix
 from juryrank.explain.redundancy import Redundancy
 from juryrank.explain.without import Without
+from juryrank.figures import drawing, drawn, drawn_names
 
 if TYPE_CHECKING:
     from juryrank.explain import Explanation
@@ -26,22 +26,14 @@ def picture(found: Explanation, form: str) -> bytes:
     """The parts of the explanation one below the other."""
     if form not in FORMS:
         raise UnknownNameError.of("picture format", form, FORMS)
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
     width = max(6.5, 3.2 + CELL * _columns(found))
     parts = _parts(found, width)
     heights = [height for height, _ in parts]
-    with matplotlib.rc_context({"svg.hashsalt": "juryrank", "font.size": 9}):
-        figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    with drawing(width, sum(heights), **{"font.size": 9}) as figure:
         rows = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
         for row, (_, draw) in zip(rows, parts, strict=True):
             draw(row.subplots())
-        out = io.BytesIO()
-        figure.savefig(out, format=form, dpi=150, metadata={"Date": None} if form == "svg" else {"Software": None})
-    return out.getvalue()
+        return drawn(figure, form, metadata={"Date": None} if form == "svg" else {"Software": None})
 
 
 def _columns(found: Explanation) -> int:
@@ -81,7 +73,8 @@ def _alone(axes: Any, found: Alone, weights: dict[str, dict[str, float]]) -> Non
     """Each expert by its value alone and its weight (WWW 2007, Figure 1)."""
     beside = found.beside(weights)
     axes.scatter([value for _, value, _ in beside], [weight for _, _, weight in beside], color=POSITIVE, s=18)
-    for name, value, weight in beside:
+    shown = drawn_names([name for name, _, _ in beside])
+    for name, (_, value, weight) in zip(shown, beside, strict=True):
         axes.annotate(name, (value, weight), xytext=(3, 3), textcoords="offset points", fontsize=7)
     axes.set(xlabel=f"{found.metric} of the expert alone", ylabel="weight")
     axes.set_title("weight against accuracy", loc="left")
@@ -107,8 +100,8 @@ def squares(axes: Any, share: np.ndarray, rows: list[str], columns: list[str]) -
 
 
 def _names(axes: Any, rows: list[str], columns: list[str]) -> None:
-    axes.set_xticks(range(len(columns)), columns, rotation=60, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(range(len(columns)), drawn_names(columns), rotation=60, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), drawn_names(rows))
     axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="#d8dce2", linewidth=0.6)
@@ -123,7 +116,7 @@ def _without(axes: Any, found: Without) -> None:
     error = np.nan_to_num([values[0][2] for _, values in rows])
     colours = [POSITIVE if value > 0 else NEGATIVE for value in change]
     axes.barh(range(len(rows)), change, xerr=error, color=colours, ecolor="#888", height=0.7)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    axes.set_yticks(range(len(rows)), drawn_names([name for name, _ in rows]))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.axvline(0, color="#444", linewidth=0.8)
     how = "refitted, other queries" if found.refitted else "same model"
@@ -151,6 +144,8 @@ def matrix(axes: Any, method: str, found: QueryMatrix) -> None:
     told = zip(found.rrf_places, found.scores, strict=True)
     right.set_yticks(range(len(names)), [f"{place:.0f}   {score:.3g}" for place, score in told])
     right.tick_params(length=0)
-    axes.set_title(f"query {found.query}: ranks; colour: what the expert adds to the score", loc="left")
+    axes.set_title(
+        f"query {drawn_names([found.query])[0]}: ranks; colour: what the expert adds to the score", loc="left"
+    )
     axes.set_ylabel("item [label] place")
     right.set_ylabel(f"RRF's place, score of {method}")
