@@ -11,6 +11,7 @@ import juryrank
 # From the bottom up; parts on one line do not know each other. "" is the package itself, with the public names.
 LEVELS = [
     ["errors", "progress"],
+    ["forks"],
     ["params", "report"],
     ["kernels"],
     ["data"],

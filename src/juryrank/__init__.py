@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import juryrank.forks  # noqa: F401 (must know of every fork)
+
 if TYPE_CHECKING:
     from juryrank.compare import compare
     from juryrank.data import Consensus, Dataset, Labels, Rankings

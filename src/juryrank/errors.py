@@ -7,7 +7,8 @@
     ├── ParameterError       a parameter of a method or metric is out of bounds
     ├── UnknownNameError     no method, metric, format or expert of that name
     ├── NotFittedError       predict before fit
-    └── MissingExtraError    an optional dependency is not installed
+    ├── MissingExtraError    an optional dependency is not installed
+    └── ForkError            work that a forked process cannot do
 
     JuryrankWarning          every warning
     ├── DataWarning          something was dropped or repaired; says what and how often
@@ -69,6 +70,10 @@ class NotFittedError(JuryrankError):
 
 class MissingExtraError(JuryrankError):
     """An optional dependency that is not installed."""
+
+
+class ForkError(JuryrankError):
+    """Work that a forked process cannot do, because the threads it needs are not there."""
 
 
 class JuryrankWarning(UserWarning):

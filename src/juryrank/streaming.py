@@ -17,6 +17,7 @@ import numpy as np
 from juryrank.data import Consensus
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError, DataWarning
+from juryrank.forks import demand_threads
 from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
@@ -46,6 +47,7 @@ def rank_files(
     beyond the lists (item features, say) is not here. The program itself and the names of queries take their own room.
     Of each query ``top`` items are written, by default all, under the name ``tag``.
     """
+    demand_threads("rank_files")
     _demand_alone(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
     if weights := getattr(model, "weights", None):

@@ -33,6 +33,7 @@ from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.params import check_weights
 
 LARGEST_LABEL = 1e50  # sums and squares of labels are still numbers
+LARGEST_NUMBER = 10**18  # a name with more digits is text
 ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)
 
 
@@ -42,12 +43,13 @@ def natural(names: pl.Series) -> pl.Series:
     >>> natural(pl.Series(["10", "b", "2", "a"])).to_list()
     ['2', '10', 'a', 'b']
     """
-    names = names.unique().sort()
-    number = names.str.contains(r"^(0|[1-9][0-9]{0,17})$")
-    if not number.any():
+    names = names.unique().sort(multithreaded=False)  # as fast as with threads, which a forked process does not have
+    value = names.cast(pl.Int64, strict=False)
+    whole = value.cast(pl.String).eq_missing(names) & (value >= 0) & (value < LARGEST_NUMBER)
+    if not whole.any():
         return names
-    numbers = names.filter(number)
-    return pl.concat([numbers.gather(numbers.cast(pl.Int64).arg_sort()), names.filter(~number)])
+    order = np.argsort(value.filter(whole).to_numpy())
+    return pl.concat([names.filter(whole).gather(order), names.filter(~whole)])
 
 
 def from_long(
@@ -71,7 +73,7 @@ def from_long(
     parts = [f for f in (entries, candidates, labels) if f is not None]
     queries = natural(pl.concat([f["query"] for f in parts]))
     items = pl.concat([f["item"] for f in parts])
-    items = natural(items) if natural_items else items.unique().sort()
+    items = natural(items) if natural_items else items.unique().sort(multithreaded=False)
     rankings = _rankings(entries, candidates, queries, items, keep_order, source)
     judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
     if judged is not None:
@@ -119,7 +121,8 @@ def _rankings(
 
 def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
     """Labels from one row per judgement with columns query, item, label; the larger of two labels wins."""
-    frame = frame.drop_nulls("label")
+    if frame["label"].null_count():
+        frame = frame.drop_nulls("label")
     query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
     item = codes(frame["item"], pl.Series(items, dtype=pl.String))
     value = frame["label"].cast(pl.Float64).to_numpy()
@@ -157,12 +160,15 @@ def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
     value = "rank" if "rank" in entries.columns else "score"
     if value not in entries.columns:
         raise DataError(f"{source}: entries need a rank or a score; columns are {', '.join(entries.columns)}")
-    good = entries.filter(pl.col(value).cast(pl.Float64).is_finite().fill_null(False))
-    if value == "rank" and (bad := good.filter(pl.col("rank").cast(pl.Float64) <= 0)).height:
-        raise DataError(f"{source}: ranks start at 1 (1 is best), got {bad['rank'][0]}; is it a score?")
-    if dropped := entries.height - good.height:
+    values = entries[value].cast(pl.Float64).to_numpy()
+    good = np.isfinite(values)
+    if value == "rank" and len(bad := np.flatnonzero(good & (values <= 0))):
+        first = entries["rank"][int(bad[0])]
+        raise DataError(f"{source}: ranks start at 1 (1 is best), got {first}; is it a score?")
+    if dropped := entries.height - int(good.sum()):
         warnings.warn(f"{source}: {dropped} entries without a {value} are dropped", DataWarning, stacklevel=3)
-    return good
+        return pl.DataFrame([column.filter(pl.Series(good)) for column in entries])
+    return entries
 
 
 def from_dicts(
@@ -217,8 +223,8 @@ def _from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.Da
     if ranked.any() and not ranked.all():
         entries = without_missing_values(entries.with_columns(ranked=ranked), "the data")
         by_score = rank_by_score(entries, ["expert", "query"])
-        rank = pl.when("ranked").then("score").otherwise(by_score)
-        entries = entries.select("expert", "query", "item", rank=rank)
+        rank = entries["score"].zip_with(entries["ranked"], by_score)
+        entries = pl.DataFrame({**{name: entries[name] for name in ("expert", "query", "item")}, "rank": rank})
     return from_long(entries, labels=labels, natural_items=True)
 
 

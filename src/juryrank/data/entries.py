@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError, DataWarning
+from juryrank.forks import threads_left_behind
 from juryrank.kernels.ragged import sizes_to_ptr
+
+MANY_NAMES = 100_000  # above, a join by several threads is faster than a look at each name
 
 
 def codes(column: pl.Series, names: pl.Series) -> Ints:
     """The position of each value among distinct ``names``; -1 where it is not there."""
+    if (len(names) <= MANY_NAMES or threads_left_behind()) and column.dtype == names.dtype == pl.String:
+        found = column.cast(pl.Enum(names), strict=False).to_physical().to_numpy()
+        return (found if found.dtype.kind == "u" else np.nan_to_num(found, nan=-1.0)).astype(np.int64)
     table = pl.DataFrame({"name": names, "code": np.arange(len(names))})
     found = column.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
     return found.fill_null(-1).to_numpy().astype(np.int64)
@@ -111,12 +117,20 @@ def slots_of(
 
 def rank_by_score(entries: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
     """The rank of each row's item among the items of its list (rows with the same ``keys``) by their best scores."""
-    names = [*keys, "item"]
-    best = entries.group_by(names).agg(pl.col("score").max())
-    rank = pl.col("score").rank("min", descending=True).over(keys).cast(pl.Float64)
-    return entries.select(names).join(best.select(*names, rank=rank), on=names, how="left", maintain_order="left")[
-        "rank"
-    ]
+    lists = np.zeros(entries.height, np.int64)
+    for name in keys:
+        _, lists = distinct(_paired(lists, entries[name]))
+    first, code = distinct(_paired(lists, entries["item"]))
+    best = np.full(len(first), -np.inf)
+    np.fmax.at(best, code, entries["score"].cast(pl.Float64).to_numpy())
+    rank = np.where(np.isfinite(best), ranks_from_scores(lists[first], best), np.nan)
+    return pl.Series(rank[code], nan_to_null=True)
+
+
+def _paired(code: Ints, column: pl.Series) -> Ints:
+    """A number for each pair of a code and a value."""
+    values = column.unique()
+    return code * len(values) + codes(column, values)
 
 
 def best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str) -> Ints | None:

@@ -19,7 +19,7 @@ from juryrank.kernels.cache import KernelCache, outlook
 from juryrank.progress import remark
 
 KERNELS: list["Kernel"] = []
-COMPILING = threading.Lock()
+COMPILING = threading.RLock()
 # Below this many elements a thread costs more than it saves (measured: about 0.1 ms to hand out blocks).
 THREADED_FROM = 200_000
 BLOCKS_PER_THREAD = 4
@@ -85,6 +85,7 @@ def _compile_all() -> None:
     import numba
 
     _remark_compilation()
+    _let_forks_wait()
     made: dict[Kernel, Any] = {}
     for k in KERNELS:
         if k.compiled is None:
@@ -100,6 +101,23 @@ def _compile_all() -> None:
     # Last, because another thread calls a kernel as soon as it sees it compiled.
     for k, compiled in made.items():
         k.compiled = compiled
+
+
+@functools.cache
+def _let_forks_wait() -> None:
+    """From now on a fork waits for the end of compilation: in the new process nobody would open the locks again."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    def hold() -> None:
+        COMPILING.acquire()
+        global_compiler_lock.acquire()
+
+    def release() -> None:
+        global_compiler_lock.release()
+        COMPILING.release()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release)
 
 
 @functools.cache

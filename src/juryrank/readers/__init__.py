@@ -10,6 +10,7 @@ from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.errors import DataError, refuse_warnings
+from juryrank.forks import demand_threads
 from juryrank.readers import judgements, letor, tabular, trec_run
 from juryrank.readers.columns import Columns
 from juryrank.readers.folds import fold_folders, folds_among, read_folds
@@ -45,6 +46,7 @@ def read(
     ``label_columns`` does for ``labels`` what ``columns`` does for the data.
     What is dropped or repaired gives a DataWarning, and with ``strict`` a DataError.
     """
+    demand_threads("read")
     if strict:
         with refuse_warnings():
             return read(
@@ -76,6 +78,7 @@ def write(
     A file appears whole or not at all. What a format cannot carry of the lists is an error. Of a Consensus, ``top``
     items of each query are written (by default all), and ``tag`` names it in a TREC run.
     """
+    demand_threads("write")
     if not isinstance(thing, Dataset | Consensus):
         raise DataError(f"write takes a Dataset or a Consensus, got {type(thing).__name__}")
     target = Path(path)

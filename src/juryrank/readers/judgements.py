@@ -73,5 +73,5 @@ def from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:
     except (AttributeError, TypeError, ValueError):
         raise DataError("labels must be {query: {item: number}}, or something that read takes") from None
     frame = pl.DataFrame(rows, schema={**TEXT, "label": pl.Float64}, orient="row")
-    items = frame["item"].unique().sort().to_numpy().astype(object)
+    items = frame["item"].unique().sort(multithreaded=False).to_numpy().astype(object)
     return labels_from_long(frame, tuple(natural(frame["query"])), items, "labels")
