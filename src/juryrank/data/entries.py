@@ -21,8 +21,9 @@ MANY_NAMES = 100_000  # above, a join by several threads is faster than a look a
 def codes(column: pl.Series, names: pl.Series) -> Ints:
     """The position of each value among distinct ``names``; -1 where it is not there."""
     if (len(names) <= MANY_NAMES or threads_left_behind()) and column.dtype == names.dtype == pl.String:
-        found = column.cast(pl.Enum(names), strict=False).to_physical().to_numpy()
-        return (found if found.dtype.kind == "u" else np.nan_to_num(found, nan=-1.0)).astype(np.int64)
+        place = column.cast(pl.Enum(names), strict=False).to_physical().to_numpy()  # not a number where it is not there
+        places: Ints = np.nan_to_num(place, nan=-1.0).astype(np.int64)
+        return places
     table = pl.DataFrame({"name": names, "code": np.arange(len(names))})
     found = column.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
     return found.fill_null(-1).to_numpy().astype(np.int64)
