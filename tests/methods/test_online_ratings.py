@@ -132,7 +132,7 @@ def test_two_and_a_half_games_of_elo_by_hand():
 
 
 @pytest.mark.parametrize("name", ["elo", "trueskill", "weng-lin"])
-@pytest.mark.parametrize("weight", [1.1e6, 1e12, 2.0**53, 1e300])
+@pytest.mark.parametrize("weight", [1.1e6, 1e12, 2.0**53, 1e40])
 def test_a_weight_of_too_many_games_is_refused(name, weight):
     data, method = from_orders([["a", "b"], ["b", "c"]], weights=[1, weight]), METHODS[name]()
     for play in (lambda: method.fit_predict(data), lambda: method.stream().update(data)):

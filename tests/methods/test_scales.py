@@ -7,10 +7,11 @@ from numpy.testing import assert_array_equal
 from juryrank.data.build import from_orders
 from juryrank.methods import consensus_methods, method
 
-# A prior, or a rating that moves by games, counts lists: twice the weight is twice the evidence.
+# A prior, a rating that moves by games, a logarithm of a count or an order statistic counts lists: twice the weight is
+# twice the evidence.
 COUNTS_LISTS = {
     "bradley-terry", "crowd-bt", "elo", "plackett-luce", "plackett-luce-gamma", "thurstone", "trueskill", "weng-lin",
-    "hodge-rank", "mpm", "rank-centrality",
+    "hodge-rank", "log-isr", "mpm", "rank-centrality", "rra",
 }  # fmt: skip
 # Their scores are places, votes or counts of wins: not one may change.
 BY_MAJORITY = {"condorcet", "copeland", "cps", "generalised-mallows", "kemeny", "mallows", "mc4", "outranking"}
