@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from juryrank.data.rankings import Floats, Ints
+from juryrank.learners.dense import cross_product, product, solved
 
 NEWTON_STEPS = 8
 HALVINGS = 30
@@ -91,8 +92,7 @@ class Squared(Loss):
         return f
 
     def curvature(self, ptr: Ints, f: Floats, columns: Floats) -> Floats:
-        product: Floats = columns.T @ columns
-        return product
+        return cross_product(columns, columns)
 
     def weight(self, t: Floats) -> Floats:
         return np.ones(len(t))
@@ -113,8 +113,7 @@ class Poisson(Loss):
         return np.exp(np.minimum(f, LARGEST))
 
     def curvature(self, ptr: Ints, f: Floats, columns: Floats) -> Floats:
-        product: Floats = columns.T @ (columns * self.mean(ptr, f)[:, None])
-        return product
+        return cross_product(columns, columns * self.mean(ptr, f)[:, None])
 
 
 class KL(Loss):
@@ -138,8 +137,7 @@ class KL(Loss):
     def curvature(self, ptr: Ints, f: Floats, columns: Floats) -> Floats:
         weighted = columns * self.mean(ptr, f)[:, None]
         middle = by_query(ptr, weighted) / np.sqrt(np.maximum(np.diff(ptr), 1))[:, None]
-        product: Floats = columns.T @ weighted - middle.T @ middle
-        return product
+        return cross_product(columns, weighted) - cross_product(middle, middle)
 
     def _top(self, ptr: Ints, f: Floats) -> Floats:
         top = np.zeros(len(ptr) - 1)
@@ -173,8 +171,7 @@ class Linear:
 
     def predictor(self, w: Floats) -> Floats:
         """The linear predictor of every item."""
-        f: Floats = self.columns @ w
-        return f
+        return product(self.columns, w)
 
     def objective(self, t: Floats, w: Floats) -> float:
         """Mean divergence per item, and the penalty."""
@@ -187,7 +184,7 @@ class Linear:
         now = self.objective(t, w)
         for _ in range(1 if self._gram is not None else NEWTON_STEPS):
             f = self.predictor(w)
-            slope = self.columns.T @ (self.loss.mean(self.ptr, f) - z) / self.n
+            slope = cross_product(self.columns, self.loss.mean(self.ptr, f) - z) / self.n
             step = _newton(self._curvature(f), slope, w, self.penalty)
             w, before, now = self._shortened(t, w, step, now)
             if before - now <= tol * max(before, 1e-12):
@@ -213,7 +210,7 @@ def _newton(curvature: Floats, slope: Floats, w: Floats, penalty: Penalty) -> Fl
     g = slope + penalty.l2 * w
     if penalty.l1 == 0:
         tiny = 1e-10 * max(float(np.trace(h)) / max(len(w), 1), 1e-300)  # columns that say the same share the weight
-        return np.asarray(-np.linalg.solve(h + tiny * np.eye(len(w)), g), np.float64)
+        return -solved(h + tiny * np.eye(len(w)), g)
     return _descended(h, g, w, penalty.l1)
 
 

@@ -17,6 +17,7 @@ from juryrank.kernels.gains import mean_places
 from juryrank.kernels.gram import centred, products
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
+from juryrank.learners.dense import cross_product
 from juryrank.learners.gains import slot_gains
 
 RRF_K = 60.0
@@ -83,7 +84,7 @@ class Lessons:
 def _products(row_ptr: Ints, z: Floats) -> Floats:
     width = z.shape[1]
     if width >= WIDE:
-        return np.stack([z[a:b].T @ z[a:b] for a, b in pairwise(row_ptr)])
+        return np.stack([cross_product(z[a:b], z[a:b]) for a, b in pairwise(row_ptr)])
     out = np.empty((len(row_ptr) - 1, width, width))
     products(row_ptr - row_ptr[0], z[row_ptr[0] : row_ptr[-1]], out)
     return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data.rankings import Floats
+from juryrank.learners.dense import solved
 
 NOTHING = 1e-12  # a curve that varies less than this share of the others is constant up to rounding
 
@@ -48,5 +49,5 @@ class NormalEquations:
         scale = 1.0 / np.sqrt(np.einsum("qii->qi", flat))  # to a unit diagonal: curves differ in size
         flat *= scale[:, :, None]
         flat *= scale[:, None, :]
-        found = np.linalg.solve(flat, (b.reshape(batch, size) * scale)[:, :, None])[:, :, 0] * scale
+        found = solved(flat, b.reshape(batch, size) * scale) * scale
         return np.where(idle, 0.0, found.reshape(b.shape))

@@ -12,9 +12,10 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.rbf import rbf_scores
+from juryrank.learners.dense import cross_product, product, solved, whitened
 from juryrank.learners.lessons import Lessons, rrf_scores
 
-NOISE = 1e-8  # eigenvalues of the kernel below this share of the largest are rounding
+NOISE = 1e-8  # what the landmarks before it leave of a landmark is rounding below this share
 MOST = 40_000  # slots that teach; of more, those without a gain are sampled, and count for those left out
 AT_ONCE = 5_000  # slots expanded at once: 20 MB
 CELLS_AT_ONCE = 1 << 24  # numbers of columns held at once: 128 MB
@@ -58,20 +59,19 @@ class Nystroem:
         between = squared_distances(landmarks, landmarks)
         apart = np.median(between[np.triu_indices(len(between), 1)]) if len(between) > 1 else 1.0
         sharpness = float(1.0 / (2.0 * self.width**2 * max(apart, NOISE)))
-        value, vector = np.linalg.eigh(np.exp(-sharpness * between))
-        kept = value > NOISE * value[-1]
-        basis = vector[:, kept] / np.sqrt(value[kept])
-        n, n_columns = basis.shape[1], landmarks.shape[1]
+        chosen, basis = whitened(np.exp(-sharpness * between), NOISE)
+        landmarks = landmarks[chosen]
+        n, n_columns = landmarks.shape
         shrunk = 1.0 / np.sqrt(n_columns)
         gram, right = np.zeros((n + n_columns, n + n_columns)), np.zeros(n + n_columns)
         for rows in problem.parts():
             part = problem.x[rows]
-            kernel = np.exp(-sharpness * squared_distances(part, landmarks)) @ basis
+            kernel = product(np.exp(-sharpness * squared_distances(part, landmarks)), basis)
             z = problem.centred(rows, np.hstack([kernel, shrunk * part]))
-            gram += z.T @ z
-            right += z.T @ problem.centred(rows, problem.gains[rows, None])[:, 0]
-        weights = np.linalg.solve(gram + self.penalty * np.eye(len(gram)), right)
-        return Expansion(landmarks, basis @ weights[:n], shrunk * weights[n:], sharpness)
+            gram += cross_product(z, z)
+            right += cross_product(z, problem.centred(rows, problem.gains[rows, None])[:, 0])
+        weights = solved(gram + self.penalty * np.eye(len(gram)), right)
+        return Expansion(landmarks, product(basis, weights[:n]), shrunk * weights[n:], sharpness)
 
 
 class Problem:
@@ -140,5 +140,5 @@ def blocks(data: Dataset, to_columns: ToColumns) -> Iterator[tuple[int, int, Flo
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
     """Between the rows of two matrices."""
-    found: Floats = np.maximum((a * a).sum(1)[:, None] + (b * b).sum(1) - 2.0 * a @ b.T, 0.0)
+    found: Floats = np.maximum((a * a).sum(1)[:, None] + (b * b).sum(1) - 2.0 * product(a, b.T), 0.0)
     return found

@@ -13,6 +13,7 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.cps import stage_costs
+from juryrank.learners.dense import cross_product, product
 from juryrank.learners.gains import slot_gains
 from juryrank.learners.lessons import nothing_to_learn
 from juryrank.methods.coset import DISTANCES, Coset, absent_place
@@ -86,7 +87,7 @@ class ThetaCPS(Coset):
             for left, k, n in levels(gains[lo:hi]):
                 cost = np.empty((len(left), len(lists)))
                 stage_costs(DISTANCES[self.distance], place, left, k, cost)
-                yield cost @ mine, n
+                yield product(cost, mine), n
 
 
 def levels(gain: Floats) -> Iterator[tuple[Ints, int, int]]:
@@ -110,13 +111,13 @@ class Likelihood:
         self.prior = prior
 
     def __call__(self, theta: Floats) -> tuple[float, Floats]:
-        energy = -(self.costs @ theta)
+        energy = -product(self.costs, theta)
         high = np.maximum.reduceat(energy, self.starts)
         share = np.exp(energy - np.repeat(high, self.sizes))
         whole = np.add.reduceat(share, self.starts)
         log_z = high + np.log(whole)
         weight = share * np.repeat(self.taken / whole, self.sizes)
         n = self.taken.sum()
-        value = (-(self.chosen @ theta) - self.taken @ log_z) / n - 0.5 * self.prior * theta @ theta
-        grad = (weight @ self.costs - self.chosen) / n - self.prior * theta
+        value = (-(self.chosen @ theta) - (self.taken * log_z).sum()) / n - 0.5 * self.prior * theta @ theta
+        grad = (cross_product(self.costs, weight) - self.chosen) / n - self.prior * theta
         return -value, -grad
