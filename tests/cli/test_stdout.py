@@ -87,6 +87,23 @@ def test_stdout_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> No
         assert all(name in text for name in names) if command[0] == "fuse" else "é,AP,0.5\n" in text.replace("\r", "")
 
 
+@pytest.mark.parametrize(
+    "command", [["export", "--to", "csv", "--depth", "2"], ["explain"], ["explain", "--format", "markdown"]], ids=str
+)
+def test_models_are_told_in_utf8_whatever_the_locale(tmp_path: Path, command: list[str]) -> None:
+    model = juryrank.method("rrf", weights={"žluť日本": 2.0}).fit(from_dicts({"žluť日本": {"q": ["a", "b"]}}))
+    juryrank.save(model, tmp_path / "model.json")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "juryrank", command[0], str(tmp_path / "model.json"), *command[1:]],
+        capture_output=True,
+        env=environment,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "žluť日本" in done.stdout.decode("utf-8")
+
+
 @pytest.mark.parametrize("command", [["fuse"], ["rank", "--method", "borda"], ["fuse", "--memory", "1MB"]], ids=str)
 def test_a_terminal_gets_control_characters_as_escapes(tmp_path: Path, command: list[str]) -> None:
     import pty
