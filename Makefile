@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint types bench quality docs picture changelog clean
+.PHONY: demo test lint types oldest bench quality docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -19,6 +19,16 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
+
+# The oldest versions of all dependencies that pyproject.toml allows, in an environment of their own.
+OLDEST := build/oldest
+oldest: $(VENV)/.dev
+	rm -rf $(OLDEST)
+	$(PY) -m venv --without-pip $(OLDEST)
+	$(PY) tests/oldest.py > $(OLDEST)/requirements.txt
+	$(PY) -m pip --python $(OLDEST)/bin/python install -q -r $(OLDEST)/requirements.txt
+	PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py \
+	  tests/cli/test_evaluate.py tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/juryrank bench --out build/bench
