@@ -24,9 +24,11 @@ from juryrank.progress import track
 from juryrank.readers.atomic import Writable, replacing
 from juryrank.readers.by_query import QueryFiles
 from juryrank.readers.experts import by_expert
+from juryrank.readers.limits import size_text
 from juryrank.readers.trec_run import OUR_TAG, rows_of
 
 WHOLE = 1 << 62  # more items than a query has
+INDEX = 2  # times its size is what an index takes with what is left over from making it, as measured
 LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there is
 
 
@@ -44,16 +46,39 @@ def rank_files(
     """Rank the lists in TREC runs or Parquet tables into a TREC run, in about ``memory`` bytes; counts queries, items.
 
     The output is that of ``predict`` on everything at once. Methods that learn must be fitted before; what they need
-    beyond the lists (item features, say) is not here. The program itself and the names of queries take their own room.
+    beyond the lists (item features, say) is not here. The program itself takes its own room, and a query is not split.
     Of each query ``top`` items are written, by default all, under the name ``tag``.
     """
     demand_threads("rank_files")
     _demand_alone(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
+    room = memory - INDEX * files.nbytes
+    if room <= 0:
+        raise DataError(
+            f"where {len(files.queries)} queries stand takes {size_text(INDEX * files.nbytes)}, more than the limit of "
+            f"memory, {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
+        )
+    at_once = concurrent_batches()
+    return rank_batches(files, model, out, size=max(room // (at_once + 1), LEAST), top=top, tag=tag)
+
+
+def concurrent_batches() -> int:
+    """How many batches are under way: while some wait for the interpreter, others compute."""
+    return 1 if threads() == 1 else threads() + 1
+
+
+def rank_batches(
+    files: QueryFiles,
+    model: Aggregator,
+    out: str | os.PathLike[str] | Writable,
+    *,
+    size: int,
+    top: int | None = None,
+    tag: str = OUR_TAG,
+) -> tuple[int, int]:
+    """As ``rank_files``, in batches of about ``size`` bytes."""
     if weights := getattr(model, "weights", None):
         model = copy(model).set_params(weights=by_expert(weights, files.aliases))
-    at_once = 1 if threads() == 1 else threads() + 1  # while some wait for the interpreter, others compute
-    size = min(max(memory // (at_once + 1), LEAST), files.most)
 
     def ranked(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
@@ -62,9 +87,9 @@ def rank_files(
         consensus = fitted.predict(data)
         return run_lines(rows_of(consensus, top, tag)), consensus
 
-    items, experts = 0, set[str]()
+    items, experts, batches = 0, set[str](), files.batches(min(size, files.most))
     with _destination(out) as write:
-        for text, consensus in _in_order(ranked, track(files.batches(size), "queries"), at_once):
+        for text, consensus in _in_order(ranked, track(batches, "queries"), concurrent_batches()):
             write(text)
             items += int(np.minimum(consensus.rankings.query_size, top or WHOLE).sum())
             experts.update(consensus.rankings.experts)

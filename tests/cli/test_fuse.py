@@ -80,9 +80,9 @@ def test_fuse_in_little_memory_prints_the_same(run: Run, runs: list[Path], tmp_p
     assert part.err.replace("part", "whole") == whole.err
 
 
-@pytest.mark.parametrize("size", ["much", "5XB", "MB"])
+@pytest.mark.parametrize("size", ["much", "5XB", "MB", "inf", "infGB", "nan", "-5MB", "0", "0.1"])
 def test_a_size_that_is_none_is_said(size: str, run: Run, runs: list[Path]) -> None:
-    told = run("fuse", *runs, "--memory", size)
+    told = run("fuse", *runs, f"--memory={size}")
     assert told.code == 2
     assert "a size is a number" in told.err
 

@@ -29,7 +29,7 @@ def runs(tmp_path: Path, samples: Path) -> Path:
 
 def test_files_of_a_folder_that_are_no_data_are_left_out_and_named(runs: Path, tmp_path: Path) -> None:
     plain = read(runs)
-    rank_files([runs], method("rrf"), tmp_path / "plain.run", memory=1)
+    rank_files([runs], method("rrf"), tmp_path / "plain.run", memory=10**6)
     others = {
         "bm25.run.eval": EVAL.encode(),
         "dense.run.eval": PER_QUERY.encode(),
@@ -43,7 +43,7 @@ def test_files_of_a_folder_that_are_no_data_are_left_out_and_named(runs: Path, t
     with pytest.warns(DataWarning, match=message):
         assert_same(read(runs), plain)
     with pytest.warns(DataWarning, match=message):
-        rank_files([runs], method("rrf"), tmp_path / "some.run", memory=1)
+        rank_files([runs], method("rrf"), tmp_path / "some.run", memory=10**6)
     assert (tmp_path / "some.run").read_bytes() == (tmp_path / "plain.run").read_bytes()
 
 
@@ -103,6 +103,6 @@ def test_names_in_any_script_do_not_hinder_aliases_of_streamed_runs(tmp_path: Pa
     path.write_text(
         "".join(f"q{q} Q0 блины{'é' * (i % 7)}{i} {i + 1} {300 - i} läufer\n" for q in range(3) for i in range(300))
     )
-    rank_files([path], method("rrf", weights={"words": 2}), tmp_path / "parts.run", memory=1)
+    rank_files([path], method("rrf", weights={"words": 2}), tmp_path / "parts.run", memory=10**6)
     first = (tmp_path / "parts.run").read_text().split()
     assert float(first[4]) == pytest.approx(2 / 61)

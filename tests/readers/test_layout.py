@@ -240,7 +240,7 @@ def test_a_wide_table_read_query_by_query_is_the_same(tmp_path: Path, values: st
         data = read(path)
     write(method("rrf").fit_predict(data), tmp_path / "whole.run")
     with pytest.warns(DataWarning, match=f"with {values}s") as caught:
-        rank_files([path], method("rrf"), tmp_path / "parts.run", memory=1)
+        rank_files([path], method("rrf"), tmp_path / "parts.run", memory=10**6)
     assert len(caught) == 1
     assert (tmp_path / "parts.run").read_bytes() == (tmp_path / "whole.run").read_bytes()
 

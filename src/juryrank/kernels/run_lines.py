@@ -4,7 +4,17 @@ import numpy as np
 
 from juryrank.kernels.decimals import HARD, ODD, decimal
 from juryrank.kernels.jit import kernel
-from juryrank.kernels.words import CROWDED, FIRST_ROOM, NEWLINE, line_end, number_of, same_word, with_room, word_end
+from juryrank.kernels.words import (
+    CROWDED,
+    FIRST_ROOM,
+    NEWLINE,
+    any_line_end,
+    copy_word,
+    number_of,
+    same_word,
+    with_room,
+    word_end,
+)
 
 WORDS = 6  # of a line; one less without a rank
 QUERY, EXPERT, ITEM, LIST, ENTRY, CAREFUL = range(6)  # kinds of things that are counted
@@ -100,24 +110,59 @@ def scan_runs(
 
 
 @kernel
-def query_starts(words, size, starts, stops):
-    """Where lines start whose first word differs from that of the line before, and where that word stops; how many.
+def query_starts(words, size, lines, starts, stops, tags):
+    """Where lines start whose first word differs from that of the line before, and where that word is; how many.
 
-    The first line counts; the ``size`` bytes end in a newline.
+    The first line counts. The ``size`` bytes end in a newline; a carriage return ends a line, too. ``tags`` gets start
+    and stop of the last word of the first line, and of the first one that differs from it.
     """
     data = words.view(np.uint8)
     count, line, word, stop = 0, 0, 0, 0
     while line < size:
         start = line
-        while data[start] == 32 or data[start] == 9 or 11 <= data[start] <= 12:
+        while is_blank(data[start]):
             start += 1
         end = start
-        while data[end] > 32 or not (data[end] == 32 or 9 <= data[end] <= 12):
+        while data[end] > 32 or not (is_blank(data[end]) or data[end] == NEWLINE or data[end] == 13):
             end = word_end(words, end) if data[end] > 32 else end + 1
-        if end > start and not same_word(words, start, end, words, word, stop):
-            starts[count], stops[count] = line, end
-            count += 1
+        after = any_line_end(words, end)
         if end > start:
+            if not same_word(words, start, end, words, word, stop):
+                lines[count], starts[count], stops[count] = line, start, end
+                count += 1
             word, stop = start, end
-        line = line_end(words, end) + 1
+            if tags[1, 0] < 0:
+                note_tag(words, data, start, after, tags)
+        line = after + 1
     return count
+
+
+@kernel
+def note_tag(words, data, start, stop, tags):
+    """Note the last word of data[start:stop] where it is the first, or the first that differs from that."""
+    while is_blank(data[stop - 1]):
+        stop -= 1
+    first = stop
+    while first > start and not is_blank(data[first - 1]):
+        first -= 1
+    if tags[0, 0] < 0:
+        tags[0, 0], tags[0, 1] = first, stop
+    elif not same_word(words, first, stop, words, tags[0, 0], tags[0, 1]):
+        tags[1, 0], tags[1, 1] = first, stop
+
+
+@kernel
+def is_blank(byte):
+    """Whether a byte is a blank inside a line."""
+    return byte == 32 or byte == 9 or 11 <= byte <= 12
+
+
+@kernel
+def copy_words(words, starts, stops, out):
+    """out = the words starts:stops, a newline after each; returns how many bytes that is."""
+    data, target = words.view(np.uint8), out.view(np.uint8)
+    at = 0
+    for w in range(len(starts)):
+        copy_word(data, starts[w], stops[w], target, at)
+        at += stops[w] - starts[w] + 1
+    return at

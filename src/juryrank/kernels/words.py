@@ -13,7 +13,7 @@ FIRST_ROOM = 1 << 10  # names that a table is made for; it grows
 ONE, HALF, BYTE_7, MOST = np.uint64(1), np.uint64(32), np.uint64(56), np.uint64(63)
 ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
 LOWS, BITS_7 = ~HIGHS, np.uint64(7)
-VISIBLE, NEWLINES = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES
+VISIBLE, NEWLINES, RETURNS = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES, np.uint64(13) * ONES
 FARTHEST = 256  # places from its own at which a name is looked for; good names need a fifth of that among millions
 CROWDED = -1  # the number of a name that has no place so near, because too many names share theirs
 FEW = 32  # keys up to which sorting by insertion is the fastest
@@ -51,6 +51,18 @@ def line_end(words, at):
     while True:
         found = eight(words, at) ^ NEWLINES
         marks = (found - ONES) & ~found & HIGHS
+        if marks != 0:
+            return at + first_of(marks)
+        at += 8
+
+
+@kernel
+def any_line_end(words, at):
+    """Where the first newline or carriage return is from ``at`` on."""
+    while True:
+        found = eight(words, at)
+        feed, back = found ^ NEWLINES, found ^ RETURNS
+        marks = (((feed - ONES) & ~feed) | ((back - ONES) & ~back)) & HIGHS
         if marks != 0:
             return at + first_of(marks)
         at += 8

@@ -105,14 +105,31 @@ def typed(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *, comma: b
 
 def names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
     """A column as text, null where something is missing."""
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise fail(0, f"text or whole numbers in column {header!r} (it is {column.dtype})")
-    if column.dtype.is_float():  # whole numbers with gaps come as floats from pandas: 7.0 is the name "7"
-        whole = column.fill_nan(None)
-        if whole.is_null().all() or (whole.drop_nulls() == whole.drop_nulls().round()).all():
-            column = whole.cast(pl.Int64, strict=False)
-    text = column.cast(pl.String)
-    return text.set(text == "", None) if len(text) else text
+    demand_names(column.dtype, header, fail)
+    frame = column.alias("x").to_frame()
+    whole = bool(frame.select(are_whole("x", column.dtype)).item())
+    return frame.select(name_texts("x", column.dtype, whole=whole)).to_series()
+
+
+def demand_names(dtype: pl.DataType, header: str, fail: Fail) -> None:
+    """A DataError for a column that cannot hold names."""
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise fail(0, f"text or whole numbers in column {header!r} (it is {dtype})")
+
+
+def are_whole(header: str, dtype: pl.DataType) -> pl.Expr:
+    """Whether a column has floats that are all whole, which pandas makes of whole numbers with gaps: 7.0 is named 7."""
+    if not dtype.is_float():
+        return pl.lit(False)
+    value = pl.col(header).fill_nan(None)
+    return ((value == value.round()) & (value.abs() < 2**63)).all()
+
+
+def name_texts(header: str, dtype: pl.DataType, *, whole: bool) -> pl.Expr:
+    """The names in a column as text, null where something is missing; ``whole`` is what ``are_whole`` says of it."""
+    value = pl.col(header).fill_nan(None) if dtype.is_float() else pl.col(header)
+    text = (value.cast(pl.Int64) if whole else value).cast(pl.String)
+    return pl.when(text != "").then(text)
 
 
 def as_numbers(column: pl.Series, header: str, fail: Fail, *, comma: bool = False) -> pl.Series:

@@ -17,14 +17,24 @@ SAMPLES, SAMPLE = 8, 1024  # places of a run that are looked at for its tags, an
 
 
 def named_apart(parts: Sequence[Long], sources: Sequence[Source]) -> list[Long]:
-    """The parts, where files of one expert each that share its name and a query are named after the files instead.
-
-    Files of one expert about different queries stay one expert.
-    """
+    """The parts, where files of one expert each that share its name and a query are named after the files instead."""
     tags = [_expert(part) for part in parts]
-    shared = {tag for tag, n in Counter(tag for tag in tags if tag).items() if n > 1 and _overlap(tag, tags, parts)}
+    return [
+        part
+        if part.entries is None or not name
+        else replace(part, entries=part.entries.with_columns(expert=pl.lit(name)))
+        for part, name in zip(parts, names_apart(tags, sources, lambda tag: _overlap(tag, tags, parts)), strict=True)
+    ]
+
+
+def names_apart(tags: Sequence[str], sources: Sequence[Source], overlap: Callable[[str], bool]) -> list[str]:
+    """A new name for each file of one expert (its tag) that shares the tag with others and a query with one of them.
+
+    It is nothing for other files: those of one expert about different queries stay one expert.
+    """
+    shared = {tag for tag, n in Counter(tag for tag in tags if tag).items() if n > 1 and overlap(tag)}
     if not shared:
-        return list(parts)
+        return [""] * len(tags)
     names = [source.stem if tag in shared else tag for source, tag in zip(sources, tags, strict=True)]
     again = {name for name, n in Counter(names).items() if n > 1}
     names = [str(s.path) if name in again else name for s, name in zip(sources, names, strict=True)]
@@ -33,11 +43,7 @@ def named_apart(parts: Sequence[Long], sources: Sequence[Source]) -> list[Long]:
         f"{count} files share the expert {min(shared)!r}{' or another' * (len(shared) > 1)}; they are named by file"
     )
     warnings.warn(message, DataWarning, stacklevel=4)
-    return [
-        part if part.entries is None or tag not in shared
-        else replace(part, entries=part.entries.with_columns(expert=pl.lit(name)))
-        for part, tag, name in zip(parts, tags, names, strict=True)
-    ]  # fmt: skip
+    return [name if tag in shared else "" for name, tag in zip(names, tags, strict=True)]
 
 
 def _expert(part: Long) -> str:

@@ -35,7 +35,7 @@ class Long:
 
     def build(self) -> Dataset:
         """The Dataset of these rows; with neither entries nor candidates, what is labelled gets the slots."""
-        entries = pl.DataFrame(schema=NOBODY) if self.entries is None else _with_ranks(self.entries)
+        entries = pl.DataFrame(schema=NOBODY) if self.entries is None else with_ranks(self.entries)
         candidates = self.candidates
         if self.entries is None and candidates is None and self.labels is not None:
             candidates = self.labels.select(SLOT)
@@ -125,8 +125,8 @@ def first_true(wrong: pl.Series) -> int | None:
     return None if found is None else int(found)
 
 
-def _with_ranks(entries: pl.DataFrame) -> pl.DataFrame:
-    """Entries that can be built from: where only some lists have scores, everything goes by rank."""
+def with_ranks(entries: pl.DataFrame, *, by_rank: bool | None = None) -> pl.DataFrame:
+    """Entries that can be built from: where only some lists have scores (``by_rank``), everything goes by rank."""
     if "weight" in entries.columns:
         entries = entries.with_columns(pl.col("weight").fill_null(1.0))
     if "list" in entries.columns:
@@ -139,4 +139,6 @@ def _with_ranks(entries: pl.DataFrame) -> pl.DataFrame:
     if entries["rank"].is_null().any():
         keys: list[str] = [c for c in ("query", "expert", "list") if c in entries.columns]
         entries = entries.with_columns(pl.coalesce("rank", rank_by_score(entries, keys)).alias("rank"))
-    return entries.drop("score") if entries["score"].is_null().any() else entries
+    if by_rank is None:
+        by_rank = entries["score"].is_null().any()
+    return entries.drop("score") if by_rank else entries

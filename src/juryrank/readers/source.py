@@ -152,7 +152,9 @@ def plain_lines(path: Path, data: bytes) -> bytes:
     """UTF-8 text with ``\\n`` at the end of lines, or the error that says why it is not."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
-    data = with_line_feeds(data.removeprefix(BYTE_ORDER_MARK))
+    while data.startswith(BYTE_ORDER_MARK):  # files that were joined may have several
+        data = data.removeprefix(BYTE_ORDER_MARK)
+    data = with_line_feeds(data)
     demand_text(path, data)
     return data
 

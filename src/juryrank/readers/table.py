@@ -56,7 +56,16 @@ def read_frame(frame: pl.DataFrame, columns: Columns = None, values: str | None 
 
 def rows_of(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail: Fail) -> Long:
     """What rows of a table say; ``expert`` is who speaks when no column says so."""
-    rows = named_rows(frame, chosen, fail)
+    read = rows_of_named(named_rows(frame, chosen, fail), chosen, name=name, expert=expert)
+    if read.entries is not None and not read.entries.height:
+        what = f"{'' if 'expert' not in chosen.found else 'an expert and '}a {' or '.join(chosen.ordered)}"
+        message = f"{name}: no row has {what}, so there are no lists, only items"
+        warnings.warn(message, DataWarning, stacklevel=4)
+    return read
+
+
+def rows_of_named(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) -> Long:
+    """What rows of a table say that are under our words already."""
     labels = rows.select(*SLOT, "label").drop_nulls("label").unique() if "label" in chosen.found else None
     if not chosen.ordered:
         bare = labels is None or rows["label"].is_null().any()
@@ -73,10 +82,6 @@ def rows_of(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail
         said = rows.select(pl.col("expert").is_not_null() & some).to_series()
         entries = rows.filter(said)
     entries = entries.drop("label", strict=False)
-    if not entries.height:
-        what = f"{'' if 'expert' not in chosen.found else 'an expert and '}a {' or '.join(chosen.ordered)}"
-        message = f"{name}: no row has {what}, so there are no lists, only items"
-        warnings.warn(message, DataWarning, stacklevel=4)
     if len(chosen.ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
     rest = rows.filter(~said).select(SLOT).unique(maintain_order=True)

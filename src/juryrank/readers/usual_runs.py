@@ -112,7 +112,7 @@ class Names:
 
     def in_natural_order(self) -> tuple[list[str], Ints]:
         """Names in natural order, and the place of each there."""
-        names = _split(self.text, self.size).to_list()
+        names = split(self.text, self.size).to_list()
         ordered = sorted(names, key=natural_key)
         place = {name: n for n, name in enumerate(ordered)}
         return ordered, np.array([place[name] for name in names], np.int64)
@@ -121,10 +121,10 @@ class Names:
         """Names in the order of their letters, and the place of each there."""
         place, ordered = np.empty(len(self), np.int32), np.empty_like(self.text, shape=self.size // 8 + 1)
         name_places(self.text, self.book, len(self), place, ordered)
-        return _split(ordered, self.size), place
+        return split(ordered, self.size), place
 
 
-def _split(text: NDArray[np.uint64], size: int) -> pl.Series:
+def split(text: NDArray[np.uint64], size: int) -> pl.Series:
     """The names in a text that has a newline after each."""
     joined = text.view(np.uint8)[: max(size - 1, 0)].tobytes().decode()
     return pl.Series([joined][:size], dtype=pl.String).str.split("\n").explode()

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import polars as pl
 
 from juryrank.readers.long import first_true
-from juryrank.readers.source import Source
+from juryrank.readers.source import BYTE_ORDER_MARK, Source
 
 BLANKS = b" \f\v"  # beside tab and line feed
 INDENTED = re.compile(rb"^[ \t\f\v]+", re.MULTILINE)
@@ -94,8 +94,9 @@ def _split_again(
 
 def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
     """Columns with the line they stand in: null for what is absent or no number, ``more`` for what is too much."""
+    marked = data.startswith(BYTE_ORDER_MARK)  # part of a name here, but polars would drop it at the very beginning
     frame = pl.read_csv(
-        data,
+        b"\n" + data if marked else data,
         has_header=False,
         separator=separator,
         quote_char=None,
@@ -104,7 +105,7 @@ def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tupl
         extra_columns="ignore",
         missing_columns="insert",
         row_index_name="line",
-        row_index_offset=1,
+        row_index_offset=0 if marked else 1,
     )
     return frame.filter(~pl.all_horizontal(pl.col(names).is_null()))
 
