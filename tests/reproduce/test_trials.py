@@ -49,6 +49,25 @@ def test_workers_give_the_values_that_one_gets_by_hand(trials: Trials) -> None:
     np.testing.assert_array_equal(trials.measured(juryrank.method("jury")), trials.values(rows[2]))
 
 
+@pytest.mark.parametrize("damage", ["empty", "cut short", "one bit", "text", "an older file"])
+def test_values_that_are_damaged_on_the_disk_are_measured_again(trials: Trials, damage: str) -> None:
+    trial = Trial.of("borda")
+    expected = trials.values(trial)
+    (path,) = (trials.context.out / "values").iterdir()
+    content = path.read_bytes()
+    changed = {
+        "empty": b"",
+        "cut short": content[:-50],
+        "one bit": content[:300] + bytes([content[300] ^ 1]) + content[301:],
+        "text": b"not an array",
+        "an older file": content[:-32],
+    }
+    path.write_bytes(changed[damage])
+    again = Trials(trials.context, trials.name, trials.data)
+    np.testing.assert_array_equal(again.values(trial), expected)
+    assert path.read_bytes() == content
+
+
 def test_one_of_each_family_is_started_first_and_the_last_rows_before_others() -> None:
     names = ["mc1", "mc2", "crf", "lambdarank", "mc3"]
     started = _to_start({Path(name): juryrank.method(name) for name in names})
