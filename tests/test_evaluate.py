@@ -98,9 +98,14 @@ def test_data_without_a_single_labelled_query_is_an_error():
 
 
 def test_items_in_the_wrong_case_are_an_error():
-    labels = {"q1": {"A": 1}, "q2": {"X": 2}}
+    labels = {"q1": {"A": 1, "B": 0}, "q2": {"X": 2}}
     with pytest.raises(DataError, match=r"no ranked item is judged .* all would match if case were ignored"):
         evaluate(RUN, labels, "RR")
+
+
+def test_two_items_in_the_wrong_case_may_be_right_and_are_a_warning():
+    with pytest.warns(DataWarning, match=r"no ranked item is judged .* all would match if case were ignored"):
+        assert evaluate(RUN, {"q1": {"A": 1}, "q2": {"X": 2}}, "RR")["RR"] == 0.0
 
 
 def test_a_run_that_finds_nothing_has_the_value_zero_with_a_warning():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus
-from juryrank.data.label_matching import items_of
+from juryrank.data.label_matching import SURE, items_of
 from juryrank.data.rankings import Floats, freeze
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.metrics import Metric, Truth, parse_metric
@@ -145,13 +145,14 @@ def evaluate(
 
 
 def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:
-    """Where no ranked item has a label: an error if other names would match, else a warning, as 0 may be right."""
+    """Where no ranked item has a label: an error if several other names would match, else a warning: 0 may be right."""
     told = [items_of(truth.known, thing.rankings) for thing in things.values() if len(thing.scores)]
     for text, cause in told:
-        if cause is not None:
+        if cause is not None and cause.count >= SURE:
             raise DataError(f"no ranked item is judged in any query with labels; {text}{cause}")
     if told:
-        text = f"no ranked item is judged in any of the {len(truth.queries)} queries with labels; {told[0][0]}"
+        names, cause = told[0]
+        text = f"no ranked item is judged in any of the {len(truth.queries)} queries with labels; {names}{cause or ''}"
         warnings.warn(text, DataWarning, stacklevel=3)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -17,13 +18,14 @@ from juryrank import cli
 from juryrank.errors import JuryrankWarning
 
 Ended = tuple[int, str, str]  # exit code, stdout, stderr
+NOTE = re.compile(r"\d+ of \d+ queries with labels are in no run; they are left out")
 
 
 def outcome(case: Case, run: Callable[[list[str]], Ended]) -> str:
     """answered, warned or refused, as for the library."""
     where = f"{case.kind} {case.seed} on the command line: {case.text}"
     code, out, err = run(case.command)
-    lines = [line for line in err.splitlines() if not line.startswith("compiling")]
+    lines = [line for line in err.splitlines() if not line.startswith("compiling") and not NOTE.fullmatch(line)]
     said = [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     assert code in (0, 1, 2), f"{where}: exit code {code}, {err[-500:]}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 20  # names of the shorter side that are searched for a prefix or suffix
 SEARCHED = 20_000  # names that they are searched in
-SURE = 3  # names that a cause must explain to be told though most names match
+SURE = 3  # names that a cause must explain where names that differ may be right: most match, or there are few
 CONVINCING = 10  # a cause must explain at least one name in this many
 
 
