@@ -10,6 +10,7 @@ from conftest import random_dataset
 from juryrank.data.build import from_array, from_dicts, from_long, from_orders, natural
 from juryrank.data.entries import ranks_from_scores
 from juryrank.errors import DataError, DataWarning
+from juryrank.methods import method
 
 
 def rows(*entries, columns=("query", "item", "expert", "rank")):
@@ -156,3 +157,12 @@ def test_shuffled_rows_make_the_same_data():
     one, other = from_long(frame).rankings, from_long(frame.sample(fraction=1, shuffle=True, seed=3)).rankings
     for field in ("slot_ptr", "slot_item", "list_expert", "entry_slot", "entry_rank"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+
+
+def test_a_table_with_ranks_and_gaps_among_its_scores_goes_by_rank():
+    rows = {"query": ["q"] * 4, "expert": ["a", "a", "b", "b"], "item": ["x", "y", "y", "x"], "rank": [1, 2, 1, 2]}
+    with pytest.warns(DataWarning, match="1 of 2 lists have no scores"):
+        data = from_long(pl.DataFrame({**rows, "score": [5.0, 1.0, None, None]}))
+    assert method("combsum").fit_predict(data).to_dict() == {"q": {"x": 1.0, "y": 1.0}}
+    without = pl.DataFrame({**rows, "score": [None] * 4}, schema_overrides={"score": pl.Float64})
+    assert from_long(without).rankings.entry_score is None

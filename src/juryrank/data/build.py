@@ -106,6 +106,8 @@ def _rankings(
     if rank is None:
         assert score is not None
         rank = ranks_from_scores(lists.code, score)
+    elif score is not None:
+        score = scores_of_all(lists.code, score, source)
     order = sorted_order(lists.code, rank, entry_slot)
     return Rankings(
         queries=tuple(queries.to_list()),
@@ -157,6 +159,17 @@ def _check_labels(frame: pl.DataFrame, value: Floats, source: str) -> None:
             f"{source}: labels must be numbers of at most {LARGEST_LABEL:g}, but item {row['item']!r} of query "
             f"{row['query']!r} has {value[bad[0]]}; leave out the labels of items that are not judged"
         )
+
+
+def scores_of_all(list_code: Ints, score: Floats, source: str) -> Floats | None:
+    """The scores beside ranks where all entries have one; else None, and the lists without are counted."""
+    if (known := np.isfinite(score)).all():
+        return score
+    lacking, n_lists = len(np.unique(list_code[~known])), len(np.unique(list_code))
+    if lacking < n_lists or known.any():
+        message = f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
+        warnings.warn(message, DataWarning, stacklevel=3)
+    return None
 
 
 def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
