@@ -9,8 +9,8 @@ demo: $(VENV)/.demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked.
 test: lint types
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q tests/kernels
-	$(PY) -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n auto tests/kernels
+	$(PY) -m pytest -q -n auto
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check

@@ -41,7 +41,7 @@ def size_text(size: int) -> str:
     """Bytes as a message shows them.
 
     >>> size_text(4 * 2**30), size_text(1500)
-    ('4.3 GB', '1.5 KB')
+    ('4.29 GB', '1.5 KB')
     """
     unit = next((unit for unit in ("GB", "MB", "KB") if size >= UNITS[unit]), "")
     return f"{size / UNITS[unit]:.3g} {unit or 'bytes'}"
