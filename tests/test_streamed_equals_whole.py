@@ -21,7 +21,7 @@ from juryrank.readers.by_query import QueryFiles
 from juryrank.readers.trec_run import rows_of
 from juryrank.streaming import rank_batches
 
-BY_DESIGN = ("must stand together", "needs a column 'query'", "cannot be read query by query")
+BY_DESIGN = ("must stand together", "needs a column 'query'", "cannot be read query by query", "looks like qrels")
 METHODS = ("rrf", "combsum", "borda")
 Row = tuple[int, str, str, int, float]  # query, item, expert, rank, score
 
