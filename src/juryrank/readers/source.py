@@ -119,7 +119,7 @@ def content_of(path: Path, file: BinaryIO | TextIO) -> bytes:
 def unpacked(path: Path, data: bytes) -> Source:
     """The content of a file at ``path``, decompressed and known to be text or Parquet."""
     data = _unpacked(path, data)
-    if not data.strip():
+    if not data or data.isspace():
         raise DataError(f"{path}: the file is empty")
     if data.startswith(PARQUET):
         return Source(path, data)
