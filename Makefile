@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint types oldest bench quality docs picture changelog clean
+.PHONY: demo test lint types oldest attack bench quality docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -29,6 +29,10 @@ oldest: $(VENV)/.dev
 	$(PY) -m pip --python $(OLDEST)/bin/python install -q -r $(OLDEST)/requirements.txt
 	PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py \
 	  tests/cli/test_evaluate.py tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
+
+# What damages, injects, kills and forks, with large counts.
+attack: $(VENV)/.dev
+	$(PY) tests/attack.py
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/juryrank bench --out build/bench
