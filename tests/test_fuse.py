@@ -53,6 +53,7 @@ def test_many_queries_come_back_by_query():
     }
 
 
+@pytest.mark.filterwarnings("ignore:.* lists have no scores")
 def test_every_kind_of_method_takes_one_query():
     lists = [["a", "b", "c"], ["b", "a"], {"a": 0.5, "c": 0.1}]
     for name in ("kemeny", "mc4", "copeland", "combmnz", "isr"):

@@ -298,6 +298,7 @@ def test_an_empty_list_leaves_the_scores_of_the_others():
         assert fuse({"x": {"a": 5.0, "b": 2.5}, "y": empty}, "combsum", norm="none") == {"a": 5.0, "b": 2.5}
 
 
+@pytest.mark.filterwarnings("ignore:.* lists have no scores")
 @pytest.mark.parametrize("name", ["rrf", "combsum", "borda"])
 @pytest.mark.parametrize("bad", [nan, inf, -inf, None, "nan"])
 @pytest.mark.parametrize("shape", ["dict", "tuples", "objects", "dicts"])
@@ -503,3 +504,10 @@ def test_an_item_twice_in_a_list_with_scores_leaves_no_gap_beside_lists_without(
 @pytest.mark.parametrize("name", ["rrf", "borda", "combsum", "copeland", "kemeny"])
 def test_no_lists_give_no_items(name):
     assert fuse({}, name) == fuse({"x": []}, name) == {}
+
+
+def test_scores_that_are_not_used_beside_lists_in_order_are_reported():
+    mixed = {"a": ["x", "y"], "b": {"x": 0.2, "y": 0.9}, "c": []}
+    with pytest.warns(DataWarning, match="1 of 2 lists have no scores, so that methods that use scores go by rank"):
+        assert fuse(mixed, "combsum") == {"x": 1.0, "y": 1.0}
+    assert fuse(mixed, "borda") == {"x": 1.0, "y": 1.0}  # which uses no scores, so nothing is lost

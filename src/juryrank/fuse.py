@@ -178,12 +178,14 @@ def _by_dataset(runs: dict[str, dict[str, Listed]], model: Aggregator, values: s
     """The ranking of every query, also of one without a single item."""
     from copy import copy
 
-    from juryrank.data.build import from_dicts
+    from juryrank.data.build import from_heads, warn_of_lists_without_scores
 
     own = as_texts([item for queries in runs.values() for listed in queries.values() for item in listed.items])[1]
     if own is not None:
         runs = {e: {q: Listed(list(map(str, of.items)), of.numbers) for q, of in qs.items()} for e, qs in runs.items()}
-    data = from_dicts(runs, values=values)
+    if model.uses_scores and values == "score":
+        warn_of_lists_without_scores([listed for queries in runs.values() for listed in queries.values()])
+    data = from_heads([(e, query, listed) for e, queries in runs.items() for query, listed in queries.items()], values)
     here = model.for_experts(data.experts)
     fused = (here if getattr(here, "_fitted", False) else copy(here).fit(data)).consensus(data).to_dict()
     for queries in runs.values():

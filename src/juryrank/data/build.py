@@ -167,8 +167,7 @@ def scores_of_all(list_code: Ints, score: Floats, source: str) -> Floats | None:
         return score
     lacking, n_lists = len(np.unique(list_code[~known])), len(np.unique(list_code))
     if lacking < n_lists or known.any():
-        message = f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
-        warnings.warn(message, DataWarning, stacklevel=3)
+        warnings.warn(_without_scores(source, lacking, n_lists), DataWarning, stacklevel=3)
     return None
 
 
@@ -201,7 +200,9 @@ def from_dicts(
     as ranx and pytrec_eval use; ``values="rank"`` says that the numbers are ranks (small is best), not scores (large
     is best). Items stand in the natural order of their names.
 
-    >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": ["y", "x"]}}, labels={"q": {"x": 1}})
+    Where some lists have scores and others only an order, all lists go by rank.
+
+    >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 0.5, "x": 0.1}}}, labels={"q": {"x": 1}})
     Dataset(1 queries, 2 slots, 2 experts, 2 lists, 4 entries, 1 labels)
     """
     if values not in ("score", "rank"):
@@ -214,10 +215,23 @@ def from_dicts(
             raise DataError(f"expert {expert!r}: {{query: list}} is needed, got {type(queries).__name__}")
         for query, listed in unique_names(queries, f"expert {expert!r}: query").items():
             heads.append((expert, query, as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)))
-    return _from_heads(heads, values, None if labels is None else _label_frame(labels))
+    return from_heads(heads, values, None if labels is None else _label_frame(labels))
 
 
-def _from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.DataFrame | None) -> Dataset:
+def warn_of_lists_without_scores(lists: Sequence[Listed]) -> None:
+    """A DataWarning where some lists have scores and others only an order, for methods that would use scores."""
+    filled = [listed for listed in lists if listed.items]
+    lacking = sum(listed.numbers is None for listed in filled)
+    if 0 < lacking < len(filled):
+        warnings.warn(_without_scores("the data", lacking, len(filled)), DataWarning, stacklevel=5)
+
+
+def _without_scores(source: str, lacking: int, n_lists: int) -> str:
+    return f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
+
+
+def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.DataFrame | None = None) -> Dataset:
+    """A Dataset from the expert, the query and the content of each list."""
     items: list[Any] = []
     numbers: list[float] = []
     sizes = np.zeros(len(heads), np.int64)

@@ -50,6 +50,7 @@ class Aggregator(ABC):
     name: ClassVar[str]
     supervised: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False  # item features, beside the lists
+    uses_scores: ClassVar[bool] = False  # of the lists, where they have some; others go by rank alone
     cost: ClassVar[Cost] = Cost("entries", 500.0)  # in time, of methods that need no labels
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
     weight_of_list: ClassVar[str] = COPIES  # documented, and tested where it is this

@@ -33,6 +33,7 @@ class Comb(Aggregator):
     Lists without scores get the score (worst rank + 1 - rank). An item that nobody ranks comes last.
     """
 
+    uses_scores = True
     norm: str = param("min-max", "; ".join(f"{n}: {doc}" for n, doc in NORMS.items()), choices=tuple(NORMS))
     missing: str = missing_param("ignore", "ignore", "last")
 

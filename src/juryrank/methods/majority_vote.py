@@ -28,6 +28,7 @@ class MajorityVote(Aggregator):
     """
 
     name = "majority-vote"
+    uses_scores = True
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("ignore", "ignore", "last")
     threshold: float = param(0.5, "scores from here on are votes for the item")
