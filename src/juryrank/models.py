@@ -64,7 +64,8 @@ def from_json(text: str, source: str = "the model") -> Aggregator:
     except json.JSONDecodeError as error:
         raise DataError(f"{source}:{error.lineno}: not a juryrank model, or cut short: {error.msg}") from None
     except ValueError as error:  # a number of thousands of digits, a key that is there twice
-        raise DataError(f"{source}: not a juryrank model: {error}") from None
+        told = str(error).partition("; use sys.")[0]  # Python's advice is not for readers of files
+        raise DataError(f"{source}: not a juryrank model: {told}") from None
     except RecursionError:
         raise DataError(f"{source}: not a juryrank model: it is nested too deeply") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
