@@ -489,8 +489,8 @@ def test_pairs_generators_and_repeated_items_load_neither_numba_nor_polars():
 def test_no_warning_for_everyday_lists():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fuse({"x": [("a", 1), ("b", 0)], "y": [("a", 3.5)]})
-        fuse([[1, 2], [2, 3]], weights={"1": 2, "2": 0})
+        assert list(fuse({"x": [("a", 1), ("b", 0)], "y": [("a", 3.5)]})) == ["a", "b"]
+        assert list(fuse([[1, 2], [2, 3]], weights={"1": 2, "2": 0})) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["one query", "many queries"])

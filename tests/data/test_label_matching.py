@@ -121,7 +121,11 @@ ORDINARY: dict[str, Judged] = {
 def test_ordinary_labels_are_joined_without_a_word(labels: Judged) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        joined(labels)
+        data = joined(labels)
+    asked = {(q, item): value for q in QUERIES for item, value in labels.get(q, {}).items() if item in ITEMS}
+    found = data.slot_labels
+    names = [(q, item) for q in data.queries for item in ITEMS]
+    assert {name: value for name, value in zip(names, found.tolist(), strict=True) if value == value} == asked
 
 
 def test_every_way_of_joining_checks(tmp_path: Path) -> None:

@@ -52,22 +52,28 @@ def finite_or_refused(name: str, data: Dataset, **params) -> np.ndarray | None:
 
 @every_method
 def test_labels_of_any_size_give_finite_scores_or_an_error(name):
-    for highest in (5.0, 31.0, 100.0, 1000.0, 2000.0, 1e9, 1e50):
-        finite_or_refused(name, scored(labels=(highest, 0.0, 1.0, 0.0)))
+    answered = {
+        highest: finite_or_refused(name, scored(labels=(highest, 0.0, 1.0, 0.0))) is not None
+        for highest in (5.0, 31.0, 100.0, 1000.0, 2000.0, 1e9, 1e50)
+    }
+    assert all(answers for highest, answers in answered.items() if highest <= 1000.0)  # 2^1000 is a number
 
 
 @every_method
 def test_scores_of_any_size_give_finite_scores_or_an_error(name):
     for factor in (HUGE, TINY, 1e200, 1e-200):
-        finite_or_refused(name, scored(factor))
+        assert finite_or_refused(name, scored(factor)) is not None
     finite_or_refused(name, from_dicts({"x": {"q": {"a": 1e308, "b": -1e308, "c": 0.0}}, "y": {"q": {"c": 1.0}}}))
 
 
 @every_method
 def test_weights_of_any_size_give_finite_scores_or_an_error(name):
     data = random_dataset(1)
-    for weights in ((1e308,), (1.7e308, 1.0), (1e50, 1e-50), (1e-300,), (5e-324, 1.0)):
+    for weights in ((1e308,), (1.7e308, 1.0)):
+        assert finite_or_refused(name, reweighted(data, weights)) is None
+    for weights in ((1e50, 1e-50), (5e-324, 1.0)):
         finite_or_refused(name, reweighted(data, weights))
+    assert finite_or_refused(name, reweighted(data, (1e-300,))) is not None
     if "weights" in method(name).params():
         for weight in (1e308, 1e50, 1e-300):
             finite_or_refused(name, data, weights={"e0": weight})

@@ -11,6 +11,7 @@ from juryrank.cli import completion, interrupts, options, results
 from juryrank.cli.screen import bars, note
 
 if TYPE_CHECKING:
+    from juryrank.compare import Comparison
     from juryrank.compare.trial import Trial
     from juryrank.data import Dataset, Fold
 
@@ -90,19 +91,13 @@ def run(
     announce(trial, quiet=quiet)
 
     def deliver() -> None:
-        if (finished := trial.finished()) or trial.failed:
-            if len(finished) + len(trial.failed) < len(trial.chosen):
-                note(f"interrupted: {len(finished)} of {len(trial.chosen)} methods are finished", quiet=quiet)
-            found = trial.result()
+        if (found := result_so_far(trial, quiet=quiet)) is not None:
             results.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
             if plot is not None:
                 found.plot(plot)
 
-    width = max(map(len, trial.chosen))
     with interrupts.delivered(deliver), bars(quiet=quiet) as show:
-        trial.run(
-            lambda work: show(work, "comparing"), lambda label: note(result_line(trial, label, width), quiet=quiet)
-        )
+        trial.run(lambda work: show(work, "comparing"), lambda label: note(result_line(trial, label), quiet=quiet))
 
 
 def check_outputs(plot: Path | None, out: Path | None, form: str | None) -> None:
@@ -145,10 +140,21 @@ def announce(trial: Trial, *, quiet: bool) -> None:
         note(f"left out for their time: {told}; {more}", quiet=quiet)
 
 
-def result_line(trial: Trial, label: str, width: int) -> str:
+def result_so_far(trial: Trial, *, quiet: bool) -> Comparison | None:
+    """The comparison of the methods that are finished, where there are any."""
+    finished = len(trial.finished())
+    if not finished and not trial.failed:
+        return None
+    if finished + len(trial.failed) < len(trial.chosen):
+        note(f"interrupted: {finished} of {len(trial.chosen)} methods are finished", quiet=quiet)
+    return trial.result()
+
+
+def result_line(trial: Trial, label: str) -> str:
     """One finished method: its means, and the seconds it took."""
     from juryrank.report import number
 
+    width = max(map(len, trial.chosen))
     percent = trial.convention == "letor"
     means = [f"{m} {number(v, percent)}" for m, v in zip(trial.metrics, trial.means(label).tolist(), strict=True)]
     return "  ".join([label.ljust(width), *means, f"{sum(trial.seconds[label]):.2f} s"])
