@@ -148,7 +148,8 @@ def test_a_folder_that_others_may_write_to_is_not_used(warm, tmp_path, mode):
     folder = copied(warm, tmp_path)
     (folder / "juryrank").chmod(mode)
     (remark,), warned = run(folder, spare=tmp_path)
-    assert f"{folder}/juryrank may be written by other users, whose code would be run; {cache.ADVICE}" in remark
+    trouble = "may be written by other users, whose code would be run (chmod go-w makes it safe)"
+    assert f"{folder}/juryrank {trouble}; {cache.ADVICE}" in remark
     assert warned == []
 
 

@@ -74,7 +74,9 @@ def _checked(place: Folder, make: bool) -> Folder:
         if found.st_uid not in (ROOT, os.geteuid()):
             return Folder(place.path, "belongs to another user, whose code would be run")
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return Folder(place.path, "may be written by other users, whose code would be run")
+            return Folder(
+                place.path, "may be written by other users, whose code would be run (chmod go-w makes it safe)"
+            )
     if make and not os.access(path, os.W_OK):
         return Folder(place.path, "is not writable")
     return place

@@ -91,7 +91,7 @@ class Aggregator(ABC):
         return self.consensus(data)
 
     def consensus(self, data: Dataset) -> Consensus:
-        """As ``predict`` of a fitted model, without a word about experts that it does not know."""
+        """As ``predict`` of a fitted model, without the warning about unknown experts."""
         check_list_weights(data.rankings)
         out = np.zeros(data.rankings.n_slots)
         with arithmetic(self.name):
