@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint types oldest attack bench quality docs picture changelog clean
+.PHONY: demo test lint types oldest attack bench reproduce docs picture changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -35,10 +35,10 @@ attack: $(VENV)/.dev
 	$(PY) tests/attack.py
 
 bench: $(VENV)/.bench
-	$(VENV)/bin/juryrank bench --out build/bench
+	$(PY) -m studies bench --out build/bench
 
-quality: $(VENV)/.dev
-	$(VENV)/bin/juryrank reproduce --data ../shared/data --out build/reproduced
+reproduce: $(VENV)/.dev
+	$(PY) -m studies reproduce --data ../shared/data --out build/reproduced
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict

@@ -30,22 +30,22 @@ PARTS = {
         {"EVERYDAY": "40000"},
         "shapes, TREC runs, tables, labels and comparisons, damaged or not, beside a slow independent reading",
     ),
-    "text": Part(("tests/readers/test_fuzz.py", "tests/readers/test_sources.py"), {}, "damaged text of every format"),
+    "text": Part(("tests/files/test_fuzz.py", "tests/files/test_sources.py"), {}, "damaged text of every format"),
     "parquet": Part(
-        ("tests/readers/test_damaged_parquet.py",), {"JURYRANK_PARQUET": "10000"}, "damaged Parquet beside pyarrow"
+        ("tests/files/test_damaged_parquet.py",), {"JURYRANK_PARQUET": "10000"}, "damaged Parquet beside pyarrow"
     ),
     "streamed": Part(
         ("tests/test_streamed_equals_whole.py",), {"JURYRANK_STREAMED": "3000"}, "streamed reading beside whole reading"
     ),
     "limits": Part(
-        ("tests/readers/test_limits.py", "tests/readers/test_growth.py"), {}, "bombs, endless files, colliding names"
+        ("tests/files/test_limits.py", "tests/files/test_growth.py"), {}, "bombs, endless files, colliding names"
     ),
     "models": Part(
         ("tests/test_model_damage.py",), {"JURYRANK_DAMAGE": "400"}, "damaged models of every method, bounds checked"
     ),
     "names": Part(
         (
-            "tests/readers/test_hostile_names.py",
+            "tests/files/test_hostile_names.py",
             "tests/test_report_escapes.py",
             "tests/export",
             "tests/test_figures.py",
@@ -53,7 +53,7 @@ PARTS = {
         {},
         "hostile names over all writers, reports and exports",
     ),
-    "writes": Part(("tests/readers/test_atomic.py",), {}, "kills, threads, links and modes during writes"),
+    "writes": Part(("tests/files/test_atomic.py",), {}, "kills, threads, links and modes during writes"),
     "forks": Part(("tests/test_forks.py",), {}, "forked children and a pre-fork server"),
     "cache": Part(("tests/kernels/test_cache.py",), {}, "damaged compiled code, full disks, no home"),
     "interrupts": Part(("tests/cli/test_interrupts.py", "tests/cli/test_broken_stdout.py"), {}, "Ctrl-C, full stdout"),

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import random_dataset
-from juryrank.compare import compare, prepare
-from juryrank.compare.folds import seeded_folds
-from juryrank.compare.plan import estimate
-from juryrank.compare.significance import half_width, holm, randomisation, randomisations, t_test, win_tie_loss
-from juryrank.compare.spec import parse_method, split_methods
 from juryrank.data import Dataset, Fold
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.compare import compare, prepare
+from juryrank.evaluation.evaluate import evaluate
+from juryrank.evaluation.folds import seeded_folds
+from juryrank.evaluation.plan import estimate
+from juryrank.evaluation.significance import half_width, holm, randomisation, randomisations, t_test, win_tie_loss
+from juryrank.evaluation.spec import parse_method, split_methods
 from juryrank.methods import METHODS, RRF, Aggregator, consensus_methods, method
 from juryrank.methods.cost import Cost
 from juryrank.params import param

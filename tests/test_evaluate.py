@@ -10,7 +10,7 @@ from conftest import random_dataset
 from juryrank.data import Consensus, Dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.evaluate import evaluate
 from juryrank.metrics import NDCG, judge
 
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 1.0, "y": 2.0}}

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 import juryrank
+from juryrank._explain import explain
+from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError, DataWarning, UnknownNameError
-from juryrank.explain import explain
 from juryrank.figures import check_picture, drawing, drawn, drawn_names
-from juryrank.leaderboard import leaderboard
 
 pytest.importorskip("matplotlib")
 

@@ -20,7 +20,7 @@ import numpy as np
 import juryrank
 from juryrank.data.build import from_array, from_dicts, from_orders
 from juryrank.explain import explain
-from juryrank.readers.judgements import from_dict
+from juryrank.io.judgements import from_dict
 from juryrank.streaming import rank_files
 
 demo, folder = sys.argv[1:]
@@ -109,7 +109,7 @@ def test_a_forked_process_does_the_same_or_refuses_at_once(tmp_path):
 
 BEFORE_POLARS = """
 import multiprocessing, sys
-import juryrank, juryrank.readers
+import juryrank, juryrank.io
 
 def read(path):
     return len(juryrank.read(path))

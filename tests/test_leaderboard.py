@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 import juryrank
+from juryrank._leaderboard import leaderboard
+from juryrank._leaderboard.bootstrap import resampled
+from juryrank._leaderboard.pool import fitted, pooled
 from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
-from juryrank.leaderboard import leaderboard
-from juryrank.leaderboard.bootstrap import resampled
-from juryrank.leaderboard.pool import fitted, pooled
 from juryrank.methods import BradleyTerry, PlackettLuce, method
 
 STRENGTH = np.array([1.2, 0.6, 0.2, 0.0, -0.5, -1.5])

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
+from juryrank._leaderboard import leaderboard
+from juryrank._leaderboard.information import covariance
+from juryrank._leaderboard.pool import fitted, pooled
 from juryrank.data.build import from_orders
 from juryrank.data.comparisons import from_pairs
 from juryrank.errors import ParameterError
-from juryrank.leaderboard import leaderboard
-from juryrank.leaderboard.information import covariance
-from juryrank.leaderboard.pool import fitted, pooled
 from juryrank.methods import BradleyTerry, PlackettLuce, Thurstone
 from juryrank.methods import method as make
 

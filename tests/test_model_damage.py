@@ -14,7 +14,7 @@ from conftest import random_dataset
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.methods import METHODS, method
 from juryrank.methods.base import Aggregator
-from juryrank.methods.learned import declared
+from juryrank.methods.learned_fields import declared
 from juryrank.models import save
 
 CASES = int(os.environ.get("JURYRANK_DAMAGE", "15"))  # of each model; 400 take two minutes

@@ -9,11 +9,11 @@ import re
 import pytest
 
 from conftest import random_dataset
-from juryrank.compare import compare
+from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_dicts
 from juryrank.errors import UnknownNameError
-from juryrank.evaluate import evaluate
-from juryrank.leaderboard import leaderboard
+from juryrank.evaluation.compare import compare
+from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import RRF
 from juryrank.report import FORMATS, Table, chance, notebook_html, number
 from juryrank.report.latex import latex_table

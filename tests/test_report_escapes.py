@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 import juryrank
 from juryrank.data.build import from_dicts
-from juryrank.evaluate import Evaluation
+from juryrank.evaluation.evaluate import Evaluation
 from juryrank.report import FORMATS, Table, html_table, markdown_table, visible
 from juryrank.report.escapes import spreadsheet
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import juryrank
-from juryrank.compare import compare
+from juryrank._explain import explain
+from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_dicts
-from juryrank.evaluate import evaluate
-from juryrank.explain import explain
-from juryrank.leaderboard import leaderboard
+from juryrank.evaluation.compare import compare
+from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import RRF, method
 from juryrank.report import Table
 from juryrank.report.layout import cut, cut_apart, table_lines

@@ -19,8 +19,8 @@ import pytest
 import juryrank
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataWarning, JuryrankError
-from juryrank.readers.by_query import QueryFiles
-from juryrank.readers.trec_run import rows_of
+from juryrank.io.by_query import QueryFiles
+from juryrank.io.formats.trec_run import rows_of
 from juryrank.streaming import rank_batches
 
 BY_DESIGN = ("must stand together", "needs a column 'query'", "cannot be read query by query", "looks like qrels")

@@ -12,9 +12,9 @@ import pytest
 
 import juryrank
 from juryrank.errors import DataError, DataWarning
+from juryrank.io import by_query
+from juryrank.io.run_file import RunFile
 from juryrank.methods import Aggregator
-from juryrank.readers import by_query
-from juryrank.readers.run_file import RunFile
 from juryrank.streaming import rank_batches, rank_files
 
 EXPERTS = ("bm25", "dense", "sparse")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import juryrank.forks  # noqa: F401 (must know of every fork)
 
 if TYPE_CHECKING:
-    from juryrank.compare import compare
+    from juryrank._leaderboard import leaderboard
     from juryrank.data import Consensus, Dataset, Labels, Rankings
     from juryrank.errors import DataWarning, JuryrankError
-    from juryrank.evaluate import evaluate
+    from juryrank.evaluation.compare import compare
+    from juryrank.evaluation.evaluate import evaluate
     from juryrank.fuse import fuse
-    from juryrank.leaderboard import leaderboard
+    from juryrank.io import read, write
     from juryrank.methods import METHODS, method
     from juryrank.metrics import METRICS, parse_metric
     from juryrank.models import load, save
-    from juryrank.readers import read, write
 
 __version__ = "0.1.0"
 
@@ -54,16 +54,16 @@ _HOME = {
     "JuryrankError": "errors",
     "Labels": "data",
     "Rankings": "data",
-    "compare": "compare",
-    "evaluate": "evaluate",
+    "compare": "evaluation",
+    "evaluate": "evaluation",
     "fuse": "fuse",
-    "leaderboard": "leaderboard",
+    "leaderboard": "_leaderboard",
     "load": "models",
     "method": "methods",
     "parse_metric": "metrics",
-    "read": "readers",
+    "read": "io",
     "save": "models",
-    "write": "readers",
+    "write": "io",
 }
 
 

@@ -27,7 +27,7 @@ DTYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "bool": "|b1"}
 
 def save(model: Aggregator, path: str | os.PathLike[str]) -> None:
     """Write a fitted method to a JSON file, whole or not at all."""
-    from juryrank.readers.atomic import save as save_bytes
+    from juryrank.io.atomic import save as save_bytes
 
     save_bytes(Path(path), to_json(model).encode())
 

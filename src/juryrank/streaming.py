@@ -18,14 +18,14 @@ from juryrank.data import Consensus
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError, DataWarning
 from juryrank.forks import demand_threads
+from juryrank.io.atomic import Writable, replacing
+from juryrank.io.by_query import QueryFiles
+from juryrank.io.experts import by_expert
+from juryrank.io.formats.trec_run import OUR_TAG, rows_of
+from juryrank.io.limits import size_text
 from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
-from juryrank.readers.atomic import Writable, replacing
-from juryrank.readers.by_query import QueryFiles
-from juryrank.readers.experts import by_expert
-from juryrank.readers.limits import size_text
-from juryrank.readers.trec_run import OUR_TAG, rows_of
 
 WHOLE = 1 << 62  # more items than a query has
 INDEX = 2  # times its size is what an index takes with what is left over from making it, as measured

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import DEMO, Run
+from juryrank.io import read
 from juryrank.methods import method
 from juryrank.models import save
-from juryrank.readers import read
 
 BATTLES = DEMO.with_name("battles.csv")
 FULL = Path("/dev/full")

@@ -23,9 +23,9 @@ ELSEWHERE = """
 import hashlib, os, sys, time
 from pathlib import Path
 from juryrank.cli import interrupts
-from juryrank.readers.atomic import replacing
-from juryrank.reproduce.experiment import Context
-from juryrank.reproduce.workers import workers
+from juryrank.io.atomic import replacing
+from studies.papers.experiment import Context
+from studies.papers.workers import workers
 
 def long_step():  # compiled, and no signal ends it
     print("ready", flush=True)

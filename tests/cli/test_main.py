@@ -84,7 +84,7 @@ def test_ctrl_c_ends_quietly(run: Run, runs: list[Path], monkeypatch: pytest.Mon
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("juryrank.readers.read", interrupt)
+    monkeypatch.setattr("juryrank.io.read", interrupt)
     assert run("fuse", *runs) == Outcome(130, "", "")
 
 
@@ -104,7 +104,7 @@ def test_a_bug_keeps_its_traceback(run: Run, runs: list[Path], monkeypatch: pyte
     def stumble(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("juryrank.readers.read", stumble)
+    monkeypatch.setattr("juryrank.io.read", stumble)
     monkeypatch.setattr(sys, "argv", ["juryrank", "fuse", str(runs[0])])
     with warnings.catch_warnings(), pytest.raises(ZeroDivisionError):
         cli.main()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Run
-from juryrank import readers
+from juryrank import io as readers
 from juryrank.cli import screen
 from juryrank.errors import DataWarning
 from juryrank.progress import remark, track

@@ -17,8 +17,8 @@ from juryrank.data import Dataset
 from juryrank.data.build import from_long
 from juryrank.errors import DataWarning, JuryrankError
 from juryrank.fuse import fuse
+from juryrank.io import read
 from juryrank.kernels.ragged import parents
-from juryrank.readers import read
 
 Make = Callable[[int], Case]
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import juryrank
+from juryrank._explain import explain
+from juryrank._explain.alone import alone
 from juryrank.data.build import from_dicts, from_long
-from juryrank.explain import explain
-from juryrank.explain.alone import alone
 from juryrank.methods import method
 
 ORDERS = {"x": ("abcd", "dcba"), "twin": ("abcd", "dcba"), "y": ("cabd", "bacd"), "z": ("dbca", "acbd")}

@@ -14,11 +14,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import juryrank
 from conftest import random_dataset
+from juryrank._explain import contributions, explain
+from juryrank._explain.redundancy import redundancy
+from juryrank._explain.without import leave_one_out
 from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, UnknownNameError
-from juryrank.explain import contributions, explain
-from juryrank.explain.redundancy import redundancy
-from juryrank.explain.without import leave_one_out
 from juryrank.methods import METHODS, method
 
 DEMO = Path(juryrank.__file__).parent / "demo"

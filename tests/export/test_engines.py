@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 
 import juryrank
 from conftest import random_dataset
-from juryrank.compare.folds import splits_of
+from juryrank._export import ENGINES, export
+from juryrank._export.engines import nearest_rrf
+from juryrank._export.nearest import Likeness, divided, multiplied, nearest
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning
-from juryrank.export import ENGINES, export
-from juryrank.export.engines import nearest_rrf
-from juryrank.export.nearest import Likeness, divided, multiplied, nearest
+from juryrank.evaluation.folds import splits_of
 from juryrank.methods import method
 
 

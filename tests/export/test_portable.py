@@ -15,10 +15,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import juryrank
+from juryrank._export import export, position_table
 from juryrank.data import Consensus, Dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, UnknownNameError
-from juryrank.export import export, position_table
 from juryrank.methods import method
 
 AWKWARD = ["it's", 'a "b"', "a'); DROP TABLE entries; --", "naïve 检索 🎯", "back\\slash", "{x}", "%s", "10", "2", "0"]

@@ -6,10 +6,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
+from juryrank._export import has_table, position_table
 from juryrank.data.build import from_long
 from juryrank.data.dataset import Dataset
 from juryrank.errors import DataError, NotFittedError
-from juryrank.export import has_table, position_table
 from juryrank.methods import METHODS, method
 
 

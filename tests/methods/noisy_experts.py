@@ -7,8 +7,8 @@ import polars as pl
 
 from conftest import random_dataset
 from juryrank.data.build import from_long
-from juryrank.learners.labelled import labelled
-from juryrank.methods.supervised_chain import Problem
+from juryrank.methods.learned._chain import Problem
+from juryrank.training.labelled import labelled
 
 # Experts see the labels through noise; a1 and a2 see almost the same.
 NOISE = {"a1": "a", "a2": "a", "b": "b", "c": "c"}

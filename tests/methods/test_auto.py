@@ -8,7 +8,7 @@ from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.methods import method
-from juryrank.methods.jury import Jury
+from juryrank.methods.learned.jury import Jury
 
 
 def trusting(n_queries: int = 12, good: int = 1, bad: int = 3):

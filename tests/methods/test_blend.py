@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from conftest import random_dataset
 from juryrank.methods import method
-from juryrank.methods.blend import RECIPE
+from juryrank.methods.learned.blend import RECIPE
 
 
 def test_scores_are_the_mean_of_the_members_standardised_by_hand():

@@ -11,14 +11,14 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset
 from juryrank.errors import DataError, MissingExtraError
-from juryrank.learners import boosted_libraries
-from juryrank.learners.boosted import Boosting, Rows
-from juryrank.learners.boosted_libraries import LIBRARIES, Grower
-from juryrank.learners.lessons import lessons_of
-from juryrank.learners.referee import Referee
 from juryrank.methods import method
-from juryrank.methods.boosted import Boosted
+from juryrank.methods.learned.boosted import Boosted
 from juryrank.models import from_json, to_json
+from juryrank.training import boosted_libraries
+from juryrank.training.boosted import Boosting, Rows
+from juryrank.training.boosted_libraries import LIBRARIES, Grower
+from juryrank.training.lessons import lessons_of
+from juryrank.training.referee import Referee
 
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
@@ -113,7 +113,7 @@ def test_trees_cut_on_some_queries_are_grown_again_on_all():
 
 @pytest.mark.parametrize("deepest", [3, 1000])
 def test_of_a_long_query_those_that_gain_and_the_first_by_rrf_teach(deepest, monkeypatch):
-    monkeypatch.setattr("juryrank.learners.boosted.DEEPEST", deepest)
+    monkeypatch.setattr("juryrank.training.boosted.DEEPEST", deepest)
     lessons = lessons_of(random_dataset(3, n_queries=8), "irrelevant")
     slots = np.arange(lessons.data.rankings.n_slots, dtype=float)[:, None]
     rows = Rows.of(lessons, lambda _: slots)

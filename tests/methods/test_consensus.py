@@ -12,7 +12,7 @@ from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.outranking import outranks
 from juryrank.methods import method
-from juryrank.methods.comb import normalised
+from juryrank.methods.scores._base import normalised
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
 POLICIES = pytest.mark.parametrize("missing", ["ignore", "last", "mean"])

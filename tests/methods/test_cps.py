@@ -15,8 +15,8 @@ from juryrank.data.build import from_dicts, from_long, from_orders
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods import CPS, ThetaCPS
-from juryrank.methods.coset import DISTANCES
-from juryrank.methods.theta_cps import Likelihood, levels
+from juryrank.methods.learned.theta_cps import Likelihood, levels
+from juryrank.methods.pairwise._coset import DISTANCES
 from methods.slow import dense, places
 
 every_distance = pytest.mark.parametrize("distance", DISTANCES)

@@ -11,12 +11,12 @@ from conftest import random_dataset, with_features
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset
 from juryrank.errors import DataError, JuryrankError, ParameterError
-from juryrank.evaluate import evaluate
-from juryrank.features.score import score
+from juryrank.evaluation.evaluate import evaluate
+from juryrank.io import read
 from juryrank.methods import METHODS, method
-from juryrank.methods.supervised_borda import on_simplex
+from juryrank.methods.learned.supervised_borda import on_simplex
 from juryrank.params import parameters
-from juryrank.readers import read
+from juryrank.training.score import score
 
 every_method = pytest.mark.parametrize("name", METHODS)
 SCORES = {"x": [8.0, 4.0, 2.0, 1.0], "y": [3.0, -3.0, 1.0, 0.5], "z": [-1.0, -2.0, -4.0, -8.0]}

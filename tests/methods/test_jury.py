@@ -12,7 +12,7 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_long
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.errors import DataError, ParameterError, UnknownNameError
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import method
 from juryrank.models import from_json, to_json
 
@@ -156,8 +156,8 @@ def test_leaving_a_query_out_is_really_fitting_without_it(name, experts, n_queri
 
 def test_queries_are_left_out_in_groups_where_one_by_one_is_too_much(monkeypatch):
     data = random_dataset(9, n_queries=12)
-    monkeypatch.setattr("juryrank.learners.position_curves.HELD_OUT_WORK", 0.0)
-    monkeypatch.setattr("juryrank.learners.position_curves.FEWEST_PARTS", 3)
+    monkeypatch.setattr("juryrank.training.position_curves.HELD_OUT_WORK", 0.0)
+    monkeypatch.setattr("juryrank.training.position_curves.FEWEST_PARTS", 3)
     model = method("jury").fit(data)
     gains = []
     for test in (range(4), range(4, 8), range(8, 12)):
@@ -176,8 +176,8 @@ def test_blocks_of_any_size_give_the_same_model(rows, grams, wide, monkeypatch):
     data = random_dataset(10, n_queries=9)
     whole = method("jury").fit(data)
     for constant, value in (("ROWS_AT_ONCE", rows), ("GRAMS_AT_ONCE", grams), ("WIDE", wide)):
-        monkeypatch.setattr(f"juryrank.learners.lessons.{constant}", value)
-    monkeypatch.setattr("juryrank.learners.position_curves.KEPT", 0)
+        monkeypatch.setattr(f"juryrank.training.lessons.{constant}", value)
+    monkeypatch.setattr("juryrank.training.position_curves.KEPT", 0)
     blocks = method("jury").fit(data)
     assert_allclose(blocks.curves_, whole.curves_, rtol=1e-9)
     assert_allclose(blocks.held_out_, whole.held_out_)
@@ -296,7 +296,7 @@ def test_the_report_names_gain_and_error():
 
 
 def _labelled(rankings, gains):
-    from juryrank.learners.gains import _as_labels
+    from juryrank.training.gains import _as_labels
 
     return Dataset(rankings=rankings, labels=_as_labels(rankings, gains))
 

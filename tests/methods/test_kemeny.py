@@ -11,7 +11,7 @@ import pytest
 from juryrank.data.build import from_orders
 from juryrank.kernels.pairwise import insertion_search
 from juryrank.methods import Kemeny
-from juryrank.methods.linear_ordering import best_order
+from juryrank.methods.pairwise._linear_ordering import best_order
 
 # The margins of z against x4, x3, x2, x1 add up to 0, but for rounding, whichever end they are added from.
 BALANCED = """

@@ -9,9 +9,9 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
-from juryrank.learners.lessons import lessons_of
-from juryrank.learners.nystroem import Nystroem, sampled
 from juryrank.methods import method
+from juryrank.training.lessons import lessons_of
+from juryrank.training.nystroem import Nystroem, sampled
 
 
 def test_with_all_items_as_landmarks_it_is_exact_kernel_ridge_regression():
@@ -41,14 +41,14 @@ def dense_scores(lessons, x, sharpness, penalty):
 def test_parts_of_the_slots_at_a_time_give_the_same_model(monkeypatch):
     train, test = random_dataset(1, n_queries=12), random_dataset(2, n_queries=12)
     whole = method("kernel").fit(train).predict(test).scores
-    monkeypatch.setattr("juryrank.learners.nystroem.AT_ONCE", 7)
-    monkeypatch.setattr("juryrank.learners.nystroem.CELLS_AT_ONCE", 200)
+    monkeypatch.setattr("juryrank.training.nystroem.AT_ONCE", 7)
+    monkeypatch.setattr("juryrank.training.nystroem.CELLS_AT_ONCE", 200)
     assert_allclose(method("kernel").fit(train).predict(test).scores, whole, atol=1e-9)
 
 
 def test_of_many_slots_a_sample_teaches_and_stands_for_all_of_its_kind(monkeypatch):
     lessons = lessons_of(random_dataset(1, n_queries=30), "irrelevant")
-    monkeypatch.setattr("juryrank.learners.nystroem.MOST", 60)
+    monkeypatch.setattr("juryrank.training.nystroem.MOST", 60)
     slots, share = sampled(lessons, np.random.default_rng(0))
     assert len(slots) == 60 == len(set(slots.tolist()))
     assert (np.diff(slots) > 0).all()

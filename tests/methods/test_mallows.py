@@ -13,7 +13,7 @@ from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import expected, likeliest, log_choices, mean_skips
 from juryrank.methods import GeneralisedMallows, Kemeny, Mallows
-from juryrank.methods.mallows import sample
+from juryrank.methods.pairwise.mallows import sample
 from methods.slow import dense
 
 every_missing = pytest.mark.parametrize("missing", ["ignore", "last"])

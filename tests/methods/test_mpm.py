@@ -13,10 +13,10 @@ import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_dicts, from_long, from_orders
 from juryrank.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
-from juryrank.learners.labelled import labelled
 from juryrank.methods import MPM, ThetaMPM
-from juryrank.methods.mpm import Profile
-from juryrank.methods.theta_mpm import Objective
+from juryrank.methods.learned.theta_mpm import Objective
+from juryrank.methods.strengths.mpm import Profile
+from juryrank.training.labelled import labelled
 from methods.slow import dense
 
 LOG_HALF = np.log(0.5)

@@ -4,7 +4,9 @@ import pytest
 
 from juryrank.data.build import from_orders
 from juryrank.errors import DataError
-from juryrank.methods import crowd_bt, method, strength
+from juryrank.methods import method
+from juryrank.methods.strengths import _base as strength
+from juryrank.methods.strengths import crowd_bt
 
 
 @pytest.mark.parametrize("name", ["bradley-terry", "thurstone", "svp", "rank-centrality", "crowd-bt"])

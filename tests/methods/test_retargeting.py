@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 import juryrank
 from conftest import random_dataset
 from juryrank.errors import ConvergenceWarning, DataError
-from juryrank.learners.glm import standardised
-from juryrank.learners.retargeting import levels, pooled
 from juryrank.methods import method
+from juryrank.training.glm import standardised
+from juryrank.training.retargeting import levels, pooled
 
 
 def test_features_are_needed(dataset):

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_test_split
 
 from conftest import random_dataset
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import METHODS, method
 
 

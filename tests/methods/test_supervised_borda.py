@@ -15,7 +15,7 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.methods import method
-from juryrank.methods.supervised_borda import on_simplex
+from juryrank.methods.learned.supervised_borda import on_simplex
 
 seeds = pytest.mark.parametrize("seed", range(4))
 

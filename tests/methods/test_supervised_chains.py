@@ -17,11 +17,11 @@ from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.chain import climb
 from juryrank.kernels.chain_gradient import descend, pair_loss
-from juryrank.learners.labelled import labelled
-from juryrank.learners.relaxation import relaxation
 from juryrank.methods import method
-from juryrank.methods.supervised_chain import softmax
+from juryrank.methods.learned._chain import softmax
 from juryrank.progress import watched
+from juryrank.training.labelled import labelled
+from juryrank.training.relaxation import relaxation
 
 CHAINS = ["supervised-mc1", "supervised-mc2", "supervised-mc3", "supervised-mc4"]
 every_chain = pytest.mark.parametrize("name", CHAINS)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import random_dataset
-from juryrank.compare import compare
 from juryrank.data import Consensus
 from juryrank.data.build import from_dicts
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.compare import compare
+from juryrank.evaluation.evaluate import evaluate
 
 COLUMNS = [*(f"nDCG@{k}" for k in range(1, 6)), *(f"P@{k}" for k in range(1, 6)), "AP"]
 
@@ -72,7 +72,7 @@ def test_a_query_with_fewer_than_k_items_scores_zero():
 
 @pytest.fixture(scope="module")
 def mq2008(shared_data):
-    from juryrank.readers import read
+    from juryrank.io import read
 
     return read(shared_data / "MQ2008-agg")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from juryrank.data import Consensus, Dataset
 from juryrank.data.build import from_array, from_dicts
 from juryrank.errors import DataError
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.evaluate import evaluate
 
 SMALL = st.integers(1, 4).map(float)
 

@@ -10,7 +10,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from juryrank.evaluate import evaluate
+from juryrank.evaluation.evaluate import evaluate
 
 TREC_NAMES = {
     "nDCG": "ndcg",

@@ -7,10 +7,8 @@ import typer
 
 from juryrank import __version__
 from juryrank.cli import (
-    bench,
     compare,
     convert,
-    data,
     demo,
     evaluate,
     explain,
@@ -21,7 +19,6 @@ from juryrank.cli import (
     leaderboard,
     methods,
     rank,
-    reproduce,
 )
 from juryrank.cli.screen import complain, remarks, show_warnings_as_lines, speak_utf8
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
@@ -33,10 +30,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, bench, reproduce, demo,
+    methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo,
 ):  # fmt: skip
     app.command(command.__name__.rpartition(".")[2])(command.run)
-app.add_typer(data.app, name="data")
 
 
 def _print_version(wanted: bool) -> None:
@@ -55,14 +51,19 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; exit with 0, 1 (data or parameters are wrong), 2 (wrong usage or unknown name) or 130."""
+    """Run the command line."""
+    run_app(app, "juryrank")  # the name also for ``python -m juryrank``: completion goes by it
+
+
+def run_app(app: typer.Typer, name: str) -> None:
+    """Run commands; exit with 0, 1 (data or parameters are wrong), 2 (wrong usage or unknown name) or 130."""
     guard_stdout()
     show_warnings_as_lines()
     speak_utf8()
     try:
         try:
             with interrupts.watched(), remarks():
-                app(prog_name="juryrank")  # also for ``python -m juryrank``: completion goes by this name
+                app(prog_name=name)
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:

@@ -11,9 +11,9 @@ from juryrank.cli import completion, interrupts, options, results
 from juryrank.cli.screen import bars, note
 
 if TYPE_CHECKING:
-    from juryrank.compare import Comparison
-    from juryrank.compare.trial import Trial
     from juryrank.data import Dataset, Fold
+    from juryrank.evaluation.compare import Comparison
+    from juryrank.evaluation.trial import Trial
 
 
 ALL = "all"  # methods, whatever they cost
@@ -65,7 +65,7 @@ def run(
 
     Methods that fail on this data are skipped by name. Ctrl-C shows the methods that are finished.
     """
-    from juryrank.compare import prepare
+    from juryrank.evaluation.compare import prepare
 
     check_outputs(plot, out, "json" if as_json else form)
     names = named_methods(methods, budget)
@@ -116,7 +116,7 @@ def check_outputs(plot: Path | None, out: Path | None, form: str | None) -> None
 
 def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | None:
     """The methods that ``--methods`` names, or None for those that the budget allows."""
-    from juryrank.compare.spec import split_methods
+    from juryrank.evaluation.spec import split_methods
     from juryrank.methods import consensus_methods
 
     if texts is None:
@@ -130,7 +130,7 @@ def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | 
 
 def announce(trial: Trial, *, quiet: bool) -> None:
     """What is going to be compared, how long that takes, and what is left out."""
-    from juryrank.compare.plan import total
+    from juryrank.evaluation.plan import total
 
     count = f"{len(trial.chosen)} method{'s' if len(trial.chosen) > 1 else ''} on {len(trial.queries)} queries"
     note(f"comparing {count}, {total(trial.estimates)}: {', '.join(trial.chosen)}", quiet=quiet)
@@ -166,7 +166,7 @@ def chosen_folds(text: str, data: Dataset) -> int | tuple[Fold, ...]:
         return int(text)
     from juryrank.data import Fold
     from juryrank.errors import DataError
-    from juryrank.readers import read
+    from juryrank.io import read
 
     other = read(Path(text))
     if not other.folds:

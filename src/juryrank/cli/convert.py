@@ -27,7 +27,7 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a data set from one format to another."""
-    from juryrank.readers import write
+    from juryrank.io import write
 
     data = options.read_data(
         [source],

@@ -36,10 +36,10 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Combine the rankings of six experts on embedded data, with and without labels, and say how good that is."""
-    from juryrank.compare import compare
-    from juryrank.evaluate import evaluate
+    from juryrank.evaluation.compare import compare
+    from juryrank.evaluation.evaluate import evaluate
+    from juryrank.io import read
     from juryrank.methods import method
-    from juryrank.readers import read
 
     with as_file(FOLDER / "cooking.csv") as path:
         data = read(path)

@@ -13,7 +13,7 @@ from juryrank.cli.screen import note
 from juryrank.report import Report, Table, number
 
 if TYPE_CHECKING:
-    from juryrank.evaluate import Evaluation
+    from juryrank.evaluation.evaluate import Evaluation
 
 
 def run(
@@ -35,7 +35,7 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Evaluate each expert alone against labels (those of --labels, or those in the data)."""
-    from juryrank.evaluate import evaluate
+    from juryrank.evaluation.evaluate import evaluate
 
     judged = None if labels is None else options.read_labels(labels, label_columns)
     own = label_columns if judged is None else None

@@ -34,7 +34,7 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Explain a model: weights of experts; with DATA whom it could do without, who agrees with whom, one query."""
-    from juryrank.explain import explain
+    from juryrank._explain import explain
     from juryrank.models import load
 
     sources = [*(data or []), *(more or [])]
@@ -52,7 +52,7 @@ def run(
     if form in PICTURES:
         if out is None:
             raise typer.BadParameter("a picture goes to a file: give -o", param_hint="--format")
-        from juryrank.readers.atomic import save
+        from juryrank.io.atomic import save
 
         save(out, found.picture(form))
         note(f"{out}: {found!r}", quiet=quiet)

@@ -28,7 +28,7 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Export a model; search engines get weights that are fitted to DATA. Without -o the text goes to stdout."""
-    from juryrank.export import export
+    from juryrank._export import export
     from juryrank.models import load
 
     sources = [*(data or []), *(more or [])]
@@ -40,7 +40,7 @@ def run(
     if out is None:
         put(text)
         return
-    from juryrank.readers.atomic import save
+    from juryrank.io.atomic import save
 
     save(out, text.encode())
     note(f"{out}: {fitted.name} for {to}", quiet=quiet)

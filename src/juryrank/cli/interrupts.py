@@ -107,7 +107,7 @@ def _end() -> None:
     for callback in reversed(_callbacks):
         with contextlib.suppress(Exception):
             callback()
-    if atomic := sys.modules.get("juryrank.readers.atomic"):
+    if atomic := sys.modules.get("juryrank.io.atomic"):
         atomic.discard_unfinished()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):

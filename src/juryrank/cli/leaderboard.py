@@ -46,8 +46,8 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Rank items by all comparisons of a data set, over all its queries, with intervals."""
+    from juryrank._leaderboard import leaderboard
     from juryrank.figures import check_picture
-    from juryrank.leaderboard import leaderboard
 
     for picture in (plot, heatmap):
         if picture is not None:

@@ -157,7 +157,7 @@ def named_values(texts: list[str] | None, flag: str) -> dict[str, Any]:
 
 def size(text: str) -> int:
     """``"500MB"`` as bytes."""
-    from juryrank.readers.limits import size_of
+    from juryrank.io.limits import size_of
 
     try:
         return size_of(text)
@@ -213,8 +213,8 @@ def read_data(
 ) -> Dataset:
     """The data set that paths and reading options mean; it must have lists, or else features (``lists``)."""
     from juryrank.errors import DataError
-    from juryrank.readers import read
-    from juryrank.readers.gather import no_lists
+    from juryrank.io import read
+    from juryrank.io.sources import no_lists
 
     data = read(
         [or_stdin(path) for path in sources] if len(sources) > 1 else or_stdin(sources[0]),
@@ -235,7 +235,7 @@ def read_labels(path: Path, columns: str | None) -> JudgedLabels:
     """The labels that ``--labels`` and ``--label-columns`` mean."""
     from juryrank.data import Dataset
     from juryrank.errors import DataError
-    from juryrank.readers import read_labels
+    from juryrank.io import read_labels
 
     found = read_labels(or_stdin(path), column_names(columns, "--label-columns"))
     labels = found.labels if isinstance(found, Dataset) else found
@@ -256,14 +256,14 @@ def or_stdin(path: Path) -> Path | BinaryIO:
 @lru_cache(maxsize=1)
 def _content(stream: TextIO) -> bytes:
     """What is in a stream, which can be read once only."""
-    from juryrank.readers.source import content_of
+    from juryrank.io.source import content_of
 
     return content_of(Path("stdin"), stream.buffer)
 
 
 def use_tags(method: Aggregator, data: Dataset) -> None:
     """Let weights that are given by the names of files count for the experts inside."""
-    from juryrank.readers.experts import by_expert
+    from juryrank.io.experts import by_expert
 
     if weights := getattr(method, "weights", None):
         method.set_params(weights=by_expert(weights, data.aliases))

@@ -40,10 +40,10 @@ def run(
     if model is not None and (param or weights):
         raise typer.BadParameter("a model has its parameters already", param_hint="--param / --weights")
     from juryrank.data.trec_lines import run_lines
+    from juryrank.io import write
+    from juryrank.io.atomic import stdout
+    from juryrank.io.formats.trec_run import OUR_TAG, rows_of
     from juryrank.models import load
-    from juryrank.readers import write
-    from juryrank.readers.atomic import stdout
-    from juryrank.readers.trec_run import OUR_TAG, rows_of
 
     chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
     if memory is not None:
@@ -85,8 +85,8 @@ def _by_query(
     tag: str | None,
     quiet: bool,
 ) -> None:
-    from juryrank.readers.atomic import stdout
-    from juryrank.readers.trec_run import OUR_TAG
+    from juryrank.io.atomic import stdout
+    from juryrank.io.formats.trec_run import OUR_TAG
     from juryrank.streaming import rank_files
 
     with bars(quiet=quiet):

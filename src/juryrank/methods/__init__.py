@@ -11,78 +11,84 @@ from juryrank.errors import ParameterError, UnknownNameError
 from juryrank.methods.base import Aggregator
 from juryrank.params import parameters
 
-# The method "mean-rank" is the class MeanRank in the file mean_rank.py.
+# The method "mean-rank" is the class MeanRank in the file positional/mean_rank.py.
 CLASSES = {
-    "auto": "Auto",
-    "blend": "Blend",
-    "boosted": "Boosted",
-    "borda": "Borda",
-    "borda-fuse": "BordaFuse",
-    "bradley-terry": "BradleyTerry",
-    "combanz": "CombANZ",
-    "combgmnz": "CombGMNZ",
-    "combmax": "CombMAX",
-    "combmed": "CombMED",
-    "combmin": "CombMIN",
-    "combmnz": "CombMNZ",
-    "combsum": "CombSUM",
-    "condorcet": "Condorcet",
-    "copeland": "Copeland",
-    "cps": "CPS",
-    "crf": "CRF",
-    "crowd-bt": "CrowdBT",
-    "dowdall": "Dowdall",
-    "elo": "Elo",
-    "generalised-mallows": "GeneralisedMallows",
-    "hodge-rank": "HodgeRank",
-    "isr": "ISR",
-    "jury": "Jury",
-    "kemeny": "Kemeny",
-    "kernel": "Kernel",
-    "lambdarank": "LambdaRank",
-    "log-isr": "LogISR",
-    "majority-vote": "MajorityVote",
-    "mallows": "Mallows",
-    "mc1": "MC1",
-    "mc2": "MC2",
-    "mc3": "MC3",
-    "mc4": "MC4",
-    "mean-rank": "MeanRank",
-    "median-rank": "MedianRank",
-    "monotone-retargeting": "MonotoneRetargeting",
-    "mpm": "MPM",
-    "outranking": "Outranking",
-    "plackett-luce": "PlackettLuce",
-    "plackett-luce-gamma": "PlackettLuceGamma",
-    "rank-centrality": "RankCentrality",
-    "rbc": "RBC",
-    "retargeting": "Retargeting",
-    "ridge": "Ridge",
-    "rra": "RRA",
-    "rrf": "RRF",
-    "supervised-borda": "SupervisedBorda",
-    "supervised-mc1": "SupervisedMC1",
-    "supervised-mc2": "SupervisedMC2",
-    "supervised-mc3": "SupervisedMC3",
-    "supervised-mc4": "SupervisedMC4",
-    "svd-lambdarank": "SVDLambdaRank",
-    "svp": "SVP",
-    "theta-cps": "ThetaCPS",
-    "theta-mpm": "ThetaMPM",
-    "thurstone": "Thurstone",
-    "trueskill": "TrueSkill",
-    "weng-lin": "WengLin",
+    "auto": "learned.Auto",
+    "blend": "learned.Blend",
+    "boosted": "learned.Boosted",
+    "borda": "positional.Borda",
+    "borda-fuse": "learned.BordaFuse",
+    "bradley-terry": "strengths.BradleyTerry",
+    "combanz": "scores.CombANZ",
+    "combgmnz": "scores.CombGMNZ",
+    "combmax": "scores.CombMAX",
+    "combmed": "scores.CombMED",
+    "combmin": "scores.CombMIN",
+    "combmnz": "scores.CombMNZ",
+    "combsum": "scores.CombSUM",
+    "condorcet": "pairwise.Condorcet",
+    "copeland": "pairwise.Copeland",
+    "cps": "pairwise.CPS",
+    "crf": "learned.CRF",
+    "crowd-bt": "strengths.CrowdBT",
+    "dowdall": "positional.Dowdall",
+    "elo": "ratings.Elo",
+    "generalised-mallows": "pairwise.GeneralisedMallows",
+    "hodge-rank": "strengths.HodgeRank",
+    "isr": "positional.ISR",
+    "jury": "learned.Jury",
+    "kemeny": "pairwise.Kemeny",
+    "kernel": "learned.Kernel",
+    "lambdarank": "learned.LambdaRank",
+    "log-isr": "positional.LogISR",
+    "majority-vote": "scores.MajorityVote",
+    "mallows": "pairwise.Mallows",
+    "mc1": "chains.MC1",
+    "mc2": "chains.MC2",
+    "mc3": "chains.MC3",
+    "mc4": "chains.MC4",
+    "mean-rank": "positional.MeanRank",
+    "median-rank": "positional.MedianRank",
+    "monotone-retargeting": "features.MonotoneRetargeting",
+    "mpm": "strengths.MPM",
+    "outranking": "pairwise.Outranking",
+    "plackett-luce": "strengths.PlackettLuce",
+    "plackett-luce-gamma": "strengths.PlackettLuceGamma",
+    "rank-centrality": "strengths.RankCentrality",
+    "rbc": "positional.RBC",
+    "retargeting": "features.Retargeting",
+    "ridge": "learned.Ridge",
+    "rra": "positional.RRA",
+    "rrf": "positional.RRF",
+    "supervised-borda": "learned.SupervisedBorda",
+    "supervised-mc1": "learned.SupervisedMC1",
+    "supervised-mc2": "learned.SupervisedMC2",
+    "supervised-mc3": "learned.SupervisedMC3",
+    "supervised-mc4": "learned.SupervisedMC4",
+    "svd-lambdarank": "learned.SVDLambdaRank",
+    "svp": "strengths.SVP",
+    "theta-cps": "learned.ThetaCPS",
+    "theta-mpm": "learned.ThetaMPM",
+    "thurstone": "strengths.Thurstone",
+    "trueskill": "ratings.TrueSkill",
+    "weng-lin": "ratings.WengLin",
 }
 
-__all__ = ["METHODS", "Aggregator", "consensus_methods", "method", *CLASSES.values()]
+__all__ = [
+    "METHODS",
+    "Aggregator",
+    "consensus_methods",
+    "method",
+    *(place.partition(".")[2] for place in CLASSES.values()),
+]
 
 
 class Catalogue(Mapping[str, type[Aggregator]]):
     """Classes of methods by name, each imported when it is looked up."""
 
     def __getitem__(self, name: str) -> type[Aggregator]:
-        class_name = CLASSES[name]
-        cls: type[Aggregator] = getattr(import_module(f"{__name__}.{name.replace('-', '_')}"), class_name)
+        family, class_name = CLASSES[name].split(".")
+        cls: type[Aggregator] = getattr(import_module(f"{__name__}.{family}.{name.replace('-', '_')}"), class_name)
         return cls
 
     def __contains__(self, name: object) -> bool:
@@ -99,8 +105,8 @@ METHODS = Catalogue()
 
 
 def __getattr__(name: str) -> Any:
-    for method_name, class_name in CLASSES.items():
-        if class_name == name:
+    for method_name, place in CLASSES.items():
+        if place.endswith(f".{name}"):
             return METHODS[method_name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -19,7 +19,7 @@ from juryrank.data.rankings import Floats, read_only
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores
-from juryrank.methods.learned import Sizes, declared, first_learned_fault
+from juryrank.methods.learned_fields import Sizes, declared, first_learned_fault
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
 MISSING_POLICIES = {

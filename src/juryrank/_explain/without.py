@@ -1,0 +1,78 @@
+"""Leave one expert out: whom a model can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from juryrank._explain.contributions import without_expert
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError
+from juryrank.evaluation.folds import splits_of
+from juryrank.methods import Aggregator
+from juryrank.metrics import Truth, parse_metric
+from juryrank.progress import track
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Without:
+    """Means of the metrics with all experts, and for each expert means, changes and their standard errors without."""
+
+    metrics: tuple[str, ...]
+    refitted: bool
+    whole: tuple[float, ...]
+    left_out: dict[str, tuple[tuple[float, float, float], ...]]  # by expert, one triple per metric
+
+    @property
+    def dispensable(self) -> list[str]:
+        """Experts without whom the first metric is not lower, the most dispensable first."""
+        change = {name: rows[0][1] for name, rows in self.left_out.items()}
+        return sorted((name for name in change if change[name] >= 0), key=lambda name: -change[name])
+
+
+def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, refit: bool = False) -> Without:
+    """The metrics without each expert in turn.
+
+    The fitted model is asked again without the expert's lists; with ``refit`` a new one is fitted without them, on
+    some queries, and tested on others (the folds of the data, or five).
+    """
+    if data.labels is None and data.reference is None and data.pairs is None:
+        raise DataError("whom a model can do without is measured by labels, and the data has none; give labels")
+    values = _refitted if refit else _asked_again
+    whole = values(model, data, metrics)
+    left_out = {}
+    for k in track(np.unique(data.rankings.list_expert).tolist(), "leaving out"):
+        change = values(model, without_expert(data, k), metrics) - whole
+        left_out[data.experts[k]] = tuple(map(_summary, whole, change))
+    return Without(tuple(metrics), refit, tuple(float(np.nanmean(v)) for v in whole), left_out)
+
+
+def _asked_again(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
+    """[n_metrics, n_queries]."""
+    judged = Truth(data).judge(model.predict(data))
+    return np.array([parse_metric(metric).per_query(judged) for metric in metrics])
+
+
+def _refitted(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
+    parts = []
+    for fold in splits_of(None if data.folds else FOLDS, data, seed=0):
+        train, valid, test = (
+            replace(data, folds=()).take(np.array(part, np.int64)) if part else None
+            for part in (fold.train, fold.valid, fold.test)
+        )
+        assert train is not None
+        assert test is not None
+        fresh = type(model)(**model.params()).fit(train, valid=valid)
+        parts.append(_asked_again(fresh, test, metrics))
+    return np.concatenate(parts, axis=1)
+
+
+def _summary(whole: Floats, change: Floats) -> tuple[float, float, float]:
+    known = change[~np.isnan(change)]
+    error = float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else np.nan
+    return float(np.nanmean(whole + change)), float(known.mean()), error

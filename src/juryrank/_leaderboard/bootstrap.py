@@ -1,0 +1,78 @@
+"""Scores of resampled data: lists, experts or queries appear a Poisson number of times; nothing is copied."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from juryrank._leaderboard.pool import Fitted
+from juryrank.data.rankings import Floats
+from juryrank.errors import ConvergenceWarning
+from juryrank.kernels.intervals import refit
+from juryrank.kernels.jit import threads
+from juryrank.methods.strengths._pairs import PairwiseStrength
+
+NOISE = 0.01  # of a resampled fit: how far it may be from settled, as a share of what resampling moves it
+Draw = Callable[[np.random.Generator], Floats]
+
+
+def resampled(fit: Fitted, n: int, seed: int) -> Floats:
+    """Scores [n, n_items] of ``n`` resamples."""
+    pairs = isinstance(fit.model, PairwiseStrength) and fit.cluster is None and (fit.rankings.list_size <= 2).all()
+    draw = _draw_pairs(fit) if pairs else _draw_lists(fit)
+    seeds = np.random.SeedSequence(seed).spawn(n)
+    with warnings.catch_warnings(), ThreadPoolExecutor(min(threads(), n)) as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.array(list(pool.map(lambda s: draw(np.random.default_rng(s)), seeds)))
+
+
+def _draw_pairs(fit: Fitted) -> Draw:
+    """Comparisons that say and weigh the same are one Poisson number; each fit starts from that of all data."""
+    model, whole = fit.model, fit.whole
+    assert isinstance(model, PairwiseStrength)
+    pairs, scale = _pairs_by_scale(fit)
+    nones = tuple(np.exp(-mean) for mean in pairs[2:])
+    most = fit.games.by_item()[0].max(initial=1.0)
+    settings = (float(model.prior), NOISE * 0.5 / float(np.sqrt(most)), model.max_iter)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        out = fit.scores.copy()
+        refit(rng, model._link(), pairs, scale, nones, whole, *settings, np.array([fit.tie]), out)
+        return out
+
+    return draw
+
+
+def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
+    """The numbers of comparisons of each pair, apart for each weight of an expert; and that weight."""
+    scales = np.unique(fit.scale[fit.count > 0])
+    if len(scales) <= 1:
+        return fit.games.pairs, np.full(len(fit.games.first), scales[0] if len(scales) else 1.0)
+    parts = [fit.games_of(np.where(fit.scale == scale, fit.count, 0.0)).pairs for scale in scales]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    weighs = np.repeat(scales, [len(part[0]) for part in parts])
+    order = np.lexsort((columns[1], columns[0]))  # kernels take the pairs of one first item together
+    order = order[(columns[2] + columns[3] + columns[4])[order] > 0]
+    return tuple(column[order] for column in columns), weighs[order]
+
+
+def _draw_lists(fit: Fitted) -> Draw:
+    """Any method, on the same lists with other weights; what it learned of experts is learned anew."""
+    r, cluster = fit.rankings, fit.cluster  # the method multiplies by the weights of experts
+    learns = bool(fit.model.learned())
+
+    def draw(rng: np.random.Generator) -> Floats:
+        if cluster is None:
+            weight = rng.poisson(r.list_weight).astype(np.float64)
+        else:
+            weight = r.list_weight * rng.poisson(1.0, cluster.max(initial=0) + 1)[cluster]
+        drawn = replace(r, list_weight=weight)
+        return (copy(fit.model).fit(drawn) if learns else fit.model).predict(drawn).scores
+
+    return draw

@@ -1,0 +1,78 @@
+"""Covariance of strengths from the likelihood: its curvature (Fisher), or with the spread of its slopes (sandwich)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juryrank._leaderboard.pool import Fitted
+from juryrank.data.rankings import Floats
+from juryrank.errors import ParameterError
+from juryrank.kernels.intervals import pair_information, spread_of_slopes
+from juryrank.kernels.links import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER
+from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.kernels.strengths import list_information
+from juryrank.methods.base import check_matrix_size
+from juryrank.methods.strengths._pairs import PairwiseStrength
+from juryrank.methods.strengths.plackett_luce import PlackettLuce
+
+
+def covariance(fit: Fitted, *, robust: bool) -> Floats:
+    """Covariance of the scores around their mean: the spread of the slope between two inverse curvatures.
+
+    A list adds its slope times the weight of its expert, so the spread has that weight squared. ``robust`` takes the
+    spread of the slopes of the clusters as it is seen, otherwise it is what the model expects. Either has a part for
+    the prior; where all experts weigh 1, what the model expects is the curvature itself.
+    """
+    model, r = fit.model, fit.rankings
+    check_matrix_size(model.name, r, "the bootstrap")
+    if not isinstance(model, PlackettLuce | PairwiseStrength):
+        raise ParameterError(f"{model.name} has no likelihood to take intervals from; use bootstrap intervals")
+    longest = int(r.list_size.max(initial=0) if fit.lists[-1].sum() == 0 else r.n_slots)
+    if not robust and isinstance(model, PairwiseStrength) and longest > 2:
+        raise ParameterError(
+            f"fisher intervals of {model.name} take all pairs as independent, but pairs of one list are not, and the "
+            f"longest list has {longest} items; use sandwich or bootstrap intervals, or plackett-luce"
+        )
+    n, link = r.n_slots, LISTWISE if isinstance(model, PlackettLuce) else model._link()
+    free = n + (link in (DAVIDSON, RAO_KUPPER) and fit.tie != NEVER)
+    curvature = _curvature(fit, model, link, fit.count * fit.scale)
+    if robust:
+        spread = _spread(fit, link)
+        spread[np.diag_indices(n)] += _precision(model)
+    else:
+        spread = curvature if (fit.scale == 1).all() else _curvature(fit, model, link, fit.count * fit.scale**2)
+    inverse = np.linalg.inv(curvature[:free, :free])
+    covariance = inverse @ spread[:free, :free] @ inverse
+    centre = np.eye(n) - 1.0 / n
+    centred: Floats = centre @ covariance[:n, :n] @ centre
+    return centred
+
+
+def _precision(model: PlackettLuce | PairwiseStrength) -> float:
+    return model.precision if isinstance(model, PlackettLuce) else float(model.prior)
+
+
+def _unknowns(fit: Fitted, link: int) -> Floats:
+    return np.append(fit.scores, 0.0 if link == LISTWISE else fit.tie)
+
+
+def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, weight: Floats) -> Floats:
+    """Of the likelihood of lists of these weights, with the prior."""
+    x = _unknowns(fit, link)
+    curvature, whole = np.empty((len(x), len(x))), fit.weighing(weight)
+    if link == LISTWISE:
+        lists = (*fit.lists[:-2], *whole[-2:])
+        list_information(0, *lists, 0.0, 0.0, _precision(model), fit.scores, curvature)
+    else:
+        pair_information(link, fit.games_of(weight).pairs, whole, _precision(model), x, curvature)
+    return curvature
+
+
+def _spread(fit: Fitted, link: int) -> Floats:
+    n_lists, cluster, x = fit.rankings.n_lists, fit.cluster, _unknowns(fit, link)
+    order = np.arange(n_lists) if cluster is None else np.argsort(cluster, kind="stable")
+    sizes = np.ones(n_lists, np.int64) if cluster is None else np.bincount(cluster)
+    spread = np.zeros((len(x), len(x)))
+    of_lists = (fit.count, fit.scale, order, sizes_to_ptr(sizes))
+    spread_of_slopes(link, fit.whole, x, *of_lists, cluster is None, spread)
+    return spread

@@ -1,0 +1,113 @@
+"""All lists of a data set as those of one query: items are the same when they have the same name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.build import ONE_QUERY
+from juryrank.data.rankings import Floats, Ints, read_only
+from juryrank.errors import DataError
+from juryrank.kernels.links import NEVER
+from juryrank.kernels.pairs import count_pairs, most_pairs
+from juryrank.methods.base import Aggregator
+from juryrank.methods.strengths._base import Lists, with_tail
+
+
+@dataclass(frozen=True)
+class Games:
+    """Who met whom: of each pair the weight of comparisons won, lost and tied, and their sums by item."""
+
+    n_items: int
+    first: Ints
+    second: Ints
+    won: Floats
+    lost: Floats
+    tied: Floats
+
+    def by_item(self) -> tuple[Floats, Floats, Floats]:
+        """Comparisons, wins and ties of each item."""
+
+        def both(of_first: Floats, of_second: Floats) -> Floats:
+            n = self.n_items
+            total = np.bincount(self.first, of_first, n) + np.bincount(self.second, of_second, n)
+            return total.astype(np.float64)
+
+        games = self.won + self.lost + self.tied
+        return both(games, games), both(self.won, self.lost), both(self.tied, self.tied)
+
+    @property
+    def pairs(self) -> tuple[Ints, Ints, Floats, Floats, Floats]:
+        """As kernels take them."""
+        return self.first, self.second, self.won, self.lost, self.tied
+
+
+def pooled(r: Rankings) -> Rankings:
+    """The same lists with one slot per item name; lists keep their order."""
+    used, code = np.unique(r.slot_item, return_inverse=True)
+    if len(used) == 0:
+        raise DataError("a leaderboard needs items; the data has none")
+    return Rankings(
+        queries=(r.queries[0] if len(r) == 1 else ONE_QUERY,),
+        experts=r.experts,
+        items=r.items[used],
+        slot_ptr=np.array([0, len(used)]),
+        slot_item=np.arange(len(used), dtype=np.int32),
+        list_ptr=np.array([0, r.n_lists]),
+        list_expert=r.list_expert,
+        list_weight=r.list_weight,
+        entry_ptr=r.entry_ptr,
+        entry_slot=code[r.entry_slot].astype(np.int32),
+        entry_rank=r.entry_rank,
+        entry_score=r.entry_score,
+    )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A method on pooled lists: what went in, and what came out."""
+
+    model: Aggregator
+    rankings: Rankings
+    lists: Lists  # as kernels take them; the weight of a list is count × scale
+    count: Floats  # of each list, how many there are of it: the sample size
+    scale: Floats  # of each list, the weight of its expert: how much one of it moves the estimate
+    games: Games
+    scores: Floats
+    tie: float  # the tie parameter as kernels have it
+    cluster: Ints | None  # of each list, what is drawn together with it; None: each list alone
+
+    @property
+    def whole(self) -> tuple[Any, ...]:
+        """All lists of the one query, as kernels of single queries take them."""
+        return (np.int64(0), np.int64(self.rankings.n_lists), np.int64(0), *self.lists[2:])
+
+    def weighing(self, weight: Floats) -> tuple[Any, ...]:
+        """As ``whole``, with other weights of the lists."""
+        return (*self.whole[:-2], read_only(weight), self.lists[-1])
+
+    def games_of(self, weight: Floats) -> Games:
+        """Who met whom in lists of these weights."""
+        return _games(self.lists, weight)
+
+
+def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
+    """The method fitted to a pooled Rankings; experts that weigh nothing play no games."""
+    consensus = model.fit(r).predict(r)
+    scale = model._list_weights(replace(r, list_weight=np.ones(r.n_lists)))
+    count = np.where(scale > 0, r.list_weight, 0.0)
+    lists = with_tail(r, model._list_weights(r), getattr(model, "missing", "ignore"))
+    games = _games(lists, count)
+    tie = NEVER
+    if "tie" in consensus.details and games.tied.any():
+        tie = float(np.log(consensus.details["tie"][0]))
+    return Fitted(model, r, lists, count, scale, games, consensus.scores, tie, cluster)
+
+
+def _games(lists: Lists, weight: Floats) -> Games:
+    most = np.empty(1, np.int64)
+    most_pairs(*lists[:3], most)
+    return Games(int(lists[0][-1]), *count_pairs(0, most[0], *lists[:-2], read_only(weight), lists[-1]))

@@ -1,0 +1,139 @@
+"""What a comparison found, as rows and tables."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data.rankings import freeze
+from juryrank.errors import UnknownNameError
+from juryrank.evaluation.evaluate import as_metrics
+from juryrank.evaluation.versus import Versus
+from juryrank.metrics import Metric
+from juryrank.report import Report, Table, chance, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison(Report):
+    """What ``compare`` found."""
+
+    queries: tuple[str, ...]  # tested, fold after fold
+    names: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]
+    means: NDArray[np.float64]  # [n_names, n_metrics] over the queries of a fold, then over folds
+    versus: dict[tuple[str, str], Versus]  # by name and metric, without the baseline
+    baseline: str
+    methods: dict[str, dict[str, Any]]  # by name: the method and its parameters
+    seconds: dict[str, tuple[float, float]]  # by name: to fit and to predict, all folds together
+    skipped: dict[str, str]  # methods that are not compared, and why
+    folds: tuple[str, ...]
+    convention: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.names)} methods × {len(self.metrics)} metrics × {len(self.queries)} queries"
+        return f"Comparison({shape}, {len(self.folds)} folds, {self.convention}, baseline {self.baseline})"
+
+    def mean(self, name: str, metric: str | Metric) -> float:
+        """The mean of one method by one metric."""
+        if name not in self.names:
+            raise UnknownNameError.of("method here", name, self.names)
+        (wanted,) = as_metrics(metric)
+        if wanted not in self.metrics:
+            raise UnknownNameError.of("metric here", str(wanted), map(str, self.metrics))
+        return float(self.means[self.names.index(name), self.metrics.index(wanted)])
+
+    def direction(self, name: str, metric: str) -> int:
+        """1 or -1 where a method is better or worse than the baseline (randomisation test, Holm), else 0."""
+        versus = self.versus.get((name, metric))
+        if versus is None or not versus.p_random_holm < SIGNIFICANT:
+            return 0
+        return 1 if versus.difference > 0 else -1
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [self._row(n, k) for n in range(len(self.names)) for k in range(len(self.metrics))]
+
+    def _row(self, n: int, k: int) -> dict[str, Any]:
+        name, metric = self.names[n], str(self.metrics[k])
+        versus = self.versus.get((name, metric))
+        compared = dict.fromkeys(Versus.__dataclass_fields__) if versus is None else asdict(versus)
+        return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A polars frame with one row per method and metric: what ``rows`` has, by column."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the differences to the baseline with their 95 % intervals to an image file, one panel per metric."""
+        from juryrank.evaluation.plots import draw_differences
+
+        draw_differences(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "versions": {"juryrank": version("juryrank"), "numpy": np.__version__, "python": platform.python_version()},
+            "convention": self.convention,
+            "seed": self.seed,
+            "folds": list(self.folds),
+            "baseline": self.baseline,
+            "metrics": [str(metric) for metric in self.metrics],
+            "methods": self.methods,
+            "seconds": {name: {"fit": fit, "predict": predict} for name, (fit, predict) in self.seconds.items()},
+            "skipped": self.skipped,
+            "results": self.rows(),
+            "queries": list(self.queries),
+            "per_query": {
+                name: {str(metric): self.values[n, k].tolist() for k, metric in enumerate(self.metrics)}
+                for n, name in enumerate(self.names)
+            },
+        }
+
+    def tables(self, percent: bool | None = None) -> list[Table]:
+        percent = self.convention == "letor" if percent is None else percent
+        means = [
+            [name, *(self._marked(n, k, percent) for k in range(len(self.metrics))), *self._times(name)]
+            for n, name in enumerate(self.names)
+        ]
+        folds = f"{len(self.folds)} folds, " if self.folds else ""
+        note = f"{len(self.queries)} queries, {folds}convention {self.convention}{', × 100' if percent else ''}. "
+        note += f"▲ ▼: better or worse than {self.baseline} (randomisation test, Holm, p < {SIGNIFICANT})."
+        if self.skipped:
+            note += f" Not compared: {', '.join(self.skipped)}."
+        best = range(1, 1 + len(self.metrics))
+        tables = [
+            Table("Means", ["method", *map(str, self.metrics), "fit s", "predict s"], means, note=note, best=best)
+        ]
+        if self.versus:
+            columns = ["method", "metric", "diff.", "p (t)", "Holm", "p (rand.)", "Holm", "W/T/L"]
+            body = [self._against(row, percent) for row in self.rows() if row["method"] != self.baseline]
+            tables.append(Table(f"Against {self.baseline}", columns, body, n_names=2, groups=[1, 2, 2, 1]))
+        return tables
+
+    def _marked(self, n: int, k: int, percent: bool) -> str:
+        mark = {1: " ▲", -1: " ▼", 0: ""}[self.direction(self.names[n], str(self.metrics[k]))]
+        return number(float(self.means[n, k]), percent) + mark
+
+    def _times(self, name: str) -> list[str]:
+        return [f"{seconds:.3f}" for seconds in self.seconds[name]]
+
+    def _against(self, row: dict[str, Any], percent: bool) -> list[str]:
+        chances = [chance(row[p]) for p in ("p_t", "p_t_holm", "p_random", "p_random_holm")]
+        won = f"{row['win']}/{row['tie']}/{row['loss']}"
+        return [row["method"], row["metric"], number(row["difference"], percent, "+"), *chances, won]

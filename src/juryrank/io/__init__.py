@@ -1,0 +1,131 @@
+"""Readers and writers, one format per file; ``read`` finds the format by looking into the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from juryrank.data import Consensus, Dataset, Labels
+from juryrank.errors import DataError, refuse_warnings
+from juryrank.forks import demand_threads
+from juryrank.io import judgements, tabular
+from juryrank.io.columns import Columns
+from juryrank.io.folds import fold_folders, folds_among, read_folds
+from juryrank.io.formats import FORMATS, format_for, letor, named, trec_run
+from juryrank.io.headerless import by_number
+from juryrank.io.inputs import Input, inputs_of, sources_of
+from juryrank.io.item_features import with_features
+from juryrank.io.long import Long, together
+from juryrank.io.sources import candidate_rows, demand_options, rows_of, rows_of_frame, usual_runs_in
+
+__all__ = ["FORMATS", "read", "write"]
+
+
+def read(
+    source: Any,
+    *,
+    labels: Any = None,
+    features: Any = None,
+    candidates: Any = None,
+    format: str | None = None,  # noqa: A002
+    columns: Columns = None,
+    label_columns: Columns = None,
+    values: str | None = None,
+    strict: bool = False,
+) -> Dataset:
+    """The Dataset in a file, several files, a folder of runs or of LETOR folds, an open file, or a dataframe.
+
+    ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files, or tables with a
+    column per feature) are joined by the names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get
+    slots though nobody may rank them. The format is found by looking into the files, or is ``format``. For tables,
+    ``columns`` maps our words to other headers (to numbers of columns where there is no header, to None for no column;
+    ``expert`` to a list where each expert has a column), and ``values`` says whether values are ranks or scores.
+    ``label_columns`` does for ``labels`` what ``columns`` does for the data.
+    What is dropped or repaired gives a DataWarning, and with ``strict`` a DataError.
+    """
+    demand_threads("read")
+    if strict:
+        with refuse_warnings():
+            return read(
+                source, labels=labels, features=features, candidates=candidates, format=format, columns=columns,
+                label_columns=label_columns, values=values,
+            )  # fmt: skip
+    options = {name: given for name, given in (("columns", columns), ("values", values)) if given is not None}
+    extra = None if candidates is None else candidate_rows(candidates)
+    if format is not None:
+        named(format)
+    data = _read(source, format, options, extra)
+    if features is not None:
+        data = with_features(data, features)
+    if labels is None and label_columns:
+        raise DataError("label_columns= is about labels=, which is not given")
+    return data if labels is None else data.with_labels(read_labels(labels, label_columns))
+
+
+def write(
+    thing: Dataset | Consensus,
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002
+    *,
+    top: int | None = None,
+    tag: str | None = None,
+) -> None:
+    """Write a Dataset or Consensus in the format of the ending of ``path``, or in ``format``.
+
+    A file appears whole or not at all. What a format cannot carry of the lists is an error. Of a Consensus, ``top``
+    items of each query are written (by default all), and ``tag`` names it in a TREC run.
+    """
+    demand_threads("write")
+    if not isinstance(thing, Dataset | Consensus):
+        raise DataError(f"write takes a Dataset or a Consensus, got {type(thing).__name__}")
+    target = Path(path)
+    chosen = format_for(thing, target, format)
+    given = {name: value for name, value in (("top", top), ("tag", tag)) if value is not None}
+    if given and not isinstance(thing, Consensus):
+        raise DataError(f"{' and '.join(given)}: only a Consensus is cut and named when it is written, not a Dataset")
+    if tag is not None and chosen is not trec_run:
+        raise DataError(f"{target}: a tag belongs to a TREC run, and this is a table")
+    chosen.write(thing, target, **given)
+
+
+def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Long | None) -> Dataset:
+    def build(rows: Long) -> Dataset:
+        data = (rows if extra is None else together([rows, extra], rows.name)).build()
+        if not data.rankings.n_slots:
+            raise DataError(f"{rows.name}: nothing to read: no row has an item with a rank, a score or a label")
+        return data
+
+    if hasattr(source, "__arrow_c_stream__"):
+        return build(rows_of_frame(source, format_name, options))
+    inputs = inputs_of(source)
+    if folders := _fold_folders(inputs):
+        demand_options(letor, options, str(source))
+        rows, members = read_folds(folders, format_name)
+        data = build(rows)
+        return replace(data, folds=folds_among(data.queries, members))
+    sources = sources_of(inputs, whole_folders=by_number(options.get("columns")))
+    if extra is None and (usual := usual_runs_in(sources, format_name, options)) is not None:
+        return usual
+    return build(rows_of(sources, format_name, options))
+
+
+def _fold_folders(inputs: list[Input]) -> list[Path]:
+    only = inputs[0] if len(inputs) == 1 else None
+    return fold_folders(only) if isinstance(only, Path) else []
+
+
+def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
+    """The labels in a file, a frame or ``{query: {item: label}}``, as ``read`` takes them."""
+    if isinstance(labels, Labels | Dataset):
+        return labels
+    if isinstance(labels, Mapping):
+        return judgements.from_dict(labels)
+    if hasattr(labels, "__arrow_c_stream__"):
+        return judgements.of_frame(tabular.arrow(labels), columns).build()
+    inputs = inputs_of(labels)
+    if _fold_folders(inputs):
+        return read(labels)
+    return together(judgements.label_rows(sources_of(inputs), columns), "labels").build()

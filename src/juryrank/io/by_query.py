@@ -1,0 +1,213 @@
+"""Files that are read query by query: TREC runs and Parquet tables, in any number, larger than memory.
+
+One pass notes where each query stands; then any queries can be read alone. Lines of a query should stand together.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from juryrank.data import Dataset
+from juryrank.data.build import natural_order
+from juryrank.data.rankings import Codes, Ints
+from juryrank.io import fast_trec as usual_runs
+from juryrank.io.experts import aliases, names_apart
+from juryrank.io.long import Long, together, with_ranks
+from juryrank.io.query_file import CHUNK, Extents, QueryFile, Stretches
+from juryrank.io.query_inputs import opened
+from juryrank.io.run_file import RunFile
+from juryrank.io.source import Source
+from juryrank.io.sources import Options
+from juryrank.kernels.jit import threads
+
+AHEAD = 1  # chunks for each thread that are looked through before they are asked for
+NAME = 16  # bytes of a name in a column, beside its letters
+PLAIN = frozenset({"score"})  # the columns of entries of runs
+
+
+class Places(NamedTuple):
+    """Where queries stand in a file, by number."""
+
+    query: Codes  # rising
+    start: Ints
+    stop: Ints
+
+    def part(self, queries: range) -> Places:
+        """Some queries."""
+        first, last = np.searchsorted(self.query, (queries.start, queries.stop))
+        return Places(self.query[first:last], self.start[first:last], self.stop[first:last])
+
+    @property
+    def extents(self) -> Extents:
+        return list(zip(self.start.tolist(), self.stop.tolist(), strict=True))
+
+    @property
+    def nbytes(self) -> int:
+        return sum(column.nbytes for column in self)
+
+
+class QueryFiles:
+    """Several files, read together query by query."""
+
+    def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options, chunk: int = CHUNK) -> None:
+        self.files = opened(paths, format_name, options, chunk)
+        self.queries, self.places = _index(self.files)
+        for file in self.files:
+            if isinstance(file, RunFile):
+                file.settle_experts()
+        sources = [Source(file.path, b"") for file in self.files]
+        self.names = names_apart([file.tag for file in self.files], sources, self._overlap)
+        experts = [{name} if name else file.experts for file, name in zip(self.files, self.names, strict=True)]
+        self.aliases = aliases([source.stem for source in sources], experts)
+        self.columns = frozenset[str]().union(*(file.columns for file in self.files))
+        # As in a whole read: where some lists have no scores, all lists go by rank.
+        self.by_rank = {"rank", "score"} <= self.columns and any(file.lacks_scores for file in self.files)
+
+    @property
+    def most(self) -> int:
+        """Bytes that a batch should not exceed."""
+        return min(file.most for file in self.files)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index."""
+        names = int(self.queries.estimated_size()) + NAME * len(self.queries)
+        return names + sum(places.nbytes for places in self.places)
+
+    def batches(self, size: int) -> list[range]:
+        """The queries in natural order, as many at a time as take about ``size`` bytes, at least one."""
+        cost = np.zeros(len(self.queries), np.int64)
+        for file, places in zip(self.files, self.places, strict=True):
+            np.add.at(cost, places.query, file.weight * (places.stop - places.start))
+        ends, first, out = np.cumsum(cost, out=cost), 0, []
+        while first < len(ends):
+            before = int(ends[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, before + size, side="right")))
+            out.append(range(first, last))
+            first = last
+        return out
+
+    def read(self, queries: range) -> Dataset:
+        """The Dataset of these queries."""
+        chosen = [(file, name, places.part(queries)) for file, name, places in self._all()]
+        chosen = [each for each in chosen if len(each[2].query)]
+        if (usual := self._usual([(file, places) for file, _, places in chosen])) is not None:
+            return usual
+        parts = [_named(file.rows(places.extents), name) for file, name, places in chosen]
+        rows = together(parts, f"{len(self.files)} files")
+        if rows.entries is not None:
+            missing = [pl.lit(None, pl.String if c == "list" else pl.Float64).alias(c) for c in sorted(self.columns)]
+            missing = [column for column in missing if column.meta.output_name() not in rows.entries.columns]
+            rows = replace(rows, entries=with_ranks(rows.entries.with_columns(missing), by_rank=self.by_rank))
+        return rows.build()
+
+    def _all(self) -> Iterator[tuple[QueryFile, str, Places]]:
+        return zip(self.files, self.names, self.places, strict=True)
+
+    def _usual(self, chosen: Sequence[tuple[QueryFile, Places]]) -> Dataset | None:
+        """The Dataset of runs without anything unusual, else None."""
+        runs = [(file, places) for file, places in chosen if isinstance(file, RunFile)]
+        if len(runs) < len(chosen) or self.columns != PLAIN or any(self.names):
+            return None
+        sources, starts, sizes = [], [], []
+        for file, places in runs:
+            sources.append(file.source(places.extents))
+            size = places.stop - places.start
+            if len(sources[-1].data) != size.sum() or not sources[-1].data.endswith(b"\n"):
+                return None  # two bytes ended a line, or nothing ended the last
+            order, at = np.argsort(places.start), np.empty(len(size), np.int64)
+            at[order] = np.cumsum(size[order]) - size[order]
+            starts.append(at)
+            sizes.append(size)
+        source, start = np.repeat(np.arange(len(runs)), list(map(len, starts))), np.concatenate(starts)
+        order = np.lexsort((start, source, np.concatenate([places.query for _, places in runs])))
+        pieces = usual_runs.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
+        return usual_runs.read(sources, pieces, [len(file.names) for file, _ in runs])
+
+    def _overlap(self, tag: str) -> bool:
+        """Whether a query stands in several files of an expert."""
+        found = np.zeros(len(self.queries), bool)
+        for file, places in zip(self.files, self.places, strict=True):
+            if file.tag == tag:
+                if found[places.query].any():
+                    return True
+                found[places.query] = True
+        return False
+
+
+def _named(part: Long, name: str) -> Long:
+    """The rows, under another name for their expert where it has one."""
+    if part.entries is None or not name:
+        return part
+    return replace(part, entries=part.entries.with_columns(expert=pl.lit(name)))
+
+
+def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
+    """The queries of all files in natural order, and where they stand in each."""
+    chunks_of = [file.chunks() for file in files]
+    for file, chunks in zip(files, chunks_of, strict=True):
+        if not chunks:
+            file.stretches([])  # there is nothing in it, which is an error
+    tasks = ((n, files[n], chunk) for n, chunks in enumerate(chunks_of) for chunk in chunks)
+    known, found = pl.Series(dtype=pl.String), list[Places]()
+    with ThreadPoolExecutor(threads()) as pool:
+        try:
+            for n, done in groupby(_in_order(pool, tasks), key=itemgetter(0)):
+                stretches = files[n].stretches(part for _, part in done)
+                known, before = _sorted_union(known, stretches.query), known
+                if len(before) < len(known):
+                    moved = _positions(before, known)
+                    found = [places._replace(query=moved[places.query]) for places in found]
+                found.append(Places(_positions(stretches.query, known), stretches.start, stretches.stop))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # what is wrong with a file is said at once
+            raise
+    order = natural_order(known)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return known.gather(order), [_by_query(number[places.query], places) for places in found]
+
+
+def _in_order(pool: ThreadPoolExecutor, tasks: Iterable[tuple[int, QueryFile, int]]) -> Iterator[tuple[int, Stretches]]:
+    """What stands in the chunks of files; few are looked through ahead, as what is found takes room."""
+    under_way: deque[tuple[int, Future[Stretches]]] = deque()
+    for n, file, chunk in tasks:
+        under_way.append((n, pool.submit(file.stretches_in, chunk)))
+        if len(under_way) > AHEAD * threads():
+            first, done = under_way.popleft()
+            yield first, done.result()
+    for first, done in under_way:
+        yield first, done.result()
+
+
+def _sorted_union(known: pl.Series, names: pl.Series) -> pl.Series:
+    """Known names and others, in the order of their letters; by sorting, which takes less room than hashing."""
+    if len(known):
+        at = known.search_sorted(names).clip(upper_bound=len(known) - 1)
+        names = names.filter(known.gather(at) != names)
+        if not len(names):
+            return known
+    names = pl.concat([known, names]).sort()
+    return names.filter((names != names.shift(1)).fill_null(True)).rechunk()
+
+
+def _positions(names: pl.Series, ordered: pl.Series) -> Codes:
+    """Where each name stands among names in order, all of which are there."""
+    return ordered.search_sorted(names).to_numpy().astype(np.int32)
+
+
+def _by_query(query: Codes, places: Places) -> Places:
+    if (query[1:] >= query[:-1]).all():  # the file is sorted
+        return Places(query, places.start, places.stop)
+    order = np.argsort(query, kind="stable")  # places rise in a file
+    return Places(query[order], places.start[order], places.stop[order])

@@ -1,0 +1,74 @@
+"""A folder of LETOR folds: ``Fold1 … FoldN``, each with train, vali and test; every query is read once."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+
+from juryrank.data import Fold
+from juryrank.errors import DataError, DataWarning
+from juryrank.io import svmlight
+from juryrank.io.formats import format_of, letor, letor_features
+from juryrank.io.long import Long, together
+from juryrank.io.source import load
+
+PARTS = ("test", "vali", "train")  # the tests of all folds together usually have every query, so they go first
+FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)
+
+
+def fold_folders(folder: Path) -> list[Path]:
+    """The fold folders in a folder, in the order of their numbers."""
+    if not folder.is_dir():
+        return []
+    numbered = [(int(m[1]), p) for p in folder.iterdir() if p.is_dir() and (m := FOLD.match(p.name))]
+    return [path for _, path in sorted(numbered)]
+
+
+def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Long, dict[tuple[str, str], list[str]]]:
+    """The rows of all queries, and the queries of each part of each fold."""
+    parts: list[Long] = []
+    module: ModuleType | None = None
+    sizes: dict[str, int] = {}
+    members: dict[tuple[str, str], list[str]] = {}
+    differing: set[str] = set()
+    for part in PARTS:
+        for folder in folders:
+            source = load(_part_file(folder, part))
+            module = module or format_of(source, format_name)
+            if module not in (letor, letor_features):
+                raise source.error(1, "LETOR lines in a folder of folds")
+            lines = svmlight.lines_of(source)
+            counts = dict(lines.group_by("query").len().iter_rows())
+            members[folder.name, part] = list(counts)
+            differing |= {q for q, n in counts.items() if sizes.get(q, n) != n}
+            new = lines.filter(~pl.col("query").is_in(list(sizes)))
+            sizes |= counts
+            if new.height:
+                with source.reading():
+                    parts.append(module.read(source, new))
+    if differing:
+        message = f"{folders[0].parent}: {len(differing)} queries have different numbers of items in different folds"
+        warnings.warn(message, DataWarning, stacklevel=5)
+    return together(parts, str(folders[0].parent)), members
+
+
+def folds_among(queries: tuple[str, ...], members: Mapping[tuple[str, str], list[str]]) -> tuple[Fold, ...]:
+    """The folds as positions among ``queries``."""
+    place = {query: n for n, query in enumerate(queries)}
+    chosen = {key: tuple(sorted(place[query] for query in names)) for key, names in members.items()}
+    names = list(dict.fromkeys(name for name, _ in members))
+    return tuple(Fold(name, chosen[name, "train"], chosen[name, "vali"], chosen[name, "test"]) for name in names)
+
+
+def _part_file(folder: Path, part: str) -> Path:
+    names = {"vali": ("vali", "valid", "validation")}.get(part, (part,))
+    for name in names:
+        for ending in (".txt", ".txt.gz", ".txt.zst"):
+            if (path := folder / f"{name}{ending}").is_file():
+                return path
+    raise DataError(f"{folder}: a fold has train.txt, vali.txt and test.txt (or .txt.gz); {part}.txt is missing")

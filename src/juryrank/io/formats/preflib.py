@@ -1,0 +1,180 @@
+"""PrefLib orders: strict or with ties, complete or not (soc, soi, toc, toi), of the new format and that before 2022.
+
+One list per line, its count is the weight of the list; experts are the lines, numbered. Items have the names of the
+alternatives. Only order and ties can be carried: ranks have no gaps.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from juryrank.data import Dataset
+from juryrank.data.build import ONE_QUERY
+from juryrank.data.rankings import Rankings
+from juryrank.errors import DataError, DataWarning
+from juryrank.io.atomic import save
+from juryrank.io.long import Long
+from juryrank.io.rows import demand_one_line, demand_one_query
+from juryrank.io.source import Source
+
+ENDINGS = (".soc", ".soi", ".toc", ".toi")
+KEY = re.compile(r"#\s*([A-Z ]+?)\s*(\d+)?\s*:\s*(.*)$")
+PLACE = r"(?:\d{1,9}|\{\s*\d{1,9}(?:\s*,\s*\d{1,9})*\s*\})"
+ORDER = re.compile(rf"\s*(\d{{1,15}})\s*[:,]\s*({PLACE}(?:\s*,\s*{PLACE})*)\s*$")
+PLACES = re.compile(r"\{[^}]*\}|\d+")
+OLD_NAME = re.compile(r"\s*(\d{1,9})\s*,(.*)$")
+MOST_UNNAMED = 100_000  # a stated number of alternatives without names is believed up to here
+
+
+@dataclass
+class _Election:
+    """What a file says, as it says it."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    stated: dict[str, int] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=list)
+    orders: list[list[list[int]]] = field(default_factory=list)
+
+    def add(self, source: Source, line: int, text: str) -> None:
+        found = ORDER.match(text)
+        if found is None:
+            raise source.error(line, "count: alternatives, with ties in braces, as in 3: 1,{2,4},5")
+        self.counts.append(int(found[1]))
+        self.orders.append([[int(k) for k in re.findall(r"\d+", place)] for place in PLACES.findall(found[2])])
+
+
+def sniff(source: Source) -> bool:
+    """The ending of a PrefLib file, or its header."""
+    return source.suffix in ENDINGS or any(line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start)
+
+
+def read(source: Source) -> Long:
+    """One list per line, weighted by its count."""
+    election = (_new if source.head[0].startswith("#") else _old)(source)
+    names = _names(election, str(source.path))
+    _compare_with_stated(election, len(names), str(source.path))
+    rows: list[tuple[str, str, float, float]] = []
+    for n, (count, order) in enumerate(zip(election.counts, election.orders, strict=True), 1):
+        rank = 1
+        for group in order:
+            rows.extend((names[k], str(n), float(rank), float(count)) for k in group)
+            rank += len(group)
+    schema = {"item": pl.String, "expert": pl.String, "rank": pl.Float64, "weight": pl.Float64}
+    query = pl.lit(ONE_QUERY).alias("query")
+    entries = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query)
+    candidates = pl.DataFrame({"item": pl.Series(list(names.values()), dtype=pl.String)}).select(query, "item")
+    return Long(name=str(source.path), entries=entries, candidates=candidates)
+
+
+def _new(source: Source) -> _Election:
+    election = _Election()
+    for line, text in source.lines().iter_rows():
+        if not text.startswith("#"):
+            election.add(source, line, text)
+            continue
+        if (key := KEY.match(text)) is None:
+            continue
+        if key[1] == "ALTERNATIVE NAME" and key[2] and len(key[2]) < 10:
+            election.names[int(key[2])] = key[3].strip() or key[2]
+        elif key[1].startswith("NUMBER") and key[3].strip().isdecimal():
+            election.stated[key[1]] = int(key[3].strip()[:15])
+        elif key[1] == "DATA TYPE" and f".{key[3].strip().lower()}" not in ENDINGS:
+            raise source.error(line, "a data type of orders: soc, soi, toc or toi")
+    return election
+
+
+def _old(source: Source) -> _Election:
+    """The format before 2022: number of alternatives, their names, three counts, then the orders."""
+    election = _Election()
+    rows = source.lines().rows()
+    if not rows[0][1].strip().isdecimal() or len(rows[0][1].strip()) > 9:
+        raise source.error(rows[0][0], "a PrefLib header (# FILE NAME: …) or the number of alternatives")
+    n = int(rows[0][1])
+    election.stated["NUMBER ALTERNATIVES"] = n
+    for line, text in rows[1 : n + 1]:
+        if (named := OLD_NAME.match(text)) is None:
+            raise source.error(line, "the number and name of an alternative")
+        election.names[int(named[1])] = named[2].strip() or named[1]
+    for line, text in rows[n + 1 : n + 2]:
+        sums = [word.strip() for word in text.split(",")]
+        if len(sums) != 3 or not all(word.isdecimal() and len(word) < 16 for word in sums):
+            raise source.error(line, "three counts: voters, sum of counts, different orders")
+        election.stated |= {"NUMBER VOTERS": int(sums[1]), "NUMBER UNIQUE ORDERS": int(sums[2])}
+    for line, text in rows[n + 2 :]:
+        election.add(source, line, text)
+    return election
+
+
+def _names(election: _Election, path: str) -> dict[int, str]:
+    """The name of every alternative that is named, ranked, or counted without a name."""
+    known = set(election.names) | {k for order in election.orders for group in order for k in group}
+    if not election.names:
+        known |= set(range(1, min(election.stated.get("NUMBER ALTERNATIVES", 0), MOST_UNNAMED) + 1))
+    names = {k: election.names.get(k, str(k)) for k in sorted(known)}
+    often = {name for name, n in Counter(names.values()).items() if n > 1}
+    if often:
+        message = f"{path}: {len(often)} names stand for several alternatives; their numbers are added"
+        warnings.warn(message, DataWarning, stacklevel=5)
+    return {k: f"{name} ({k})" if name in often else name for k, name in names.items()}
+
+
+def _compare_with_stated(election: _Election, n_names: int, path: str) -> None:
+    found = {
+        "NUMBER ALTERNATIVES": n_names,
+        "NUMBER VOTERS": sum(election.counts),
+        "NUMBER UNIQUE ORDERS": len(election.orders),
+    }
+    wrong = [f"{k} is {election.stated[k]}, found {n}" for k, n in found.items() if election.stated.get(k, n) != n]
+    if wrong:
+        warnings.warn(f"{path}: the header contradicts the orders: {'; '.join(wrong)}", DataWarning, stacklevel=5)
+
+
+def write(data: Dataset, path: Path) -> None:
+    """A file of the new format; lists of equal order become one line, and names of experts are not kept."""
+    r = data.rankings
+    demand_one_query(r, "a PrefLib file")
+    if (r.list_weight != np.round(r.list_weight)).any():
+        raise DataError("PrefLib counts orders, and some weights of lists are not whole; write a table instead")
+    demand_one_line(r.items, "a PrefLib file")
+    counts = _orders(r)
+    kind = _kind(r)
+    ending = path.suffix.lower()
+    if ending in ENDINGS and ((kind[0] == "t" and ending[1] == "s") or (kind[2] == "i" and ending[3] == "c")):
+        raise DataError(f"{path}: the orders need the ending .{kind} (t: with ties, i: incomplete)")
+    names = r.items[r.slot_item].tolist()
+    header = [
+        f"# FILE NAME: {path.name}",
+        f"# DATA TYPE: {ending[1:] if ending in ENDINGS else kind}",
+        f"# NUMBER ALTERNATIVES: {len(names)}",
+        f"# NUMBER VOTERS: {sum(counts.values())}",
+        f"# NUMBER UNIQUE ORDERS: {len(counts)}",
+        *(f"# ALTERNATIVE NAME {k}: {name}" for k, name in enumerate(names, 1)),
+    ]
+    lines = [f"{count}: {order}" for order, count in counts.items()]
+    save(path, ("\n".join([*header, *lines]) + "\n").encode())
+
+
+def _orders(r: Rankings) -> Counter[str]:
+    """How often each order stands in the lists, in PrefLib's notation."""
+    counts: Counter[str] = Counter()
+    for m in range(r.n_lists):
+        lo, hi = r.entry_ptr[m], r.entry_ptr[m + 1]
+        groups: dict[float, list[str]] = {}
+        for slot, rank in zip(r.entry_slot[lo:hi].tolist(), r.entry_rank[lo:hi].tolist(), strict=True):
+            groups.setdefault(rank, []).append(str(slot + 1))
+        told = (g[0] if len(g) == 1 else "{" + ",".join(g) + "}" for g in groups.values())
+        counts[",".join(told)] += int(r.list_weight[m])
+    return counts
+
+
+def _kind(r: Rankings) -> str:
+    same = np.append(r.entry_rank[1:] == r.entry_rank[:-1], False)
+    same[r.entry_ptr[1:] - 1] = False
+    return f"{'t' if same.any() else 's'}o{'i' if (r.list_size < r.n_slots).any() else 'c'}"

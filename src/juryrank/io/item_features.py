@@ -1,0 +1,72 @@
+"""Features of items, joined to the slots of a data set: LETOR feature files, tables, frames or another Dataset.
+
+A table has a column item, perhaps query, and a column of numbers per feature; without a query column an item has the
+same features in every query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError
+from juryrank.io import tabular
+from juryrank.io.columns import Fail, as_numbers, roles, typed
+from juryrank.io.formats import format_of, table
+from juryrank.io.inputs import inputs_of, sources_of
+from juryrank.io.long import SLOT, features_of, first_true, slot_frame
+from juryrank.io.source import Source
+from juryrank.io.sources import rows_of
+
+Features = tuple[pl.DataFrame, Floats, tuple[str, ...]]  # whose rows they are, [n_rows, n_features], names
+
+
+def with_features(data: Dataset, given: Any) -> Dataset:
+    """The data set with these features of its items."""
+    rows, values, names = _features(given)
+    return replace(data, features=features_of(data.rankings, rows, values, "features"), feature_names=names)
+
+
+def _features(given: Any) -> Features:
+    if isinstance(given, Dataset):
+        return _of_dataset(given)
+    if hasattr(given, "__arrow_c_stream__"):
+        return _of_table(tabular.arrow(given), "features", tabular.failing_in("features"))
+    sources = sources_of(inputs_of(given))
+    if not any(format_of(source, None) is table for source in sources):
+        return _of_dataset(rows_of(sources, "letor-features", {}).build())
+    parts = [_of_file(source) for source in sources]
+    columns, names = parts[0][0].columns, parts[0][2]
+    for source, part in zip(sources, parts, strict=True):
+        if (part[0].columns, part[2]) != (columns, names):
+            raise DataError(f"{source.path}: expected the columns of {sources[0].path}, which stands before it")
+    return pl.concat(part[0] for part in parts), np.vstack([part[1] for part in parts]), names
+
+
+def _of_dataset(data: Dataset) -> Features:
+    if data.features is None:
+        raise DataError("features: the data that was given has no features")
+    return slot_frame(data.rankings), data.features, data.feature_names
+
+
+def _of_file(source: Source) -> Features:
+    with source.reading():
+        return _of_table(tabular.frame_of(source), str(source.path), tabular.failing(source))
+
+
+def _of_table(frame: pl.DataFrame, name: str, fail: Fail) -> Features:
+    found = roles(frame.columns, None, name, SLOT)
+    names = tuple(header for header in frame.columns if header not in found.values())
+    if "item" not in found or not names:
+        told = ", ".join(repr(c) for c in frame.columns[:12])
+        raise DataError(f"{name}: a table of features needs a column 'item' and columns of numbers; columns are {told}")
+    rows = typed(frame, found, fail)
+    if (row := first_true(rows.select(pl.any_horizontal(pl.all().is_null())).to_series())) is not None:
+        raise fail(row, "a name in every column of names")
+    values = [as_numbers(frame[header], header, fail).fill_null(float("nan")).to_numpy() for header in names]
+    return rows, np.column_stack(values).astype(np.float64), names

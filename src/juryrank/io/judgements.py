@@ -1,0 +1,77 @@
+"""Labels from files and frames that are known to hold labels, so that headers such as score mean the label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from juryrank.data import Labels
+from juryrank.data.build import labels_from_long, natural
+from juryrank.errors import DataError
+from juryrank.io import headerless, tabular
+from juryrank.io.columns import Columns, Fail, roles, told
+from juryrank.io.formats import format_of, letor, letor_features, name_of, ratings, recognised, table, trec_qrels
+from juryrank.io.layout import WORDS, Layout
+from juryrank.io.long import SLOT, Long
+from juryrank.io.source import Source
+from juryrank.io.words import is_number
+
+TEXT = {"query": pl.String, "item": pl.String}
+BARE = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
+LABELLED = (trec_qrels, letor, letor_features)
+
+
+def label_rows(sources: Sequence[Source], columns: Columns) -> list[Long]:
+    """The labels of each source."""
+    return [_of_source(source, columns) for source in sources]
+
+
+def _of_source(source: Source, columns: Columns) -> Long:
+    module = table if columns else recognised(source)
+    if module in LABELLED:
+        with source.reading():
+            return module.read(source)  # type: ignore[no-any-return]
+    if module not in (table, ratings, None):
+        raise DataError(f"{source.path}: no labels: the file looks like {name_of(module)}, not like qrels")
+    bare, cells = headerless.is_bare(source, columns), headerless.cells_of(source)
+    if bare and not columns and len(cells) == len(BARE) and is_number(cells[-1]):
+        columns = BARE
+    elif module is None and not bare:
+        format_of(source)  # says what the formats are
+    with source.reading():
+        frame = headerless.frame_of(source, columns, "label_columns") if bare else tabular.frame_of(source)
+        fail, comma = tabular.failing(source, header=not bare), tabular.separator_of(source) == ";"
+        return of_frame(frame, columns, name=str(source.path), fail=fail, comma=comma)
+
+
+def of_frame(
+    frame: pl.DataFrame, columns: Columns, *, name: str = "labels", fail: Fail | None = None, comma: bool = False
+) -> Long:
+    """The labels of a table; where nobody ranks in it, a column such as score is the label."""
+    found = roles(frame.columns, columns, name, WORDS, "label_columns")
+    other = next((word for word in ("score", "value") if word in found), None)
+    if "label" not in found and other and "expert" not in found and "rank" not in found:
+        found["label"] = found[other]
+    if absent := [word for word in ("item", "label") if word not in found]:
+        raise DataError(
+            f"{name}: labels need a column {absent[0]!r}; columns are {told(frame.columns)}; "
+            f"say label_columns={{{absent[0]!r}: 'HEADER'}}"
+        )
+    if not frame.height:
+        raise DataError(f"{name}: the table has a header and no rows")
+    chosen = Layout({word: found[word] for word in (*SLOT, "label") if word in found}, comma=comma)
+    rows = table.named_rows(frame, chosen, fail or tabular.failing_in(name))
+    return Long(name=name, labels=rows.select(*SLOT, "label").drop_nulls("label").unique())
+
+
+def from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:
+    """Labels from ``{query: {item: label}}``."""
+    try:
+        rows = [(str(q), str(item), float(value)) for q, judged in labels.items() for item, value in judged.items()]
+    except (AttributeError, TypeError, ValueError):
+        raise DataError("labels must be {query: {item: number}}, or something that read takes") from None
+    frame = pl.DataFrame(rows, schema={**TEXT, "label": pl.Float64}, orient="row")
+    items = frame["item"].unique().sort(multithreaded=False).to_numpy().astype(object)
+    return labels_from_long(frame, tuple(natural(frame["query"])), items, "labels")

@@ -1,0 +1,113 @@
+"""A Parquet table that is read query by query; what depends on the whole table is decided once, as in a whole read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from juryrank.errors import DataError
+from juryrank.io import tabular
+from juryrank.io.columns import NUMBERS, are_whole, demand_names, name_texts, number
+from juryrank.io.formats import comparisons, table
+from juryrank.io.layout import Layout, layout
+from juryrank.io.long import Long
+from juryrank.io.query_file import Extents, QueryFile, Stretches, merged
+from juryrank.io.source import Source
+from juryrank.io.sources import no_lists
+
+
+@dataclass
+class TableFile(QueryFile):
+    """A Parquet table; places are rows."""
+
+    advice = "sort it by its column of queries, as polars' scan_parquet, sort and sink_parquet do beyond memory"
+    weight = 500
+
+    def __post_init__(self) -> None:
+        """Look at the whole table; what is wrong with it is said before the work."""
+        with self._reading():
+            frame = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+            self.height = int(frame.select(pl.len()).collect().item())
+            self.layout = self._layout(frame)
+            names = {h: d for h, d in frame.collect_schema().items() if h in self._name_headers()}
+            for header, dtype in names.items():
+                demand_names(dtype, header, tabular.failing_in(str(self.path)))
+            whole = frame.select(are_whole(h, d).alias(h) for h, d in names.items()).collect().row(0, named=True)
+            self.frame = frame.with_columns(name_texts(h, d, whole=whole[h]).alias(h) for h, d in names.items())
+            self._settle_entries()
+
+    def _layout(self, frame: pl.LazyFrame) -> Layout:
+        headers = list(frame.collect_schema())
+        if comparisons.named_in(self.options.get("columns")) or comparisons.has_shape(tabular.known_among(headers)):
+            raise DataError(f"{self.path}: comparisons cannot be read query by query; rank without a limit of memory")
+        found = layout(frame, **self.options, name=str(self.path))
+        if "query" not in found.found:
+            raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
+        if not found.ordered:
+            raise DataError(no_lists(str(self.path)))
+        return found
+
+    def _name_headers(self) -> list[str]:
+        return [header for word, header in self.layout.found.items() if word not in NUMBERS]
+
+    def _settle_entries(self) -> None:
+        """Whose lists there are, which columns entries have, and whether all have scores."""
+        found, schema = self.layout.found, self.frame.collect_schema()
+        self.columns = frozenset([*self.layout.ordered, *(word for word in ("weight", "list") if word in found)])
+        if self.layout.experts:
+            some = [number(h, schema[h]).is_not_null().any().alias(h) for h in self.layout.experts]
+            found_some = self.frame.select(some).collect().row(0, named=True)
+            self.experts = {header for header, some_value in found_some.items() if some_value}
+            self.lacks_scores = self.layout.values == "rank" and bool(self.experts)
+            return
+        values = {word: number(found[word], schema[found[word]]) for word in self.layout.ordered}
+        entries = self.frame.filter(pl.any_horizontal(value.is_not_null() for value in values.values()))
+        if "expert" in found:
+            entries = entries.filter(pl.col(found["expert"]).is_not_null())
+            self.experts = set(entries.select(pl.col(found["expert"]).unique()).collect().to_series().to_list())
+        elif entries.select(pl.len() > 0).collect().item():
+            self.tag = Source(self.path, b"").stem
+            self.experts = {self.tag}
+        lacking = values["score"].is_null().any() if "score" in values else pl.len() > 0
+        self.lacks_scores = bool(entries.select(lacking).collect().item())
+
+    def chunks(self) -> Sequence[int]:
+        return range(0, self.height, max(1, self.chunk // 8))
+
+    def stretches_in(self, chunk: int) -> Stretches:
+        with self._reading():
+            column = self.frame.select(self.layout.found["query"]).slice(chunk, max(1, self.chunk // 8)).collect()
+        runs = column.to_series().rle().struct.unnest()
+        stop = chunk + np.cumsum(runs["len"].to_numpy().astype(np.int64))
+        start, query = np.append(chunk, stop[:-1])[: len(stop)], runs["value"]
+        if query.null_count():  # blank rows say nothing; others need a query
+            unnamed = query.is_null().to_numpy()
+            self._named_rows(list(zip(start[unnamed].tolist(), stop[unnamed].tolist(), strict=True)))
+            query, start, stop = query.drop_nulls(), start[~unnamed], stop[~unnamed]
+        return Stretches(query, start, stop)
+
+    def rows(self, extents: Extents) -> Long:
+        return table.rows_of_named(
+            self._named_rows(extents), self.layout, name=str(self.path), expert=Source(self.path, b"").stem
+        )
+
+    def _named_rows(self, extents: Extents) -> pl.DataFrame:
+        places = merged(extents)
+        with self._reading():
+            rows = pl.concat([self.frame.slice(start, stop - start) for start, stop in places]).collect()
+
+        def fail(row: int, expected: str) -> DataError:
+            for start, stop in places:
+                if row < stop - start:
+                    return tabular.failing_in(str(self.path))(start + row, expected)
+                row -= stop - start
+            return tabular.failing_in(str(self.path))(row, expected)
+
+        return table.named_rows(rows, self.layout, fail)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return Source(self.path, b"").reading()

@@ -1,0 +1,188 @@
+"""Files of rows under a header, as frames: CSV, TSV, NDJSON, Parquet; and back again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from juryrank.errors import DataError, MissingExtraError
+from juryrank.io.atomic import save
+from juryrank.io.columns import HEADERS, Fail, plain
+from juryrank.io.limits import max_size, too_large
+from juryrank.io.source import Source, unpacked_name
+
+CELL = 8  # bytes of a cell in memory, at least
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".ndjson", ".jsonl")
+ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
+UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is no text
+
+
+def known_words(source: Source) -> set[str]:
+    """Our words that the header or schema of a table file has."""
+    return known_among(headers_of(source))
+
+
+def known_among(headers: Iterable[str]) -> set[str]:
+    """Our words that some headers stand for."""
+    names = {plain(name) for name in headers}
+    return {word for word, others in HEADERS.items() if word in names or names.intersection(others)}
+
+
+def arrow(thing: Any) -> pl.DataFrame:
+    """A polars frame from anything that has an Arrow stream; a named index of pandas is a column."""
+    index = getattr(getattr(thing, "index", None), "names", None)
+    if index and None not in index and not set(index) & set(thing.columns):
+        thing = thing.reset_index()
+    try:
+        return thing if isinstance(thing, pl.DataFrame) else pl.DataFrame(thing)
+    except ImportError as error:
+        raise MissingExtraError(f"reading a {type(thing).__name__} needs another package: {error}") from None
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise DataError(f"the {type(thing).__name__} is not a table: {error}") from None
+
+
+def frame_of(source: Source) -> pl.DataFrame:
+    """The table in a file, all text for CSV and TSV."""
+    data = io.BytesIO(source.data)
+    try:
+        if source.parquet:
+            _demand_few_cells(source)
+            return pl.read_parquet(data)
+        if is_json(source):
+            return pl.read_ndjson(data, infer_schema_length=None)
+        frame = pl.read_csv(data, separator=separator_of(source), infer_schema=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise _unreadable(source, str(error).splitlines()[0]) from None
+    _demand_whole_rows(source, frame)
+    return frame
+
+
+def _demand_few_cells(source: Source) -> None:
+    """A DataError for a Parquet file that unpacks to more than the limit: one value may stand for a billion rows."""
+    table = pl.scan_parquet(io.BytesIO(source.data))
+    if CELL * len(table.collect_schema()) * int(table.select(pl.len()).collect().item()) > max_size():
+        raise too_large(source.path)
+
+
+def _demand_whole_rows(source: Source, frame: pl.DataFrame) -> None:
+    """A DataError for equal headers, and for the first row that ends early; polars would read both as something."""
+    twice = [header for header in frame.columns if "_duplicated_" in header and header.rpartition("_duplicated_")[0]]
+    if twice and (name := twice[0].rpartition("_duplicated_")[0]) in frame.columns:
+        raise source.error(1, f"different headers (there are several columns {name!r}; rename or drop all but one)")
+    if frame.height and frame.width > 1 and frame[:, -1].null_count():  # only there a row may have ended early
+        reader = csv.reader(io.StringIO(source.data.decode()), delimiter=separator_of(source))
+        for cells in reader:
+            if cells and len(cells) < frame.width:
+                raise source.error(reader.line_num, f"{frame.width} columns, as in the header")
+
+
+def bare_frame(source: Source, data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
+    """The table in text without a header, all text, with these names for its columns."""
+    try:
+        return pl.read_csv(data, has_header=False, separator=separator, infer_schema=False, new_columns=names)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _unreadable(source, str(error).splitlines()[0]) from None
+
+
+def separator_of(source: Source) -> str:
+    """What stands between the columns: tab, comma or semicolon, whichever the header has."""
+    header = source.head[0] if source.head else ""
+    return next((s for s in ("\t", ",", ";") if s in header), SEPARATORS.get(source.suffix, ","))
+
+
+def place_of(fail: Fail, row: int) -> str:
+    """Where a row is, as the errors of its source say: ``line 7``, or ``row 7`` of a frame."""
+    text = str(fail(row, "")).partition(": expected ")[0]
+    number = text.rpartition(":")[2].strip()
+    return number if number.startswith("row ") else f"line {number}"
+
+
+def failing(source: Source, *, header: bool = True) -> Fail:
+    """Errors that point at the line of a row."""
+
+    def fail(row: int, expected: str) -> DataError:
+        if source.parquet:
+            return failing_in(str(source.path))(row, expected)
+        if is_json(source):
+            return source.error(source.lines()["line"][row], expected)
+        skipped = len(source.data) - len(source.data.lstrip(b"\n"))  # polars passes over blank lines before the header
+        reader = csv.reader(io.StringIO(source.data[skipped:].decode()), delimiter=separator_of(source))
+        for _ in zip(range(row + 1 + header), reader, strict=False):
+            pass
+        return source.error(reader.line_num + skipped, expected)
+
+    return fail
+
+
+def failing_in(name: str) -> Fail:
+    """Errors that name the row of a frame, counted from 1."""
+    return lambda row, expected: DataError(f"{name}: row {row + 1}: expected {expected}")
+
+
+def save_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame in the format that the ending of the file says; a DataError for a name that would not come back."""
+    ending = Path(unpacked_name(path)).suffix.lower()
+    separator = None if ending == ".parquet" or ending in JSON_LINES else SEPARATORS.get(ending, ",")
+    _demand_names(frame, text=separator is not None)
+    out = io.BytesIO()
+    if separator is not None:
+        frame.write_csv(out, separator=separator)
+    elif ending == ".parquet":
+        frame.write_parquet(out)
+    else:
+        frame.write_ndjson(out)
+    save(path, out.getvalue())
+
+
+def _demand_names(frame: pl.DataFrame, *, text: bool) -> None:
+    """A DataError for a name that is empty, or that text with line ends of all systems cannot carry."""
+    for column in frame.select(pl.col(pl.String)):
+        if (column == "").any():
+            raise DataError(f"a table cannot carry an empty name, and the data has one ({column.name} '')")
+        if text and column.str.contains(UNREADABLE).any():
+            bad = column.filter(column.str.contains(UNREADABLE))[0]
+            raise DataError(
+                f"CSV and TSV cannot carry a carriage return or a NUL in a name: {column.name} {bad!r}; "
+                "write .parquet or .ndjson instead"
+            )
+
+
+def headers_of(source: Source) -> list[str]:
+    """The headers of a table file, or the cells of its first line."""
+    try:
+        if source.parquet:
+            return list(pl.read_parquet_schema(io.BytesIO(source.data)))
+        if is_json(source):
+            return list(json.loads(source.head[0]))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, RecursionError):
+        return []
+    return source.head[0].replace('"', "").split(separator_of(source)) if source.head else []
+
+
+def is_json(source: Source) -> bool:
+    """Whether the file has JSON objects."""
+    return source.data.lstrip().startswith(b"{")
+
+
+def _unreadable(source: Source, reason: str) -> DataError:
+    if source.parquet:
+        return DataError(f"{source.path}: the Parquet file is damaged ({reason})")
+    if is_json(source):
+        return DataError(f"{source.path}: expected one JSON object per line ({reason})")
+    reader = csv.reader(io.StringIO(source.data.decode()), delimiter=separator_of(source), strict=True)
+    width = 0
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if len(cells) > width:
+                return source.error(reader.line_num, f"{width} columns, as in the header")
+    except csv.Error:
+        return source.error(reader.line_num, "cells whose quotes match")
+    return DataError(f"{source.path}: not a table ({reason})")

@@ -1,0 +1,1 @@
+"""Markov chains over the items of a query."""

@@ -1,0 +1,37 @@
+"""Markov chain MC1."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.chains._base import ListChain, at_or_above, inverse, summed
+
+
+@dataclass(kw_only=True)
+class MC1(ListChain):
+    """MC1: from an item, walk to any entry ranked at or above it in any list that has it.
+
+    All such entries, over all lists, are equally likely; tied entries count as level. With ``last`` the unranked items
+    of a list are tied below it.
+
+    >>> from juryrank.data.build import from_orders
+    >>> MC1().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
+    {'all': ['b', 'a', 'c']}
+
+    Dwork, Kumar, Naor, Sivakumar, WWW 2001.
+    """
+
+    name = "mc1"
+
+    def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
+        r = rankings
+        entry = np.repeat(weight, r.list_size)
+        targets = summed(r.entry_slot, entry * at_or_above(r), r.n_slots)
+        if last:
+            everything = weight * r.query_size[r.list_query]
+            per_query = summed(r.list_query, everything, len(r))
+            listed = summed(r.entry_slot, np.repeat(everything, r.list_size), r.n_slots)
+            targets += np.repeat(per_query, r.query_size) - listed
+        return inverse(targets), entry, weight if last else np.zeros(r.n_lists)

@@ -1,0 +1,32 @@
+"""Markov chain MC2."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.chains._base import ListChain, at_or_above, inverse, slot_weight
+
+
+@dataclass(kw_only=True)
+class MC2(ListChain):
+    """MC2: choose a list that has the item, then walk to any of its items ranked at or above it.
+
+    Lists are chosen by weight, items of the list evenly; tied items count as level. With ``last`` the unranked items
+    of a list are tied below it.
+
+    >>> from juryrank.data.build import from_orders
+    >>> MC2().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
+    {'all': ['b', 'a', 'c']}
+
+    Dwork, Kumar, Naor, Sivakumar, WWW 2001.
+    """
+
+    name = "mc2"
+
+    def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
+        r = rankings
+        entry = np.repeat(weight, r.list_size) / at_or_above(r)
+        tail = weight / r.query_size[r.list_query] if last else np.zeros(r.n_lists)
+        return inverse(slot_weight(r, weight, last)), entry, tail

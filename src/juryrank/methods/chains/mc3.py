@@ -1,0 +1,39 @@
+"""Markov chain MC3."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.chains._base import ListChain, inverse, slot_weight
+from juryrank.methods.cost import Cost
+
+
+@dataclass(kw_only=True)
+class MC3(ListChain):
+    """MC3: choose a list and one of its items; walk there if the list ranks it above, else stay.
+
+    Lists that have the item are chosen by weight, items of the list evenly; a tie is no reason to move. With ``last``
+    the unranked items of a list are tied below it.
+
+    >>> from juryrank.data.build import from_orders
+    >>> MC3().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
+    {'all': ['b', 'a', 'c']}
+
+    Dwork, Kumar, Naor, Sivakumar, WWW 2001.
+    """
+
+    name = "mc3"
+    cost = Cost("entries", 2500.0)
+    strict = True
+
+    def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
+        r = rankings
+        size = r.query_size[r.list_query] if last else r.list_size
+        share = weight / size
+        return (
+            inverse(slot_weight(r, weight, last)),
+            np.repeat(share, r.list_size),
+            share if last else np.zeros(r.n_lists),
+        )

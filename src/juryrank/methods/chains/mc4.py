@@ -1,0 +1,39 @@
+"""Markov chain MC4."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.chain import majority_chain
+from juryrank.methods.base import check_matrix_size
+from juryrank.methods.chains._base import MarkovChain
+from juryrank.methods.cost import Cost
+
+
+@dataclass(kw_only=True)
+class MC4(MarkovChain):
+    """MC4: choose any item of the query; walk there if a majority of the lists that rank both prefers it.
+
+    A list that ties two items, or has neither, says nothing about them. With ``last`` a list prefers what it ranks to
+    what it leaves out.
+
+    >>> from juryrank.data.build import from_orders
+    >>> MC4().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
+    {'all': ['b', 'a', 'c']}
+
+    Dwork, Kumar, Naor, Sivakumar, WWW 2001.
+    """
+
+    name = "mc4"
+    cost = Cost("pairs of items", 95.0)
+
+    def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
+        r = rankings
+        check_matrix_size(self.name, r, "mc2", cell=1)
+        majority_chain(
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r),
+            self.missing == "last", self.teleport, self.tol, self.max_iter, steps, out,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Methods that use features of the items beside the lists."""

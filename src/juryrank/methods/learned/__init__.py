@@ -1,0 +1,1 @@
+"""Methods that learn from labels whom to trust."""

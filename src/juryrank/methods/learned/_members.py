@@ -1,0 +1,69 @@
+"""Methods inside methods: fitted members as plain learned state, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from reprlib import repr as shortened
+from typing import Any
+
+from juryrank.data import Dataset
+from juryrank.errors import DataError, JuryrankError
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned_fields import Sizes, first_fault
+
+STATE = ("name", "params", "learned")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A learned value: the state of a fitted member."""
+
+    def fault(self, value: Any, sizes: Sizes) -> str | None:
+        try:
+            restored(value)
+        except JuryrankError as error:
+            return f"must be a fitted method, but {error}"
+        return None
+
+
+@dataclass(frozen=True)
+class MemberList:
+    """A learned value: the states of the members with these names."""
+
+    names: tuple[str, ...]
+
+    def fault(self, value: Any, sizes: Sizes) -> str | None:
+        names = [state.get("name") for state in value if isinstance(state, dict)] if isinstance(value, list) else value
+        if names != list(self.names):
+            return f"must be fitted methods {', '.join(self.names)}, found {shortened(names)}"
+        return first_fault(Member(), value, sizes)
+
+
+def made(name: str, params: Mapping[str, Any]) -> Aggregator:
+    """An unfitted member by name; parameters that it does not have are left out."""
+    from juryrank.methods import method
+
+    known = method(name).params()
+    return method(name, **{key: value for key, value in params.items() if key in known})
+
+
+def fitted(name: str, params: Mapping[str, Any], data: Dataset, valid: Dataset | None) -> Aggregator:
+    """A member fitted on the data."""
+    return made(name, params).fit(data, valid=valid)
+
+
+def kept(member: Aggregator) -> dict[str, Any]:
+    """What is kept of a fitted member."""
+    return dict(zip(STATE, (member.name, member.params(), member.learned()), strict=True))
+
+
+def restored(state: Any) -> Aggregator:
+    """The fitted member that was kept; a DataError where that was damaged since."""
+    from juryrank.methods import METHODS
+
+    if not isinstance(state, dict) or set(state) != set(STATE):
+        raise DataError(f"a fitted method has {', '.join(STATE)}, found {shortened(state)}")
+    if not isinstance(state["name"], str) or state["name"] not in METHODS:
+        raise DataError(f"no method {shortened(state['name'])} in this version of juryrank")
+    return METHODS[state["name"]].from_learned(state["params"], state["learned"])

@@ -1,0 +1,133 @@
+"""The method that the labels speak for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned._curves import unjudged_param
+from juryrank.methods.learned._members import Member, fitted, kept, made, restored
+from juryrank.methods.learned_fields import ByName, ListOf, Number, learned
+from juryrank.metrics import Truth, parse_metric
+from juryrank.params import param
+from juryrank.training.gains import truth_of
+from juryrank.training.lessons import Lessons, lessons_of, lessons_or_error
+from juryrank.training.panel import experts_param, threshold_param
+
+BASELINE = "rrf"
+
+
+@dataclass(kw_only=True)
+class Auto(Aggregator):
+    """The best of a few methods by cross-validation inside the training data, or RRF where labels do not help.
+
+    Every candidate is fitted on some of the labelled queries and tested on the others, in ``parts`` turns; validation
+    queries, where given, are tested too. The one with the best mean of the target metric is fitted on all training
+    queries; of equals, the first. RRF is always among them, so nothing is chosen that did worse. With one query to
+    learn from it is RRF. ``report`` says what was chosen and by how much it beats RRF.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> queries = [f"q{n}" for n in range(9)]
+    >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
+    >>> Auto().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 0, "b": 0, "c": 1}))).chosen_["name"]
+    'jury'
+    """
+
+    name = "auto"
+    supervised = True
+    among: str = param("rrf,borda,jury,ridge,blend", "methods to choose from, separated by commas; rrf is always one")
+    target: str = param("nDCG@10", "the metric to choose by")  # type: ignore[misc]
+    parts: int = param(5, "parts of the training queries, each tested once", at_least=2)
+    experts: str = experts_param()
+    threshold: int = threshold_param()
+    unjudged: str = unjudged_param()
+    seed: int = param(0, "which query is in which part", at_least=0)
+
+    chosen_: dict[str, Any] = learned(Member())  # the method, fitted
+    trials_: dict[str, list[float]] = learned(ByName(ListOf(Number(), 3)))  # mean, gain over RRF, its standard error
+    n_queries_: int = learned(Number(whole=True, at_least=0))  # tested
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        names = list(dict.fromkeys([BASELINE, *filter(None, map(str.strip, self.among.split(",")))]))
+        params = {key: value for key, value in self.params().items() if key != "target"}
+        for name in names:
+            made(name, params)
+        values = self._tried(names, params, data, valid)
+        rrf = values[BASELINE]
+        self.n_queries_ = len(rrf)
+        self.trials_ = {name: _summary(v, rrf) for name, v in values.items()}
+        best = max(self.trials_, key=lambda name: self.trials_[name][0]) if len(rrf) > 1 else BASELINE
+        self.chosen_ = kept(fitted(best, params, data, valid))
+
+    def report(self) -> str:
+        """What was chosen, and what every candidate was worth on queries it had not seen."""
+        best = self.chosen_["name"]
+        if self.n_queries_ < 2:
+            return "auto: chose rrf, for there are fewer than two queries to learn from."
+        head = f"auto: chose {best} by {self.target} on {self.n_queries_} queries, each tested by models that had not"
+        head += " seen it; gain over RRF ± standard error:"
+        rows = [
+            f"  {name:<16} {mean:.4f}  {gain:+.4f} ± {error:.4f}" for name, (mean, gain, error) in self.trials_.items()
+        ]
+        return "\n".join([head, *rows])
+
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return restored(self.chosen_).points_by if getattr(self, "_fitted", False) else ()
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
+        """Those of the method that was chosen."""
+        return restored(self.chosen_).points_of(expert, rank)
+
+    def experts_seen(self) -> frozenset[str]:
+        """Those of the method that was chosen."""
+        return restored(self.chosen_).experts_seen()
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """Those of the method that was chosen."""
+        return restored(self.chosen_).expert_weights()
+
+    def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
+        consensus = restored(self.chosen_).consensus(data)
+        out += consensus.scores
+        return consensus.details
+
+    def _tried(
+        self, names: list[str], params: dict[str, Any], data: Dataset, valid: Dataset | None
+    ) -> dict[str, Floats]:
+        """The values of every candidate on queries it had not seen; a candidate that could not learn has none."""
+        values: dict[str, list[Floats]] = {name: [] for name in names}
+        for train, test in self._splits(data, valid):
+            truth = Truth(truth_of(test.data, test.gains))
+            for name in list(values):
+                try:
+                    consensus = fitted(name, params, train, None).predict(test.data)
+                except DataError:
+                    del values[name]
+                    continue
+                values[name].append(parse_metric(self.target).per_query(truth.judge(consensus)))
+        return {name: np.concatenate(found) if found else np.empty(0) for name, found in values.items()}
+
+    def _splits(self, data: Dataset, valid: Dataset | None) -> Iterator[tuple[Dataset, Lessons]]:
+        lessons = lessons_or_error(self.name, data, self.unjudged)
+        order = np.random.default_rng(self.seed).permutation(len(lessons))
+        if len(lessons) > 1:
+            for test in np.array_split(order, min(self.parts, len(lessons))):
+                train = np.setdiff1d(order, test)
+                yield lessons.data.take(train), lessons.take(np.sort(test))
+        if valid is not None and len(unseen := lessons_of(valid, self.unjudged)):
+            yield data, unseen
+
+
+def _summary(values: Floats, rrf: Floats) -> list[float]:
+    known = ~np.isnan(values - rrf)
+    n, gain = int(known.sum()), (values - rrf)[known]
+    if not n:
+        return [0.0, 0.0, 0.0]
+    error = float(gain.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    return [float(values[known].mean()), float(gain.mean()), error]

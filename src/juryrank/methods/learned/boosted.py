@@ -1,0 +1,97 @@
+"""Boosted trees on features from lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats, Ints
+from juryrank.methods.base import Aggregator
+from juryrank.methods.learned._curves import unjudged_param
+from juryrank.methods.learned_fields import Array, Names, Sizes, learned
+from juryrank.params import param
+from juryrank.training.boosted import Boosting, Forest
+from juryrank.training.boosted_libraries import LIBRARIES, Grower
+from juryrank.training.consensus import CONSENSUS, consensus
+from juryrank.training.item_features import feature_names, given_features
+from juryrank.training.log_rank import log_rank
+from juryrank.training.missing import missing
+from juryrank.training.panel import heard
+from juryrank.training.target import check_truth, target_param
+
+
+@dataclass(kw_only=True)
+class Boosted(Aggregator):
+    """Gradient boosted trees that learn to rank, by LightGBM, XGBoost or CatBoost.
+
+    They see, from every expert, the logarithm of the item's rank or that it has none, and from all lists together
+    RRF's share, Borda's and that of the lists with the item; strangers are heard in these alone. With
+    ``item_features`` they see these, too. Each library has its
+    own loss (lambdarank, rank:ndcg, YetiRank); how many trees stay, validation queries decide by the target. Fitting
+    needs ``pip install 'juryrank[boost]'``; a fitted model is plain numbers, and scoring needs nothing.
+
+    Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
+
+    Friedman, Annals of Statistics 2001; Burges, Microsoft Research 2010.
+    """
+
+    name = "boosted"
+    supervised = True
+    library: str = param("lightgbm", "what grows the trees", choices=LIBRARIES)
+    target: str = target_param()  # type: ignore[misc]
+    trees: int = param(300, "grown at most", at_least=1)
+    rate: float = param(0.05, "how much each tree counts", above=0)
+    leaves: int = param(8, "of each tree, at most; with catboost, 2 to the nearest power", at_least=2, at_most=1024)
+    least: int = param(50, "items in a leaf, at least (lightgbm), or the like", at_least=1)
+    columns: float = param(0.3, "share of the features that a tree looks at", above=0, at_most=1)
+    shrink: float = param(1.0, "pull of the leaves' values towards 0", at_least=0)
+    item_features: bool = param(False, "look at the features of the items, too")
+    unjudged: str = unjudged_param()
+    seed: int = param(0, "of the features drawn, and of the queries split off", at_least=0)
+
+    experts_: list[str] = learned(Names("experts"))
+    item_features_: list[str] = learned(Names("item features", distinct=False))
+    feature_: Ints = learned(Array("nodes", whole=True, at_least=0, below="columns"))
+    threshold_: Floats = learned(Array("nodes"))
+    left_: Ints = learned(Array("nodes", whole=True, at_least=-1, below="nodes"))
+    right_: Ints = learned(Array("nodes", whole=True, at_least=-1, below="nodes"))
+    missing_left_: Ints = learned(Array("nodes", whole=True, at_least=0, at_most=1))
+    value_: Floats = learned(Array("nodes"))
+    root_: Ints = learned(Array("trees", whole=True, at_least=0, below="nodes"))
+
+    def _sizes(self) -> Sizes:
+        return {"columns": len(self.experts_) + CONSENSUS + len(self.item_features_) * self.item_features}
+
+    def _fault(self) -> str | None:
+        return super()._fault() or self._forest().fault(self._sizes()["columns"])
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        check_truth(self.name, self.target, data)
+        self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]
+        self.item_features_ = feature_names(self.name, data) if self.item_features else []
+        grow = Grower(self.library, self.rate, self.leaves, self.least, self.columns, self.shrink, self.seed)
+        forest = Boosting(grow, self.trees, self.target, self.seed, self.unjudged, self._columns).run(data, valid)
+        self.root_, self.feature_, self.threshold_ = forest.root, forest.feature, forest.threshold
+        self.left_, self.right_ = forest.left, forest.right
+        self.missing_left_, self.value_ = forest.missing_left.astype(np.int64), forest.value
+
+    def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
+        x = self._columns(replace(data, rankings=self._heard(data.rankings)))
+        self._forest().add_scores(x, data.rankings.slot_ptr, out)
+        return None
+
+    def _forest(self) -> Forest:
+        nodes = (self.feature_, self.threshold_, self.left_, self.right_, self.missing_left_ > 0, self.value_)
+        return Forest(self.root_, *nodes)
+
+    def _columns(self, data: Dataset) -> Floats:
+        own = np.where(missing(data, self.experts_) > 0, np.nan, log_rank(data, self.experts_))
+        columns = [own, consensus(data, self.experts_)]
+        if self.item_features:
+            columns.append(given_features(self.name, data, len(self.item_features_)))
+        return np.hstack(columns).astype(np.float32).astype(np.float64)  # some of the libraries see no more

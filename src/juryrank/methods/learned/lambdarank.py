@@ -1,0 +1,79 @@
+"""LambdaRank on the ranks of each expert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.learned._trained import Trained
+from juryrank.params import param
+from juryrank.training.lambdarank import LambdaRank as Net
+from juryrank.training.panel import Panel
+
+
+@dataclass(kw_only=True)
+class LambdaRank(Trained):
+    r"""Pairs of items in the order of their labels, weighted by what a swap does to the target metric.
+
+    The net sees, from every expert, whether it ranked the item and the logarithm of the rank; without hidden layers
+    :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
+    weight of missing it. Truncation of the target is relaxed to the whole list in training (but for P@k, which is
+    nothing else), not in the choice of the pass.
+
+    Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
+
+    Burges, Ragno, Le, NIPS 2006.
+    """
+
+    name = "lambdarank"
+    hidden: int = param(0, "units of each hidden layer; 0 is a linear model", at_least=0)
+    layers: int = param(1, "hidden layers, where they have units", at_least=1)
+    activation: str = param("tanh", "of the hidden units", choices=("tanh", "relu"))
+    rate: float = param(0.01, "step size", above=0)
+    decay: float = param(0.003, "pull of the weights towards 0", at_least=0)
+    batch: int = param(1, "queries of one step", at_least=1)
+
+    def _values(self, rankings: Rankings, panel: Panel) -> Floats:
+        r = rankings
+        return (
+            np.stack([np.ones(r.n_entries), -np.log(r.entry_rank)], 1) * np.repeat(r.list_weight, r.list_size)[:, None]
+        )
+
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return () if self.hidden else ("rank",)
+
+    def points_of(self, expert: str, rank: Floats) -> Floats:
+        """What an item gains by standing at each of these ranks in a list of this expert."""
+        a, b = self._by_column()[self.experts_.index(expert) if expert in self.experts_ else -1]
+        worth: Floats = a - b * np.log(rank)
+        return worth
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """The weights of each expert's values, where there is no hidden layer; of all others under ``*``."""
+        if self.hidden:
+            return {}
+        rows = zip([*self.experts_, "*"], self._by_column().tolist(), strict=True)
+        return {name: dict(zip(self._value_names(), row, strict=True)) for name, row in rows}
+
+    def _by_column(self) -> Floats:
+        """The weights of a linear net, [n_experts + 1, width]."""
+        return self.weights_.reshape(len(self.experts_) + 1, -1)
+
+    def _value_names(self) -> tuple[str, ...]:
+        return ("a", "b")
+
+    def _width(self) -> int:
+        """How many values an entry has."""
+        return 2
+
+    def _n_weights(self) -> int:
+        inputs, hidden = (len(self.experts_) + 1) * self._width(), self.hidden
+        return (inputs + 1) * hidden + (hidden + 1) * hidden * (self.layers - 1) + hidden if hidden else inputs
+
+    def _learner(self) -> Net:
+        hidden = (self.hidden,) * self.layers if self.hidden else ()
+        return Net(hidden=hidden, activation=self.activation, rate=self.rate, decay=self.decay, batch=self.batch)

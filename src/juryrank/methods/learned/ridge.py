@@ -1,0 +1,34 @@
+"""Query-centred ridge regression."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from juryrank.methods.learned._curves import Curves
+from juryrank.params import param
+from juryrank.training.ridge import Ridge as TowardsZero
+
+
+@dataclass(kw_only=True)
+class Ridge(Curves):
+    r"""Ridge regression of labels on the logarithms of ranks, inside queries.
+
+    :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
+    weight of missing it. Labels and features are centred in every query; the penalty counts as ``shrink`` more queries
+    that hold all weights to 0. For data with most items judged; with few labels, or runs over a large collection,
+    ``jury`` is safer. Unseen experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` as in ``jury``.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> queries = [f"q{n}" for n in range(9)]
+    >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
+    >>> model = Ridge().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))
+    >>> model.predict(from_dicts({"bad": {"new": ["x", "y"]}, "good": {"new": ["y", "x"]}})).top()
+    {'new': ['y', 'x']}
+    """
+
+    name = "ridge"
+    n_curves: ClassVar[int] = 2
+    curve_names: ClassVar[tuple[str, ...]] = ("b", "a")
+    shrink: float = param(1.0, "queries' worth of belief that a weight is 0", above=0)
+
+    def _solver(self) -> TowardsZero:
+        return TowardsZero(self.shrink)

@@ -1,0 +1,127 @@
+"""Supervised Borda fuse."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats
+from juryrank.errors import ConvergenceWarning
+from juryrank.kernels.chain_gradient import pair_loss
+from juryrank.methods.base import Aggregator
+from juryrank.methods.chains._base import summed
+from juryrank.methods.learned.borda_fuse import weighted_borda
+from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.params import param
+from juryrank.training.labelled import Labelled, labelled_or_error
+
+LARGE = 1e6  # coordinates from which a point is shifted before it is projected
+ROUNDING = 1e-15  # of the loss
+
+
+@dataclass(kw_only=True)
+class SupervisedBorda(Aggregator):
+    """Supervised Borda: the Borda count with the expert weights that satisfy the labelled pairs best.
+
+    Weights on the simplex minimise the squared hinge over pairs of items with different labels, over all training
+    queries at once; places are shares of the query's items. The problem is convex and is solved to its optimum. An
+    expert that was not there in training weighs as the mean expert.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
+    >>> model = SupervisedBorda().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
+    >>> dict(zip(model.experts_, model.weights_.round(2).tolist()))
+    {'bad': 0.0, 'good': 1.0}
+
+    Liu, Liu, Qin, Ma, Li, WWW 2007.
+    """
+
+    name = "supervised-borda"
+    supervised = True
+    margin: float = param(1.0, "by how much a better item's share of places should be ahead", above=0)
+    unjudged: str = param(
+        "irrelevant",
+        "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
+        choices=("irrelevant", "ignore"),
+    )
+    tol: float = param(1e-8, "stop when a step changes the weights by less than this", above=0)
+    max_iter: int = param(5000, "steps at most", at_least=1)
+    experts_: list[str] = learned(Names("experts", at_least=1))
+    weights_: Floats = learned(Array("experts", at_least=0))
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        taught = labelled_or_error(self.name, data, self.unjudged)
+        self.experts_ = taught.experts
+        objective = Objective(taught, self.experts_, self.margin)
+        self.weights_, steps = minimise(objective, self.tol, self.max_iter)
+        if steps > self.max_iter:
+            warnings.warn(
+                f"{self.name}: not settled after {self.max_iter} steps; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        return ("place", "items")
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        weighted_borda(rankings, self.experts_, self.weights_, out)
+
+
+class Objective:
+    """Mean squared hinge over the labelled pairs of each query, as a function of expert weights."""
+
+    def __init__(self, taught: Labelled, experts: list[str], margin: float) -> None:
+        r = self.rankings = taught.rankings
+        self.gains, self.margin, self.n_experts = taught.gains, margin, len(experts)
+        items = np.repeat(r.query_size[r.list_query], r.list_size)
+        self.points = (items - r.entry_place) / items * np.repeat(r.list_weight, r.list_size)
+        self.place = np.repeat(taught.list_place(experts), r.list_size)
+
+    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss and its derivative."""
+        r = self.rankings
+        scores = summed(r.entry_slot, self.points * weights[self.place], r.n_slots)
+        loss, slope = np.empty(len(r)), np.empty(r.n_slots)
+        pair_loss(r.slot_ptr, self.gains, scores, self.margin, loss, slope)
+        by_weight = summed(self.place, self.points * slope[r.entry_slot], self.n_experts)
+        return float(loss.mean()), by_weight / len(r)
+
+
+def minimise(objective: Objective, tol: float, max_iter: int) -> tuple[Floats, int]:
+    """Weights on the simplex by accelerated projected gradient, with restarts, and the steps it took."""
+    at = ahead = np.full(objective.n_experts, 1.0 / objective.n_experts)
+    value, slope = objective(ahead)
+    momentum, size = 1.0, 1.0 / (np.ptp(slope) or 1.0)  # a first step across the simplex, halved where that is too far
+    for step in range(1, max_iter + 1):
+        new = on_simplex(ahead - size * slope)
+        move = new - ahead
+        while objective(new)[0] > value + slope @ move + (move @ move) / (2 * size) + ROUNDING * value:
+            size /= 2
+            new = on_simplex(ahead - size * slope)
+            move = new - ahead
+        if np.abs(new - at).max() < tol and np.abs(move).max() < tol:
+            return new, step
+        grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        if (ahead - new) @ (new - at) > 0:  # going back: forget the momentum
+            grown, ahead = 1.0, new
+        else:
+            ahead = new + (momentum - 1) / grown * (new - at)
+        at, momentum = new, grown
+        value, slope = objective(ahead)
+    return at, max_iter + 1
+
+
+def on_simplex(point: Floats) -> Floats:
+    """The nearest weights that are not negative and sum to 1 (Duchi et al., ICML 2008)."""
+    if np.abs(point).max() > LARGE:  # a shift changes nothing but the rounding, in which the sum of 1 would be lost
+        point = point - point.max()
+    down = np.sort(point)[::-1]
+    above = (np.cumsum(down) - 1) / np.arange(1, len(down) + 1)
+    last = np.flatnonzero(down > above)[-1]
+    near: Floats = np.maximum(point - above[last], 0.0)
+    return near

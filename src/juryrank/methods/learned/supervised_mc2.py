@@ -1,0 +1,66 @@
+"""Supervised Markov chain MC2."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+from juryrank.data import Dataset
+from juryrank.errors import JuryrankWarning
+from juryrank.methods.chains.mc2 import MC2
+from juryrank.methods.learned._chain import SupervisedListChain
+from juryrank.params import param
+from juryrank.progress import track
+from juryrank.training.labelled import labelled_or_error
+from juryrank.training.relaxation import cvxpy, relaxation
+
+LONG = 10.0  # seconds that are announced
+
+
+@dataclass(kw_only=True)
+class SupervisedMC2(SupervisedListChain):
+    """Supervised MC2: the chain MC2 with expert weights learned from labels.
+
+    Weights on the simplex minimise the squared hinge over pairs of items with different labels of the stationary
+    distribution itself, by implicit differentiation. Unranked items of a list are tied below it; an expert that was
+    not there in training weighs as the mean expert.
+
+    ``solver="sdp"`` is the semidefinite program of the paper, for comparison: it replaces the stationary distribution
+    by a bound and relaxes what is left, and both are loose, so that weights differ little. It takes at most ``queries``
+    labelled queries and ``pairs`` of each, drawn with ``seed``, and says so.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
+    >>> model = SupervisedMC2().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
+    >>> dict(zip(model.experts_, model.weights_ > 0.5))
+    {'bad': np.False_, 'good': np.True_}
+
+    Liu, Liu, Qin, Ma, Li, WWW 2007.
+    """
+
+    name = "supervised-mc2"
+    chain = MC2
+    solver: str = param(
+        "gradient",
+        "gradient: the loss of the stationary distribution; sdp: the paper's relaxation, needs juryrank[sdp]",
+        choices=("gradient", "sdp"),
+    )
+    queries: int = param(10, "sdp: labelled queries at most", at_least=1)
+    pairs: int = param(100, "sdp: labelled pairs of a query at most", at_least=1)
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        if self.solver == "gradient":
+            super()._learn(data, valid)
+            return
+        cvxpy()
+        taught = labelled_or_error(self.name, data, self.unjudged)
+        self.experts_ = taught.experts
+        program = relaxation(taught, self.experts_, self.margin, self.queries, self.pairs, self.seed)
+        program.check_size(self.name)
+        used, there = sum(len(q.better) for q in program.queries), sum(q.n_pairs for q in program.queries)
+        drawn = f"{len(program.queries)} of {len(taught)} labelled queries and {used} of their {there} pairs"
+        told = f"{self.name} by sdp: {drawn}, {program.size:,} numbers, about {program.seconds:.0f} s"
+        if len(program.queries) < len(taught) or used < there or program.seconds > LONG:
+            warnings.warn(told, JuryrankWarning, stacklevel=3)
+        for one in track([program], told):
+            self.weights_, _ = one.solve(self.name)

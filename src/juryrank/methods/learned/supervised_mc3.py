@@ -1,0 +1,27 @@
+"""Supervised Markov chain MC3."""
+
+from dataclasses import dataclass
+
+from juryrank.methods.chains.mc3 import MC3
+from juryrank.methods.learned._chain import SupervisedListChain
+
+
+@dataclass(kw_only=True)
+class SupervisedMC3(SupervisedListChain):
+    """Supervised MC3: the chain MC3 with expert weights learned from labels.
+
+    Weights on the simplex minimise the squared hinge over pairs of items with different labels of the stationary
+    distribution itself, by implicit differentiation. Unranked items of a list are tied below it; an expert that was
+    not there in training weighs as the mean expert.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
+    >>> model = SupervisedMC3().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
+    >>> dict(zip(model.experts_, model.weights_ > 0.5))
+    {'bad': np.False_, 'good': np.True_}
+
+    Liu, Liu, Qin, Ma, Li, WWW 2007.
+    """
+
+    name = "supervised-mc3"
+    chain = MC3

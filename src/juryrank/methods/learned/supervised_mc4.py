@@ -1,0 +1,57 @@
+"""Supervised Markov chain MC4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.chain_gradient import soft_majority, soft_majority_slopes
+from juryrank.methods.base import check_matrix_size
+from juryrank.methods.chains.mc4 import MC4
+from juryrank.methods.learned._chain import Problem, SupervisedChain
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class SupervisedMC4(SupervisedChain):
+    """Supervised MC4: the chain MC4 with expert weights learned from labels.
+
+    While it learns, a majority is a sigmoid of the share of the weights; when it ranks, it is a majority again.
+    Unranked items of a list are tied below it; an expert that was not there in training weighs as the mean expert.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
+    >>> model = SupervisedMC4().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
+    >>> dict(zip(model.experts_, model.weights_ > 0.5))
+    {'bad': np.False_, 'good': np.True_}
+
+    Liu, Liu, Qin, Ma, Li, WWW 2007.
+    """
+
+    name = "supervised-mc4"
+    chain = MC4
+    temperature: float = param(0.2, "how soft a majority is while it learns", above=0)
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        check_matrix_size(self.name, data.rankings, "supervised-mc2")
+        super()._learn(data, valid)
+
+    def _ranked(self, rankings: Rankings, weights: Floats, out: Floats) -> Any:
+        check_matrix_size(self.name, rankings, "supervised-mc2")
+        return super()._ranked(rankings, weights, out)
+
+    def _walk(self, problem: Problem, list_weight: Floats) -> None:
+        r = problem.rankings
+        soft_majority(
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight,
+            self.temperature, self.teleport, self.tol, self.max_iter, problem.steps, problem.mass,
+        )  # fmt: skip
+
+    def _slopes(self, problem: Problem, list_weight: Floats, slope: Floats, out: Floats) -> None:
+        r = problem.rankings
+        soft_majority_slopes(
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight,
+            self.temperature, self.teleport, self.tol, self.max_iter, problem.mass, slope, out,
+        )  # fmt: skip

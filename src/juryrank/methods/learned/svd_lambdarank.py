@@ -1,0 +1,49 @@
+"""LambdaRank on singular vectors of each expert's preference matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.learned.lambdarank import LambdaRank
+from juryrank.params import param
+from juryrank.training.panel import Panel
+from juryrank.training.svd import svd_values
+from juryrank.training.wins import form_param
+
+
+@dataclass(kw_only=True)
+class SVDLambdaRank(LambdaRank):
+    r"""LambdaRank on the first singular vectors of each expert's matrix of preferences ("SVDsup").
+
+    :math:`s_i = \sum_k w_k^\top [u_{ki}, v_{ki}]` over the experts k that ranked the item, plus :math:`b_k` for those
+    that did not, where :math:`Y_k = \sum_t \sigma_t u_t v_t^\top` holds the preferences of expert k over the items that
+    it ranked. No matrix is built: products with it are sums along the list. With ``hybrid`` the lists of all experts
+    without weights of their own are added up into one matrix. Tied items prefer none to the other.
+
+    Volkovs, Larochelle, Zemel, CIKM 2012.
+    """
+
+    name = "svd-lambdarank"
+    weighted: ClassVar[bool] = False  # weights are in the matrices
+    form: str = form_param()
+    rate: float = param(0.003, "step size", above=0)
+    rank: int = param(1, "singular vectors of each matrix", at_least=1)
+
+    @property
+    def points_by(self) -> tuple[str, ...]:
+        apart = (
+            self.experts == "individual" and not self.hidden
+        )  # else lists are added up before their vectors are found
+        return ("place", "length") if apart else ()
+
+    def _value_names(self) -> tuple[str, ...]:
+        return ("ranked", *(f"{side}{t}" for side in "uv" for t in range(1, self.rank + 1)))
+
+    def _width(self) -> int:
+        return 1 + 2 * self.rank
+
+    def _values(self, rankings: Rankings, panel: Panel) -> Floats:
+        return svd_values(rankings, panel, self.form, self.rank)

@@ -1,0 +1,59 @@
+"""What the CPS models share: the three distances, places of unranked items, greedy inference."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
+from juryrank.kernels.pairwise import TIE
+from juryrank.kernels.positional import add_points
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.positional._base import absent_rank
+from juryrank.params import param
+
+DISTANCES = {"kendall": KENDALL, "spearman": SPEARMAN, "footrule": FOOTRULE}
+
+
+@dataclass(kw_only=True)
+class Coset(Aggregator):
+    """Items are placed one by one, each time the one that keeps the order nearest to all lists; see ``CPS``."""
+
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("mean", "last", "mean")
+    distance: str = param("kendall", "between an order and a list", choices=tuple(DISTANCES))
+    experts_: list[str] = learned(Names("experts"))
+    theta_: Floats = learned(Array("experts", at_least=0))
+
+    @abstractmethod
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        """Fill ``experts_`` and ``theta_``; leave them empty where all experts weigh alike."""
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        stranger = self.theta_.mean() if len(self.theta_) else 1.0
+        theta = np.append(self.theta_, stranger)[r.places_in(self.experts_)]
+        weight = self._list_weights(r) * theta[r.list_expert]
+        if self.distance == "kendall":
+            kendall_stages(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, weight, out)
+            return
+        absent = absent_place(r, self.missing)
+        lists = (r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_place, absent, weight)
+        if self.distance == "footrule":
+            footrule_stages(*lists, out)
+            return
+        cost = np.zeros(r.n_slots)
+        add_points(*lists, cost)
+        tie = TIE * r.query_size * np.bincount(r.list_query, weight, minlength=len(r))
+        in_order(r.slot_ptr, cost, tie, out)
+
+
+def absent_place(r: Rankings, missing: str) -> Floats:
+    """The place that each list gives to the items it leaves out."""
+    return absent_rank(r, r.entry_place, missing)

@@ -1,0 +1,1 @@
+"""Points by position: an item's score is a sum, mean or median over its ranks."""

@@ -1,0 +1,34 @@
+"""Inverse square rank."""
+
+from dataclasses import dataclass
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.positional._base import Number, Positional, listed_weight, ranks_param
+
+
+@dataclass(kw_only=True)
+class ISR(Positional):
+    """Inverse square rank: the number of lists with the item times the sum of 1 / rank².
+
+    A list of weight w is w lists, in the number and in the sum. An item that a list leaves out gets nothing from it;
+    tied items get the same points.
+
+    >>> from juryrank.data.build import from_orders
+    >>> ISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()
+    {'all': {'b': 2.5, 'a': 1.0, 'c': 0.25}}
+
+    Mourão, Martins, Magalhães, TREC 2013.
+    """
+
+    name = "isr"
+    additive = False
+    ranks: str = ranks_param("dense")
+
+    def points(self, rank: Number) -> Number:
+        """1 / rank²."""
+        return 1.0 / rank**2
+
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        super()._scores(rankings, out)
+        out *= listed_weight(rankings, self._list_weights(rankings))

@@ -1,0 +1,1 @@
+"""Ratings that are updated after every list."""

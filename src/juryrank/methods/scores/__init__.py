@@ -1,0 +1,1 @@
+"""Combinations of scores: normalised scores of the lists, added or otherwise combined."""

@@ -1,0 +1,31 @@
+"""CombGMNZ."""
+
+from dataclasses import dataclass
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.positional._base import listed_weight
+from juryrank.methods.scores.combsum import CombSUM
+from juryrank.params import param
+
+
+@dataclass(kw_only=True)
+class CombGMNZ(CombSUM):
+    """CombGMNZ: CombSUM times a power of the number of lists that rank the item.
+
+    A list of weight w is w lists, in the sum and in the number.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
+    >>> CombGMNZ().fit_predict(lists).to_dict()
+    {'q': {'b': 6.0, 'a': 1.0, 'c': 0.0}}
+
+    Lee, SIGIR 1997.
+    """
+
+    name = "combgmnz"
+    gamma: float = param(2.0, "the power; 0 is CombSUM, 1 is CombMNZ", at_least=0)
+
+    def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
+        super()._combine(rankings, score, absent, out)
+        out *= listed_weight(rankings, self._list_weights(rankings)) ** self.gamma

@@ -1,0 +1,29 @@
+"""CombMIN."""
+
+from dataclasses import dataclass
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.kernels.positional import extremes
+from juryrank.methods.base import missing_param
+from juryrank.methods.scores._base import Comb
+
+
+@dataclass(kw_only=True)
+class CombMIN(Comb):
+    """CombMIN: the lowest of the normalised scores.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
+    >>> CombMIN().fit_predict(lists).to_dict()
+    {'q': {'b': 0.5, 'a': 0.0, 'c': 0.0}}
+
+    Fox, Shaw, TREC 1993.
+    """
+
+    name = "combmin"
+    missing: str = missing_param("last", "ignore", "last")
+
+    def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
+        r = rankings
+        extremes(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, -1.0, out)

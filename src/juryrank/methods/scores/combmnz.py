@@ -1,0 +1,29 @@
+"""CombMNZ."""
+
+from dataclasses import dataclass
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats
+from juryrank.methods.positional._base import listed_weight
+from juryrank.methods.scores.combsum import CombSUM
+
+
+@dataclass(kw_only=True)
+class CombMNZ(CombSUM):
+    """CombMNZ: CombSUM times the number of lists that rank the item.
+
+    A list of weight w is w lists, in the sum and in the number; ranx's ``wmnz`` weighs the number alone.
+
+    >>> from juryrank.data.build import from_dicts
+    >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
+    >>> CombMNZ().fit_predict(lists).to_dict()
+    {'q': {'b': 3.0, 'a': 1.0, 'c': 0.0}}
+
+    Fox, Shaw, TREC 1993.
+    """
+
+    name = "combmnz"
+
+    def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
+        super()._combine(rankings, score, absent, out)
+        out *= listed_weight(rankings, self._list_weights(rankings))

@@ -1,0 +1,1 @@
+"""Models of strengths: the probability that one item is ranked above another."""

@@ -1,0 +1,171 @@
+"""What the multinomial preference models share: counts from lists, adherences by expert, the fit of one query."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Consensus, Dataset, Rankings, as_dataset
+from juryrank.data.rankings import Floats, Ints, read_only
+from juryrank.errors import ConvergenceWarning, ParameterError
+from juryrank.kernels.mpm import net_counts, scores
+from juryrank.kernels.positional import add_points
+from juryrank.kernels.ragged import parents, sizes_to_ptr
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.positional._base import absent_rank
+from juryrank.params import param
+
+
+class Counts(NamedTuple):
+    """Who wins how often in each list; smaller values win."""
+
+    value: Floats  # [n_entries]
+    beyond: Floats  # [n_lists] the value of the items that a list leaves out
+    entry_net: Floats  # [n_entries] counts won less counts lost
+    list_net: Floats  # [n_lists] the same for an item left out
+    total: Floats  # [n_lists]
+
+
+class Adherences(NamedTuple):
+    """The distinct adherences of each query, with the counts drawn under each."""
+
+    ptr: Ints  # [n_queries + 1]
+    theta: Floats
+    total: Floats
+    of_list: Ints  # [n_lists] where each list's adherence stands
+
+
+@dataclass(kw_only=True)
+class Multinomial(Aggregator):
+    """Pairs are drawn from one distribution over all pairs of a query's items; see ``MPM``."""
+
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("ignore", "ignore", "last")
+    counts: str = param(
+        "rank",
+        "a pair counts by its difference in rank, in score (in rank where lists have no scores), or once",
+        choices=("rank", "score", "once"),
+    )
+    variances: bool = param(False, "fit a variance for every item, not only a score")
+    prior: float = param(1e-3, "pull of scores towards 0, in counts per item", above=0)
+    hold: float = param(1.0, "pull of the logarithms of variances towards log 1/2, in counts per item", above=0)
+    tol: float = param(1e-12, "stop when a step promises a smaller gain of log-likelihood than this per count", above=0)
+    max_iter: int = param(1000, "steps at most", at_least=1)
+    experts_: list[str] = learned(Names("experts"))
+    theta_: Floats = learned(Array("experts", at_least=0))
+
+    def _check(self) -> None:
+        super()._check()
+        if self.counts == "score" and self.missing == "last":
+            raise ParameterError(
+                f"missing of {type(self).__name__} must be ignore where counts is score: an item without a score "
+                "is below the others by no known difference"
+            )
+
+    @property
+    def left_out(self) -> str:
+        """What an expert says of an item that it did not rank: ``ignore`` or ``last``."""
+        return self.missing
+
+    @abstractmethod
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        """Fill ``experts_`` and ``theta_``; leave them empty where every adherence is 1."""
+
+    def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
+        return self._scores_and_variances(rankings, out)[0]
+
+    def predict_with_variances(self, data: Dataset | Rankings) -> tuple[Consensus, Floats]:
+        """The consensus, and the variance of every slot: how little lists say about it; 1/2 where none is fitted."""
+        rankings = as_dataset(data).rankings
+        out = np.zeros(rankings.n_slots)
+        details, gamma = self._scores_and_variances(self._heard(rankings), out)
+        return Consensus(rankings, out, details), gamma
+
+    def _scores_and_variances(self, rankings: Rankings, out: Floats) -> tuple[Mapping[str, NDArray[Any]], Floats]:
+        steps, gamma = self._fit(rankings, out)
+        details: dict[str, NDArray[Any]] = {"steps": steps}
+        if self.variances:
+            together = np.bincount(parents(rankings.slot_ptr), gamma, minlength=len(rankings))
+            details["variance"] = together / np.maximum(rankings.query_size, 1)
+        if unsettled := int((steps > self.max_iter).sum()):
+            warnings.warn(
+                f"{self.name}: {unsettled} of {len(steps)} queries not settled after {self.max_iter} steps; "
+                "raise max_iter, tol or prior",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return details, gamma
+
+    def _fit(self, r: Rankings, out: Floats) -> tuple[Ints, Floats]:
+        """Write the scores; gives the steps of each query and the variance of each slot."""
+        theta = self._theta_of(r)[r.list_expert]
+        counts, weight = self._counts(r), self._list_weights(r)
+        groups = adherences(r, theta, weight * counts.total)
+        steps = self._fit_scores(r, counts, groups, weight * theta, out)
+        gamma = np.full(r.n_slots, 0.5)
+        if self.variances:
+            from juryrank.kernels.mpm_variances import scores_and_variances
+
+            scores_and_variances(
+                r.slot_ptr, groups.ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.value, counts.beyond,
+                weight * theta, self.counts == "once", self.left_out == "last", groups.theta, groups.total,
+                self.prior, self.hold, self.tol, self.max_iter, steps, out, gamma,
+            )  # fmt: skip
+        return steps, gamma
+
+    def _theta_of(self, r: Rankings) -> Floats:
+        """The adherence of each expert of ``r``; strangers get the mean, and 1 where nothing was learned."""
+        stranger = self.theta_.mean() if len(self.theta_) else 1.0
+        theta: Floats = np.append(self.theta_, stranger)[r.places_in(self.experts_)]
+        return theta
+
+    def _counts(self, r: Rankings) -> Counts:
+        beyond, n_beyond = np.zeros(r.n_lists), np.zeros(r.n_lists, np.int64)
+        if self.left_out == "last":
+            beyond, n_beyond = absent_rank(r, r.entry_rank, "last"), r.query_size[r.list_query] - r.list_size
+        net, list_net, total = np.zeros(r.n_entries), np.zeros(r.n_lists), np.zeros(r.n_lists)
+        value, order = r.entry_rank, None
+        if self.counts == "score" and r.entry_score is not None:
+            order = np.lexsort((-r.entry_score, parents(r.entry_ptr)))  # ranks may have been given beside scores
+            value = -r.entry_score
+        rising = value if order is None else value[order]
+        value, rising = read_only(value), read_only(rising)
+        net_counts(r.list_ptr, r.entry_ptr, rising, beyond, n_beyond, self.counts == "once", net, list_net, total)
+        if order is not None:
+            net[order] = net.copy()
+        return Counts(value, beyond, net, list_net, total)
+
+    def _fit_scores(self, r: Rankings, counts: Counts, groups: Adherences, weight: Floats, out: Floats) -> Ints:
+        """Write the scores under equal variances; ``weight`` has the adherence in it."""
+        pull = net_sums(r, counts, weight)
+        steps = np.zeros(len(r), np.int64)
+        scores(
+            r.slot_ptr, groups.ptr, groups.theta, groups.total, pull, self.prior, self.tol, self.max_iter, steps, out
+        )  # fmt: skip
+        return steps
+
+
+def net_sums(r: Rankings, counts: Counts, weight: Floats) -> Floats:
+    """Counts won less counts lost of every slot; under equal variances scores have the same order."""
+    out = np.zeros(r.n_slots)
+    add_points(
+        r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.entry_net, counts.list_net, weight, out
+    )  # fmt: skip
+    return out
+
+
+def adherences(r: Rankings, theta: Floats, total: Floats) -> Adherences:
+    """The lists of each query put together by adherence, so that equal ones share a normaliser."""
+    distinct, code = np.unique(theta, return_inverse=True)
+    keys, of_list = np.unique(r.list_query * max(len(distinct), 1) + code, return_inverse=True)
+    query = keys // max(len(distinct), 1)
+    together = np.bincount(of_list, total, minlength=len(keys)).astype(np.float64)
+    ptr = sizes_to_ptr(np.bincount(query, minlength=len(r)))
+    return Adherences(ptr, distinct[keys % max(len(distinct), 1)], together, of_list)

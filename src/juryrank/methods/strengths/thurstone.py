@@ -1,0 +1,35 @@
+"""Thurstone's model."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from juryrank.kernels.links import PROBIT
+from juryrank.methods.cost import Cost
+from juryrank.methods.strengths._pairs import PairwiseStrength
+
+
+@dataclass(kw_only=True)
+class Thurstone(PairwiseStrength):
+    r"""Thurstone Case V: item i beats j with the chance that a normal variable is below s_i - s_j.
+
+    The maximum of the likelihood of all pairs that the lists compare, times a normal prior with precision ``prior``; a
+    tie is half a win each. The difference of two items has variance 1.
+
+    >>> from juryrank.data.build import from_orders
+    >>> Thurstone().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"], ["b", "c"]])).top()
+    {'all': ['a', 'b', 'c']}
+
+    Thurstone, 1927.
+    """
+
+    name = "thurstone"
+    cost = Cost("pairs in lists", 390.0)
+
+    def chance(self, lead: Any) -> Any:
+        """The normal distribution at a lead."""
+        from scipy.special import ndtr
+
+        return ndtr(lead)
+
+    def _link(self) -> int:
+        return PROBIT

@@ -1,0 +1,1 @@
+"""Experiments and benchmarks of juryrank, outside the package: ``python -m studies``."""

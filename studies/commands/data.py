@@ -1,0 +1,86 @@
+"""``juryrank data``: public data sets, their licences and files; checks a folder, and fetches what may be fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from juryrank.cli import options
+from juryrank.cli.screen import console, note
+
+app = typer.Typer(help="Data sets behind `juryrank reproduce`: list, verify, fetch.", invoke_without_command=True)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that holds a folder of each set.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set, ml-100k say.")]
+
+
+@app.callback()
+def show(context: typer.Context) -> None:
+    """Data sets behind `juryrank reproduce`: without a word, a list; `verify DIR` and `fetch NAME DIR`."""
+    if context.invoked_subcommand is not None:
+        return
+    from studies.datasets import data_sets
+
+    for each in data_sets().values():
+        print(f"{each.name}: {each.what}")
+        print(f"  home     {each.home}")
+        print(f"  licence  {each.licence}")
+        print(f"  used by  {', '.join(each.papers) or 'tests and benchmarks'}")
+        known = sum(map(bool, each.files.values()))
+        print(f"  files    {len(each.files)}, {known} with a checksum{'; can be fetched' if each.address else ''}")
+
+
+@app.command()
+def files(name: Name) -> None:
+    """The files of one set with their SHA-256 (of the text, compressed or not)."""
+    from studies.datasets import data_set
+
+    for file, digest in data_set(name).files.items():
+        print(f"{digest or 'not known':64}  {name}/{file}")
+
+
+@app.command()
+def verify(
+    folder: Folder,
+    names: Annotated[str | None, typer.Option("--only", metavar="NAME,…", help="These sets; by default all.")] = None,
+) -> None:
+    """Check which files of the sets are in a folder; the exit code is 1 where one is not what it should be."""
+    from juryrank.errors import DataError
+    from studies.datasets import data_set, data_sets
+    from studies.datasets.verify import DIFFERENT, MISSING
+    from studies.datasets.verify import verify as check
+
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder; give the one that holds MQ2008-agg, ml-100k and others")
+    wrong = False
+    for each in [data_set(name) for name in options.names(names)] if names else data_sets().values():
+        states = check(each, folder)
+        counts = {state: list(states.values()).count(state) for state in dict.fromkeys(states.values())}
+        console().print(f"{each.name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
+        wrong |= DIFFERENT in counts
+        if set(counts) != {MISSING}:
+            for file, state in states.items():
+                if state in (DIFFERENT, MISSING):
+                    console().print(f"  {each.name}/{file}: {state}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@app.command()
+def fetch(name: Name, folder: Folder, quiet: options.Quiet = False) -> None:
+    """Download a set whose licence allows it; goes on where an earlier download stopped."""
+    import sys
+
+    from studies.datasets import data_set
+    from studies.datasets.fetch import fetch as download
+
+    def told(file: str, so_far: int, total: int | None) -> None:
+        if not quiet and sys.stderr.isatty():
+            share = f"{so_far / total:4.0%}" if total else f"{so_far:,} bytes"
+            print(f"\r{file}: {share}", end="\n" if so_far == total else "", file=sys.stderr, flush=True)
+
+    wanted = data_set(name)
+    note(f"{name}: {wanted.licence}", quiet=quiet)
+    fetched = download(wanted, folder, told)
+    note(f"{folder / name}: {len(fetched)} files fetched, {len(wanted.files) - len(fetched)} were there", quiet=quiet)

@@ -1,0 +1,19 @@
+"""What the papers did, done again: each experiment beside its published numbers."""
+
+from studies.papers import cikm2012, cikm2013, evidence, ours, www2007, www2012, www2017
+from studies.papers.experiment import Context, Experiment
+from studies.papers.run import Outcome, chosen, run
+
+__all__ = ["EXPERIMENTS", "Context", "Experiment", "Outcome", "chosen", "run"]
+
+LISTS = ("MQ2008-agg", "MQ2007-agg")
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *www2007.experiments(LISTS),
+    *www2012.experiments(LISTS),
+    *cikm2012.experiments(LISTS),
+    *cikm2013.experiments(LISTS),
+    *www2017.experiments(),
+    *ours.EXPERIMENTS,
+    *evidence.EXPERIMENTS,
+)

@@ -1,0 +1,138 @@
+"""Figures of a report, drawn as PNG."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from juryrank.errors import MissingExtraError
+from studies.papers.findings import Figure
+
+COLOURS = ("#1f5fa8", "#c8502d", "#2e8b57", "#8e5ea2", "#b8860b", "#3aa6b9", "#a23b72", "#6b705c", "#999999", "#444444")
+BOLD = "black"
+SHORT = 4  # letters of names that fit between points
+
+
+def draw(figure: Figure) -> bytes:
+    """A figure as PNG; equal data give equal bytes."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure as Canvas
+    except ImportError:
+        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
+    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        canvas = Canvas(layout="constrained")
+        KINDS[figure.kind](canvas, figure.data)
+        canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=10)
+        out = io.BytesIO()
+        canvas.savefig(out, format="png", dpi=110, metadata={"Software": None})
+    return out.getvalue()
+
+
+def _panels(canvas: Any, data: dict[str, Any]) -> list[tuple[Any, dict[str, Any]]]:
+    panels = data["panels"]
+    canvas.set_size_inches(0.6 + 4.6 * len(panels), 3.8)
+    return list(zip(canvas.subplots(1, len(panels), squeeze=False)[0], panels, strict=True))
+
+
+def lines(canvas: Any, data: dict[str, Any]) -> None:
+    """Panels of series over x; the bold ones stand out."""
+    for axes, panel in _panels(canvas, data):
+        for n, (name, y) in enumerate(panel["series"].items()):
+            bold = name in panel.get("bold", ())
+            dashed = bold and name != panel["bold"][0]
+            colour = BOLD if bold else COLOURS[n % len(COLOURS)]
+            axes.plot(
+                panel["x"],
+                y,
+                label=name,
+                lw=2.4 if bold else 1.3,
+                color=colour,
+                marker=".",
+                ls="--" if dashed else "-",
+                zorder=3 if bold else 2,
+            )
+        axes.set(xlabel=panel["xlabel"], ylabel=panel["ylabel"], yscale=panel.get("yscale", "linear"))
+        axes.set_title(panel.get("title", ""), fontsize=9)
+        axes.grid(axis="y", color="#e4e7eb", lw=0.6)
+        if all(isinstance(x, int) for x in panel["x"]):
+            axes.xaxis.get_major_locator().set_params(integer=True)
+    handles, labels = axes.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize=8, frameon=False)
+
+
+def scatter(canvas: Any, data: dict[str, Any]) -> None:
+    """Panels of points, named where names are given."""
+    for axes, panel in _panels(canvas, data):
+        axes.scatter(panel["x"], panel["y"], s=panel.get("size", 16), alpha=0.6, linewidths=0, color=COLOURS[0])
+        for name, x, y in _named(panel):
+            axes.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7)
+        axes.set(xlabel=panel["xlabel"], ylabel=panel["ylabel"], xscale=panel.get("xscale", "linear"))
+        axes.set_title(panel.get("title", ""), fontsize=9)
+
+
+def _named(panel: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Points to name: all where names are short, else the highest few, which do not hide each other."""
+    points = list(zip(panel.get("names", ()), panel["x"], panel["y"], strict=False))
+    if max((len(name) for name, _, _ in points), default=0) <= SHORT:
+        return points
+    chosen: list[tuple[str, float, float]] = []
+    spread = float(np.ptp(panel["y"])) or 1.0
+    for point in sorted(points, key=lambda point: -point[2]):
+        if all(abs(point[2] - other[2]) > 0.05 * spread for other in chosen):
+            chosen.append(point)
+    return chosen
+
+
+def bars(canvas: Any, data: dict[str, Any]) -> None:
+    """Panels of groups of bars: one group per name, one colour per series."""
+    for axes, panel in _panels(canvas, data):
+        width = 0.8 / len(panel["series"])
+        for n, (name, values) in enumerate(panel["series"].items()):
+            at = np.arange(len(values)) + (n - (len(panel["series"]) - 1) / 2) * width
+            axes.bar(at, values, width, label=name, color=COLOURS[n])
+        axes.set_xticks(range(len(panel["names"])), panel["names"])
+        axes.set(xlabel=panel.get("xlabel", ""), ylabel=panel["ylabel"])
+        axes.set_ylim(panel.get("lowest", 0))
+        axes.set_title(panel.get("title", ""), fontsize=9)
+    canvas.set_size_inches(max(5.2, 0.28 * len(panel["names"])) * len(data["panels"]), 3.4)
+    handles, labels = axes.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8, frameon=False)
+
+
+def hinton(canvas: Any, data: dict[str, Any]) -> None:
+    """Squares whose area is the size of a weight: blue is positive, red negative."""
+    from juryrank._explain.pictures import squares
+
+    values = np.array(data["values"])
+    largest = np.abs(values).max(axis=1, keepdims=True) if data.get("by_row") else np.abs(values).max()
+    canvas.set_size_inches(1.4 + 0.3 * values.shape[1], 1.3 + 0.3 * values.shape[0])
+    squares(canvas.subplots(), values / np.maximum(largest, 1e-300), data["rows"], data["columns"])
+
+
+def matrix(canvas: Any, data: dict[str, Any]) -> None:
+    """Items down, experts across: a rank in each cell, the scores of two methods at the right."""
+    ranks = np.array(data["ranks"], float)
+    canvas.set_size_inches(3.2 + 0.34 * ranks.shape[1], 1.6 + 0.27 * ranks.shape[0])
+    axes = canvas.subplots()
+    share = np.where(np.isnan(ranks), np.nan, 1 / np.sqrt(np.where(np.isnan(ranks), 1, ranks)))
+    axes.imshow(share, cmap="Blues", vmin=0, vmax=1.4, aspect="auto")
+    for (y, x), rank in np.ndenumerate(ranks):
+        if not np.isnan(rank):
+            axes.text(x, y, f"{rank:g}", ha="center", va="center", fontsize=7)
+    axes.set_xticks(range(ranks.shape[1]), data["experts"])
+    axes.set_yticks(range(ranks.shape[0]), data["items"])
+    axes.tick_params(length=0)
+    axes.set(xlabel="expert", ylabel="item [label]")
+    right = axes.secondary_yaxis("right")
+    right.set_yticks(range(ranks.shape[0]), data["scores"])
+    right.tick_params(length=0)
+    right.set_ylabel(data["scored_by"])
+
+
+KINDS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
+    "bars": bars, "hinton": hinton, "lines": lines, "matrix": matrix, "scatter": scatter,
+}  # fmt: skip

@@ -1,0 +1,220 @@
+"""Outcomes as one report: tables of text and pictures, in Markdown and as one page of HTML."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from juryrank import __version__
+from juryrank.errors import MissingExtraError
+from juryrank.io.atomic import save
+from juryrank.report import Table, chance, html_page, html_table, markdown_table
+from studies.papers.experiment import Context
+from studies.papers.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings, Line
+from studies.papers.run import Outcome
+from studies.papers.workers import workers
+
+STYLE = (
+    "body{max-width:90rem}td,th{padding:.15rem .5rem;font-size:13px}img{max-width:100%;display:block;margin:1rem 0}"
+    "h1{margin-bottom:.2rem}h2{margin-top:3rem;border-bottom:3px solid #1f5fa8;padding-bottom:.2rem}"
+    "h3{margin:2.5rem 0 0}h4{margin:1.2rem 0 0;color:#444}.good{color:#11662f}.bad{color:#a3301d}"
+    ".good,.bad{font-weight:600}.noise{color:#666}nav a{margin-right:1rem}p{max-width:60rem}"
+    "td:not(.n),td:last-child{white-space:normal}tr:has(.n)>td:nth-child(2){white-space:nowrap}"
+    "td:first-child{min-width:9rem}tr:has(+tr>td:first-child:empty)>td{border-bottom-color:transparent}"
+)
+PAPERS = {
+    "www2007": "Supervised rank aggregation (Liu, Liu, Qin, Ma, Li, WWW 2007)",
+    "www2012": "A flexible generative model for preference aggregation (Volkovs, Zemel, WWW 2012)",
+    "cikm2012": "Learning to rank by aggregating expert preferences (Volkovs, Larochelle, Zemel, CIKM 2012)",
+    "cikm2013": "CRF framework for supervised preference aggregation (Volkovs, Zemel, CIKM 2013)",
+    "www2017": "LETOR methods for unsupervised rank aggregation (Bhowmik, Ghosh, WWW 2017)",
+    "ours": "Beyond the five papers",
+}
+VERDICTS = (
+    f"*{AGREES}*: at most 0.02 apart in every column, or the claim holds here, too. *{NOISE}*: at most two standard "
+    "errors apart. *above*, *below*: further. What a paper scored query by query is not known, so one standard error "
+    "is that of the difference of our svd-lambdarank and crf, two learners of like quality, on the same queries."
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A heading with what stands below it."""
+
+    level: int
+    title: str
+    texts: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+
+
+def write(outcomes: Sequence[Outcome], context: Context) -> list[Path]:
+    """The files of the report: report.html, report.md and a picture for every figure."""
+    parts = list(parts_of(outcomes, context))
+    pictures = _pictures([figure for part in parts for figure in part.figures], context)
+    written = {context.out / f"{name}.png": content for name, content in pictures.items()}
+    written[context.out / "report.md"] = markdown(parts, pictures).encode()
+    written[context.out / "report.html"] = page(parts, pictures).encode()
+    for path, content in written.items():
+        save(path, content)
+    return list(written)
+
+
+def parts_of(outcomes: Sequence[Outcome], context: Context) -> Iterable[Part]:
+    """The report from top to bottom."""
+    seeds = ", ".join(map(str, context.seeds))
+    how = f"juryrank {__version__}, seeds {seeds}. " + (
+        "In a hurry (--quick): one seed, fewer passes and draws; numbers differ a little. " if context.quick else ""
+    )
+    yield Part(1, "Five papers, reproduced", [how + "Every number is × 100 where a table does not say otherwise."])
+    done = [o for o in outcomes if o.findings is not None]
+    targets = [claim for o in done if o.findings for claim in o.findings.targets]
+    met = sum(target.holds for target in targets)
+    rows = [[t.text, t.measured, "met" if t.holds else "NOT met"] for t in targets]
+    yield Part(
+        2, "Targets", [f"{met} of {len(targets)} are met."], [Table("", ["target", "measured", ""], rows, n_names=3)]
+    )
+    yield Part(2, "Verdicts", [VERDICTS], [summary(done)])
+    for paper, title in PAPERS.items():
+        mine = [o for o in done if o.experiment.paper == paper]
+        if mine:
+            yield Part(2, title)
+            for outcome in mine:
+                yield _part(outcome)
+    lacking = [[o.experiment.name, o.experiment.title, o.lacking] for o in outcomes if o.findings is None]
+    if lacking:
+        yield Part(2, "Skipped", [], [Table("", ["experiment", "", "why"], lacking, n_names=3)])
+
+
+def summary(done: Sequence[Outcome]) -> Table:
+    """How many rows and claims of each experiment agree."""
+    rows = []
+    for outcome in done:
+        findings = outcome.findings or Findings()
+        found = [b.verdict(line) for b in findings.beside for line in b.lines if line.published]
+        words = [next((w for w in (AGREES, NOISE, ABOVE, BELOW) if v.startswith(w)), v) for v in found]
+        counts = [str(words.count(word)) for word in (AGREES, NOISE, ABOVE, BELOW)] if found else ["", "", "", ""]
+        claims = findings.claims
+        held = f"{sum(c.holds for c in claims)} of {len(claims)}" if claims else ""
+        rows.append([outcome.experiment.name, *counts, held])
+    columns = ["experiment", f"rows that {AGREES.removesuffix('s')}", NOISE, ABOVE, BELOW, "claims that hold"]
+    return Table("", columns, rows, note="Rows that are above in some columns and below in others count as above.")
+
+
+def _part(outcome: Outcome) -> Part:
+    found = outcome.findings or Findings()
+    tables = [table for b in found.beside for table in beside_tables(b)]
+    if found.claims:
+        told = "What was found" if outcome.experiment.paper == "ours" else "What the paper says"
+        tables.append(claims_table(found.claims, told))
+    return Part(3, outcome.experiment.title, found.notes, [*tables, *found.tables], found.figures)
+
+
+def beside_tables(b: Beside) -> list[Table]:
+    """Published, measured and the difference of every row; then every row against the baseline."""
+    tables = [_published(b) if any(line.published for line in b.lines) else _measured(b)]
+    tested = [line for line in b.lines if line.p]
+    if tested:
+        columns = ["method", *(text for metric in b.tested for text in (f"{metric} ahead by", "s.e.", "p")), "verdict"]
+        body = [[line.label, *_leads(line), b.against_baseline(line)] for line in tested]
+        note = "Paired by query: s.e. is of the difference, p of a randomisation test with 100,000 draws."
+        tables.append(Table(f"Against {b.baseline}", columns, body, note=note))
+    return tables
+
+
+def _published(b: Beside) -> Table:
+    rows = []
+    for line in b.lines:
+        if line.published:
+            rows.append([line.label, line.source, *map(_two, line.published), b.verdict(line)])
+        if line.measured:
+            rows.append(["" if line.published else line.label, "measured", *map(_two, line.measured), ""])
+        if line.measured and line.published:
+            rows.append(["", "difference", *(f"{d:+.2f}" if d is not None else "" for d in line.differences()), ""])
+    if b.noise:
+        rows.append(["one standard error", "see Verdicts", *map(_two, b.noise), ""])
+    return Table(b.title, ["method", "", *b.columns, "verdict"], rows, n_names=2, note=b.note)
+
+
+def _measured(b: Beside) -> Table:
+    rows = [[line.label, *map(_two, line.measured)] for line in b.lines]
+    return Table(b.title, ["method", *b.columns], rows, note=b.note)
+
+
+def _leads(line: Line) -> list[str]:
+    out = []
+    for lead, error, p in zip(line.lead, line.error, line.p, strict=True):
+        out += ["–" if lead is None else f"{lead:+.2f}", _two(error), chance(p)]
+    return out
+
+
+def claims_table(claims: Sequence[Claim], title: str) -> Table:
+    """What a paper says in words, beside what is seen here."""
+    rows = [[claim.text, claim.measured, claim.verdict] for claim in claims]
+    return Table(title, ["claim", "measured", "verdict"], rows, n_names=3)
+
+
+def _two(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _pictures(figures: Sequence[Figure], context: Context) -> dict[str, bytes]:
+    """PNG by name; nothing where matplotlib is not installed."""
+    from studies.papers.pictures import draw
+
+    try:
+        drawn = workers(context).map(draw, figures)
+        return {figure.name: picture for figure, picture in zip(figures, drawn, strict=True)}
+    except MissingExtraError:
+        return {}
+
+
+def markdown(parts: Sequence[Part], pictures: dict[str, bytes]) -> str:
+    """The report as Markdown; pictures lie beside it."""
+    lines = []
+    for part in parts:
+        lines += [f"{'#' * part.level} {part.title}", *part.texts, *map(markdown_table, part.tables)]
+        lines += [f"![{f.title}]({f.name}.png)" if f.name in pictures else _undrawn(f) for f in part.figures]
+    return "\n\n".join(line.rstrip("\n") for line in lines) + "\n"
+
+
+def page(parts: Sequence[Part], pictures: dict[str, bytes]) -> str:
+    """The report as a page that holds everything, pictures included."""
+    links = [(f"p{n}", part.title.partition(" (")[0]) for n, part in enumerate(parts) if part.level == 2]
+    nav = "<nav>" + " ".join(f'<a href="#{anchor}">{html.escape(text)}</a>' for anchor, text in links) + "</nav>"
+    out = []
+    for n, part in enumerate(parts):
+        out.append(f'<h{part.level} id="p{n}">{html.escape(part.title)}</h{part.level}>')
+        out += [nav] if part.level == 1 else []
+        out += [f"<p>{_emphasised(text)}</p>" for text in part.texts]
+        out += [html_table(table, kind_of).replace("h2>", "h4>") for table in part.tables]
+        for figure in part.figures:
+            if figure.name not in pictures:
+                out.append(f"<p>{html.escape(_undrawn(figure))}</p>")
+                continue
+            content = base64.b64encode(pictures[figure.name]).decode()
+            out.append(f'<img alt="{html.escape(figure.title)}" src="data:image/png;base64,{content}">')
+    return html_page("juryrank reproduce", "\n".join(out), STYLE)
+
+
+def kind_of(cell: str) -> str:
+    """Good, bad or noise, where a cell is a verdict."""
+    if ABOVE in cell and f"; {BELOW}" in cell:
+        return ""
+    if cell == "met" or cell.startswith((AGREES, ABOVE)):
+        return "good"
+    if cell == "NOT met" or cell.startswith((BELOW, "differs")):
+        return "bad"
+    return "noise" if cell.startswith((NOISE, "no different", "not measured")) else ""
+
+
+def _emphasised(text: str) -> str:
+    pieces = html.escape(text).split("*")
+    return "".join(f"<em>{piece}</em>" if n % 2 else piece for n, piece in enumerate(pieces))
+
+
+def _undrawn(figure: Figure) -> str:
+    return f"({figure.title}: pictures need matplotlib, pip install 'juryrank[plots]')"

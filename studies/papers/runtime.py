@@ -1,0 +1,192 @@
+"""How inference grows with experts and with items: the runtime study of CIKM 2013, section 5.2."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Dataset, Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import ParameterError
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
+from juryrank.methods import Aggregator, method
+from juryrank.progress import track
+from juryrank.training.panel import Panel
+from juryrank.training.svd import svd_values
+
+TIMES = tuple(range(1, 11))
+EXPANSIONS = {
+    "experts": "every list again, from another expert",
+    "items": "every item again, tied with itself in every list, as the paper appends matrices",
+    "items in a row": "every item again, right below itself in every list, so that no two tie",
+}
+MODELS: dict[str, tuple[str, dict[str, Any], int]] = {  # method, parameters, numbers per expert
+    "crf": ("crf", {}, 3),
+    "svd, binary": ("svd-lambdarank", {"form": "binary"}, 3),
+    "svd, log-rank": ("svd-lambdarank", {"form": "log-rank"}, 3),
+}
+DENSE = "dense svd"
+REPEATS = 5
+DENSE_QUERIES = 16
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the study is: the sizes, the best of how many measurements, and queries of the dense factorisation."""
+
+    times: tuple[int, ...] = TIMES
+    repeats: int = REPEATS
+    dense_queries: int = DENSE_QUERIES
+
+
+def runtime(data: Dataset, scale: Scale | None = None) -> list[dict[str, Any]]:
+    """A row for each expansion and size, of the test queries of the first fold (of all, where there are no folds).
+
+    ``… ms`` are milliseconds of one query: the scores and the order of all its items by a model whose weights are
+    drawn (they do not matter to the time), the mean over queries that are ranked in one call. ``dense svd ms`` is
+    ``numpy.linalg.svd`` alone, of matrices that are there, and ``features ms`` are our log-rank features, both of the
+    same ``dense queries``, which stand at even steps in the order of their entries; ``dense / features`` is their
+    ratio. Times are the least of some repeats, and the lesser of elapsed and processor time.
+    """
+    scale = scale or Scale()
+    rankings = data.rankings.take(np.array(data.folds[0].test)) if data.folds else data.rankings
+    sizes = [(expansion, times) for expansion in EXPANSIONS for times in scale.times]
+    return [_row(rankings, expansion, times, scale) for expansion, times in track(sizes, "runtime")]
+
+
+def growth(rows: Iterable[dict[str, Any]], expansion: str, column: str) -> float:
+    """The slope of a time over entries, both in logarithms: 1 is linear."""
+    chosen = [row for row in rows if row["expansion"] == expansion]
+    entries, taken = (np.log([row[name] for row in chosen]) for name in ("entries", column))
+    return float(np.polyfit(entries, taken, 1)[0])
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each expansion: slopes, the largest ratio to the CRF at any size, and to dense matrices at the largest."""
+    found = []
+    for expansion in dict.fromkeys(row["expansion"] for row in rows):
+        here = [row for row in rows if row["expansion"] == expansion]
+        slopes = {f"{label} slope": growth(rows, expansion, f"{label} ms") for label in (*MODELS, DENSE)}
+        ratios = {
+            f"{label} / crf, at most": max(row[f"{label} ms"] / row["crf ms"] for row in here)
+            for label in MODELS
+            if label != "crf"
+        }
+        last = max(here, key=lambda row: row["times"])["dense / features"]
+        found.append({"expansion": expansion, **slopes, **ratios, "dense / features, at last": last})
+    return found
+
+
+def expanded(rankings: Rankings, expansion: str, times: int) -> Rankings:
+    """The rankings with ``times`` as many experts or items."""
+    if expansion == "experts":
+        return more_experts(rankings, times)
+    if expansion in EXPANSIONS:
+        return more_items(rankings, times, tied=expansion == "items")
+    raise ParameterError(f"expansion must be one of {', '.join(EXPANSIONS)}, got {expansion!r}")
+
+
+def more_experts(rankings: Rankings, times: int) -> Rankings:
+    """Every list ``times`` times, each from an expert of its own."""
+    r, copies = rankings, np.tile(np.arange(times), rankings.n_lists)
+    lists = np.repeat(np.arange(r.n_lists), times)
+    entries = children(r.entry_ptr, lists)
+    return replace(
+        r,
+        experts=tuple(f"{name}, {c}" for name in r.experts for c in range(times)),
+        list_ptr=r.list_ptr * times,
+        list_expert=(r.list_expert[lists] * times + copies).astype(np.int32),
+        list_weight=r.list_weight[lists],
+        entry_ptr=sizes_to_ptr(r.list_size[lists]),
+        entry_slot=r.entry_slot[entries],
+        entry_rank=r.entry_rank[entries],
+        entry_score=None if r.entry_score is None else r.entry_score[entries],
+    )
+
+
+def more_items(rankings: Rankings, times: int, *, tied: bool) -> Rankings:
+    """Every item ``times`` times, tied with itself in every list, or right below itself."""
+    r = rankings
+    copies = np.tile(np.arange(times), r.n_entries)
+    rank = np.repeat(r.entry_rank, times)
+    return replace(
+        r,
+        items=np.array([f"{name}, {c}" for name in r.items for c in range(times)], object),
+        slot_ptr=r.slot_ptr * times,
+        slot_item=(np.repeat(r.slot_item, times) * times + np.tile(np.arange(times), r.n_slots)).astype(np.int32),
+        entry_ptr=r.entry_ptr * times,
+        entry_slot=(np.repeat(r.entry_slot, times) * times + copies).astype(np.int32),
+        entry_rank=rank if tied else (rank - 1.0) * times + copies + 1.0,
+        entry_score=None,
+    )
+
+
+def _row(rankings: Rankings, expansion: str, times: int, scale: Scale) -> dict[str, Any]:
+    r = expanded(rankings, expansion, times)
+    row: dict[str, Any] = {
+        "expansion": expansion,
+        "times": times,
+        "queries": len(r),
+        "entries": r.n_entries / len(r),
+    }
+    for label in MODELS:
+        row[f"{label} ms"] = least(partial(_orders, _model(label, r), r), scale.repeats) / len(r)
+    few = r.take(spread(r, scale.dense_queries))
+    panel = Panel(few.experts)
+    ours = least(partial(svd_values, few, panel, "log-rank", 1), scale.repeats) / len(few)
+    dense = dense_svd(few) / len(few)
+    return {
+        **row, "dense queries": len(few), "dense svd ms": dense, "features ms": ours, "dense / features": dense / ours,
+    }  # fmt: skip
+
+
+def _orders(model: Aggregator, rankings: Rankings) -> Ints:
+    return model.predict(rankings).order
+
+
+def _model(label: str, rankings: Rankings) -> Aggregator:
+    name, params, width = MODELS[label]
+    made = method(name, **params)
+    weights = np.random.default_rng(0).normal(size=(len(rankings.experts) + 1) * width)
+    learned = {"experts_": list(rankings.experts), "weights_": weights, "passes_": [1]}
+    return type(made).from_learned(made.params(), learned)
+
+
+def spread(rankings: Rankings, most: int) -> Ints:
+    """At most so many queries, at even steps in the order of their entries."""
+    entries = np.bincount(rankings.list_query, rankings.list_size, minlength=len(rankings))
+    at = np.linspace(0, len(rankings) - 1, min(most, len(rankings))).round().astype(np.int64)
+    return np.sort(np.argsort(entries, kind="stable")[at])
+
+
+def least(step: Callable[[], object], repeats: int) -> float:
+    """The least milliseconds that ``step`` took, once it was warm."""
+    step()
+    return min(_milliseconds(step) for _ in range(repeats))
+
+
+def _milliseconds(step: Callable[[], object]) -> float:
+    elapsed, busy = time.perf_counter(), time.process_time()
+    step()
+    return 1000 * min(time.perf_counter() - elapsed, time.process_time() - busy)
+
+
+def dense_svd(rankings: Rankings) -> float:
+    """Milliseconds that numpy needs to factorise the log-rank preferences of all lists."""
+    total = 0.0
+    owner = parents(rankings.entry_ptr)
+    for rank in np.split(rankings.entry_rank, np.flatnonzero(np.diff(owner)) + 1):
+        total += _milliseconds(partial(np.linalg.svd, log_preferences(rank)))
+    return total
+
+
+def log_preferences(rank: Floats) -> Floats:
+    """The matrix of how strongly a list prefers one of its items to another, by the logarithms of ranks."""
+    log = np.log(rank)
+    matrix: Floats = np.maximum(log[None, :] - log[:, None], 0.0) / (log.max() or 1.0)
+    return matrix

@@ -1,0 +1,135 @@
+"""Three metrics of a fused ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import juryrank
+from juryrank.data import Consensus, Dataset, Labels, Rankings
+from studies.speed.agreement import of_values
+from studies.speed.clock import timed
+from studies.speed.inputs import Inputs
+from studies.speed.peers import Peer, Scores, load, silent
+from studies.speed.table import Found, Row, at_least, side_by_side, skipped
+
+METRICS = ("nDCG@10", "AP", "P@5")
+RANX = ["ndcg@10", "map", "precision@5"]
+N_QUERIES, LENGTH, SOME = 100_000, 100, 1_000
+MANY = f"nDCG@10, AP, P@5 of {N_QUERIES * LENGTH / 1e6:.0f} M items"
+TASK, FROM_DICTS = "nDCG@10, AP, P@5", "nDCG@10, AP, P@5, from dicts"
+
+
+def measure(inputs: Inputs, slow: bool) -> Found:
+    """Values per query and their mean, from what each library holds in memory and from plain dicts."""
+    consensus = without_ties(juryrank.method("rrf").fit(inputs.data).predict(inputs.data))
+    run, labels = consensus.to_dict(), inputs.labels
+    rows = side_by_side(
+        TASK,
+        lambda: juryrank.evaluate(consensus, inputs.data, METRICS).values[0],
+        [Peer("ranx", lambda ranx: ranx_means(ranx, ranx.Qrels(labels), ranx.Run(run)))],
+        of_values,
+    )
+    rows += side_by_side(
+        FROM_DICTS,
+        lambda: juryrank.evaluate(run, labels, METRICS).values[0],
+        [
+            Peer("ranx", lambda ranx: ranx_means(ranx, labels, run)),
+            Peer("pytrec_eval", lambda package: pytrec_values(package, labels, run)),
+            Peer("ir_measures", lambda package: ir_measures_means(package, labels, run)),
+        ],
+        of_values,
+    )
+    rows += _of_many_queries()
+    return rows, at_least("evaluation ≥ 20× ranx", rows, (TASK,), "ranx", 20)
+
+
+def _of_many_queries() -> list[Row]:
+    """Ten million items of 100,000 queries; peers get some of the queries, and their time is scaled up."""
+    data = many_queries()
+    consensus = Consensus(data.rankings, np.random.default_rng(0).permutation(data.rankings.n_slots).astype(float))
+    ours = timed(lambda: juryrank.evaluate(consensus, data, METRICS).values[0])[0]
+    some, part = consensus.take(np.arange(SOME)), data.take(np.arange(SOME))
+    run, values = some.to_dict(), juryrank.evaluate(some, part, METRICS).values[0]
+    truth = Consensus(part.rankings, part.slot_labels).to_dict()
+    labels = {query: {item: int(label) for item, label in of.items()} for query, of in truth.items()}
+    rows = []
+    for name in ("ranx", "pytrec_eval"):
+        package = load(name)
+        if package is None:
+            rows.append(skipped(MANY, name, ours))
+            continue
+        with silent():
+            call: Callable[[], Any] = (
+                ranx_means(package, package.Qrels(labels), package.Run(run))
+                if name == "ranx"
+                else pytrec_values(package, labels, run)
+            )
+            timing, found = timed(call)
+        text, agrees = of_values(values, found)
+        rows.append(Row(MANY, name, ours, timing.over(SOME / N_QUERIES), f"{text}; peer's time from {SOME:,}", agrees))
+    return rows
+
+
+def many_queries() -> Dataset:
+    """One list of 100 items for each of many queries, a tenth of them with labels above 0."""
+    rng = np.random.default_rng(1)
+    slots = N_QUERIES * LENGTH
+    ptr = np.arange(0, slots + 1, LENGTH)
+    item = (np.tile(np.arange(LENGTH), N_QUERIES) * 10 + rng.integers(0, 10, slots)).astype(np.int32)
+    names = np.array([f"d{i:04d}" for i in range(10 * LENGTH)], object)
+    queries = tuple(map(str, range(1, N_QUERIES + 1)))
+    rankings = Rankings(
+        queries=queries, experts=("e",), items=names, slot_ptr=ptr, slot_item=item,
+        list_ptr=np.arange(N_QUERIES + 1), list_expert=np.zeros(N_QUERIES, np.int32), list_weight=np.ones(N_QUERIES),
+        entry_ptr=ptr, entry_slot=np.arange(slots, dtype=np.int32),
+        entry_rank=np.tile(np.arange(1.0, LENGTH + 1), N_QUERIES),
+    )  # fmt: skip
+    label = np.where(rng.random(slots) < 0.1, rng.integers(1, 3, slots), 0).astype(float)
+    labels = Labels(queries=queries, items=names, label_ptr=ptr, label_item=item, label_value=label)
+    return Dataset(rankings=rankings, labels=labels)
+
+
+def without_ties(consensus: Consensus) -> Consensus:
+    """The same order with different scores, because every library orders equal scores in its own way."""
+    scores = np.empty(len(consensus.scores))
+    scores[consensus.order] = -np.arange(len(scores), dtype=float)
+    return Consensus(consensus.rankings, scores)
+
+
+def ranx_means(ranx: ModuleType, labels: Any, run: Any) -> Callable[[], list[float]]:
+    """The call by which ranx gives the means; it has no values per query unless it writes them into the run."""
+
+    def call() -> list[float]:
+        found = ranx.evaluate(labels, run, RANX, save_results_in_run=False)
+        return [found[name] for name in RANX]
+
+    return call
+
+
+def pytrec_values(
+    package: ModuleType, labels: dict[str, dict[str, int]], run: Scores
+) -> Callable[[], NDArray[np.float64]]:
+    """The call by which pytrec_eval gives the values per query."""
+    names = ("ndcg_cut_10", "map", "P_5")
+
+    def call() -> NDArray[np.float64]:
+        found = package.RelevanceEvaluator(labels, set(names)).evaluate(run)
+        return np.array([[found[query][name] for query in run] for name in names])
+
+    return call
+
+
+def ir_measures_means(package: ModuleType, labels: Any, run: Scores) -> Callable[[], list[float]]:
+    """The call by which ir_measures gives the means."""
+    metrics = [package.parse_measure(name) for name in METRICS]
+
+    def call() -> list[float]:
+        found = package.calc_aggregate(metrics, labels, run)
+        return [found[metric] for metric in metrics]
+
+    return call

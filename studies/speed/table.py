@@ -1,0 +1,208 @@
+"""What the benchmark found: rows of times and targets, as tables and JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from juryrank.report import Report, Table
+from studies.speed.clock import Timing, bytes_text, seconds_text, timed
+from studies.speed.peers import Peer, silent
+
+PACKAGES = (
+    "juryrank", "numpy", "scipy", "numba", "polars", "duckdb", "ranx", "pyflagr", "trectools", "pytrec-eval-terrier",
+    "ir-measures", "langchain-classic", "pref_voting", "evalica", "choix", "openskill", "trueskill", "arena-rank",
+    "lightgbm",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Series:
+    """How one thing grows: entries, seconds and bytes, from small to large."""
+
+    name: str
+    entries: list[int]
+    seconds: list[float]
+    memory: list[int | None]
+
+    @property
+    def slope(self) -> float:
+        """Of seconds over entries in logarithms, where calls are long enough to grow: 1 is linear."""
+        points = list(zip(self.entries, self.seconds, strict=True))
+        long = [point for point in points if point[0] >= SLOPE_FROM]
+        entries, seconds = np.log(np.array(long if len(long) > 1 else points[-2:], float)).T
+        return float(np.polyfit(entries, seconds, 1)[0])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task, ours beside one peer's; ``agrees`` is None where the two compute different things."""
+
+    task: str
+    peer: str
+    ours: Timing
+    theirs: Timing | None  # None: the peer did not run, and ``agreement`` says why
+    agreement: str
+    agrees: bool | None = None
+    limit: float | None = None  # seconds of the traffic or parsing that nobody can avoid
+    series: Series | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times longer the peer takes."""
+        return None if self.theirs is None else self.theirs.seconds / self.ours.seconds
+
+    @property
+    def cpu_ratio(self) -> float | None:
+        """The same by time of the processor, which other processes on the machine do not stretch."""
+        if self.theirs is None or not self.theirs.cpu or not self.ours.cpu:
+            return None
+        return self.theirs.cpu / self.ours.cpu
+
+
+@dataclass(frozen=True)
+class Target:
+    """What was set out to reach, what was measured, and whether that reaches it."""
+
+    target: str
+    measured: str
+    met: bool
+
+
+SLOPE_FROM = 10_000  # entries; below, fixed costs are most of the time
+
+Found = tuple[list[Row], list[Target]]
+
+
+Compare = Callable[[Any, Any], tuple[str, bool | None]]
+
+
+def side_by_side(
+    task: str,
+    ours: Callable[[], Any],
+    peers: list[Peer],
+    compare: Compare,
+    *,
+    bare: Callable[[], Any] | None = None,
+    budget: float = 4.0,
+) -> list[Row]:
+    """A row for every peer; ``compare`` gets both results and says what they share, and whether that is everything.
+
+    ``bare`` is what the task cannot avoid: one pass over its arrays, or the parsing of its bytes.
+    """
+    timing, result = timed(ours, most=25, budget=budget)
+    limit = None if bare is None else timed(bare, most=25, budget=budget)[0].seconds
+    rows = []
+    for peer in peers:
+        call = peer.call()
+        if call is None:
+            rows.append(skipped(task, peer.package, timing, limit))
+            continue
+        try:
+            with silent():
+                spent, theirs = timed(call, budget=budget)
+            text, agrees = compare(result, peer.plain(theirs))
+        except Exception as error:  # whatever a peer may raise is no reason to lose the other rows
+            told = f"failed: {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
+            rows.append(Row(task, peer.name, timing, None, told, limit=limit))
+            continue
+        rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees, limit))
+    return rows
+
+
+def skipped(task: str, package: str, ours: Timing, limit: float | None = None) -> Row:
+    """The row of a peer that is not there."""
+    return Row(task, package, ours, None, f"skipped: {package} is not installed", limit=limit)
+
+
+def at_least(target: str, rows: list[Row], tasks: tuple[str, ...], peer: str, factor: float) -> list[Target]:
+    """The targets that a peer takes at least ``factor`` times as long; none where the peer did not run.
+
+    Both ratios must reach it: on a busy machine a long run of a peer waits more often than a short one of ours.
+    """
+    return [
+        Target(
+            f"{target}: {row.task}",
+            f"{times(row.ratio)} ({times(row.cpu_ratio)} by CPU)",
+            min(row.ratio, row.cpu_ratio or row.ratio) >= factor,
+        )
+        for row in rows
+        if row.task in tasks and row.peer == peer and row.ratio is not None
+    ]
+
+
+def times(ratio: float | None) -> str:
+    """A ratio as text."""
+    return "–" if ratio is None else f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2f}×"
+
+
+@dataclass(frozen=True, repr=False)
+class Benchmark(Report):
+    """All rows and targets of one run."""
+
+    found: list[Row]
+    targets: list[Target]
+    described: str
+    seconds: float
+    load: float  # processes that wanted to run, in the minute before the start
+
+    def tables(self, percent: bool | None = None) -> list[Table]:
+        speed = [self._cells(row) for row in self.found]
+        columns = [
+            "task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "by CPU", "agree?",
+            "memory, ours", "memory, peer", "limit", "ours / limit", "remarks",
+        ]  # fmt: skip
+        note = (
+            f"{self.described} First: the first call in the process, with empty caches of compiled code; then the "
+            "median of later calls. Memory: the peak above what the process held before. Limit: the bare pass over the "
+            f"arrays, or the bare parsing of the bytes, that the task needs. {os.cpu_count()} cores, load "
+            f"{self.load:.1f} at the start, Python {platform.python_version()}, "
+            f"{', '.join(f'{name} {v}' for name, v in versions().items())}. "
+            f"{self.seconds:.0f} s in all."
+        )
+        reached = [[t.target, t.measured, "met" if t.met else "NOT met"] for t in self.targets]
+        return [
+            Table("Speed", columns, speed, n_names=2, note=note),
+            Table("Targets", ["target", "measured", ""], reached),
+        ]
+
+    def _cells(self, row: Row) -> list[str]:
+        theirs = [seconds_text(t) for t in ((row.theirs.first, row.theirs.seconds) if row.theirs else (None, None))]
+        ours = [seconds_text(t) for t in (row.ours.first, row.ours.seconds)]
+        memory = [bytes_text(row.ours.memory), bytes_text(row.theirs.memory if row.theirs else None)]
+        agrees = {True: "yes", False: "NO", None: "–"}[row.agrees]
+        limit = [seconds_text(row.limit), times(row.ours.seconds / row.limit if row.limit else None)]
+        ratios = [times(row.ratio), times(row.cpu_ratio)]
+        return [row.task, row.peer, *ours, *theirs, *ratios, agrees, *memory, *limit, row.agreement]
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [{**asdict(row), "ratio": row.ratio, "cpu_ratio": row.cpu_ratio} for row in self.found]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "data": self.described,
+            "seconds": self.seconds,
+            "cores": os.cpu_count(),
+            "load": self.load,
+            "python": platform.python_version(),
+            "versions": versions(),
+            "rows": self.rows(),
+            "targets": [asdict(target) for target in self.targets],
+        }
+
+
+def versions() -> dict[str, str]:
+    """The packages that took part, with their versions."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,77 @@
+"""The studies of preference models measure what they say."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import juryrank
+from conftest import random_dataset
+from juryrank.data.build import from_dicts, from_orders
+from juryrank.metrics import NDCG
+from studies.papers.completion import completed, factorised, ideal, ndcg, observed
+from studies.papers.movielens import contests
+from studies.papers.sushi import distance
+
+
+def test_the_ndcg_of_completed_ratings_is_that_of_the_library() -> None:
+    rng = np.random.default_rng(0)
+    ratings = np.where(rng.random((4, 12)) < 0.4, np.nan, rng.integers(1, 6, (4, 12)).astype(float))
+    filled, scores = completed(ratings, 2.0), rng.normal(size=12)
+    found = ndcg(filled, ideal(filled, 10), np.argsort(-scores))
+    names = [f"i{i:02}" for i in range(12)]
+    for user, row in enumerate(filled):
+        one = {"one": {"q": dict(zip(names, scores, strict=True))}}
+        data = from_dicts(one, labels={"q": dict(zip(names, row, strict=True))})
+        consensus = juryrank.method("combsum", norm="none").fit_predict(data)
+        for k in (1, 5, 10):
+            metric = NDCG(cutoff=k, dcg="exp-log2")
+            assert juryrank.evaluate(consensus, data, metric).values[0, 0, 0] == pytest.approx(found[user, k - 1])
+
+
+def test_ratings_are_laid_out_by_user_and_item() -> None:
+    data = from_dicts({"u": {"q": {"a": 5, "c": 1}}, "v": {"q": {"b": 3}}})
+    assert_allclose(observed(data.rankings), [[5, np.nan, 1], [np.nan, 3, np.nan]])
+
+
+def test_factorisation_finds_what_means_do_not() -> None:
+    rng = np.random.default_rng(1)
+    true = 3 + np.outer(rng.normal(size=40), rng.normal(size=30)) + rng.normal(size=40)[:, None]
+    known = rng.random(true.shape) < 0.6
+    guess = factorised(np.where(known, true, np.nan), factors=2, ridge=0.1)
+    inside = ~known & (true > true[known].min()) & (true < true[known].max())
+    assert np.abs(guess - true)[inside].mean() < 0.3 * np.abs(true[known].mean() - true)[inside].mean()
+
+
+def test_contests_are_pairs_with_different_ratings() -> None:
+    data = from_dicts({"u": {"q": {"a": 5, "b": 3, "c": 3}}, "v": {"q": {"b": 4, "c": 1}}})
+    won, lost = contests(data.rankings)
+    assert won.tolist() == [2, 1, 0]
+    assert lost.tolist() == [0, 1, 2]
+
+
+def test_contests_are_those_of_the_paper(shared_data) -> None:
+    data = juryrank.read(shared_data / "ml-100k" / "u.data")
+    won, lost = contests(data.rankings)
+    users = data.rankings.slot_lists
+    told = {(int(n), int(w), int(lo)) for n, w, lo in zip(users, won, lost, strict=True)}
+    assert {(190, 10190, 12347), (192, 13251, 17551), (170, 11785, 14452)} <= told
+
+
+def test_the_distance_to_the_votes_counts_pairs() -> None:
+    data = random_dataset(2, n_queries=1, ties=False)
+    consensus = juryrank.method("borda").fit_predict(data)
+    r, total, place = data.rankings, 0, np.argsort(consensus.order)
+    for m in range(r.n_lists):
+        listed = r.entry_slot[r.entry_ptr[m] : r.entry_ptr[m + 1]]
+        total += sum(place[i] > place[j] for i, j in combinations(listed, 2))
+    assert distance(data, consensus) == pytest.approx(total / r.n_lists)
+
+
+def test_no_method_is_nearer_to_the_votes_than_kemeny() -> None:
+    rng = np.random.default_rng(3)
+    data = from_orders([[str(i) for i in rng.permutation(6)] for _ in range(9)])
+    best = distance(data, juryrank.method("kemeny", solver="exact").fit_predict(data))
+    for name in ("mallows", "generalised-mallows", "mpm", "borda"):
+        assert distance(data, juryrank.method(name).fit_predict(data)) >= best

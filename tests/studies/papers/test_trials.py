@@ -1,0 +1,88 @@
+"""Trials in worker processes: the same values as by hand, kept as they come, in an order that keeps cores busy."""
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import juryrank
+from conftest import random_dataset
+from juryrank.evaluation.folds import splits_of
+from juryrank.metrics import Truth, parse_metric
+from studies.papers.experiment import Context
+from studies.papers.trials import METRICS, Trial, Trials, _to_start
+from studies.papers.workers import workers
+
+
+@pytest.fixture
+def trials(tmp_path: Path) -> Trials:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "some").write_text("something")
+    data = random_dataset(3, n_queries=30)
+    data = replace(data, folds=splits_of(3, data, 0))
+    return Trials(Context(tmp_path / "data", tmp_path / "out"), "some", data)
+
+
+def by_hand(trials: Trials, name: str, **params: object) -> np.ndarray:
+    found = []
+    for fold in trials.splits:
+        train, valid, test = (
+            trials.data.take(np.array(part, np.int64)) for part in (fold.train, fold.valid, fold.test)
+        )
+        model = juryrank.method(name, **params).fit(train, valid=valid if fold.valid else None)
+        judged = Truth(test).judge(model.predict(test), convention="letor")
+        found.append([parse_metric(metric).per_query(judged) for metric in METRICS])
+    return np.concatenate(found, axis=1)
+
+
+def test_workers_give_the_values_that_one_gets_by_hand(trials: Trials) -> None:
+    rows = [Trial.of("borda"), Trial("rrf, k 5", "rrf", {"k": 5.0}), Trial.of("jury")]
+    trials.prepare(rows)
+    kept = sorted((trials.context.out / "values").iterdir())
+    assert [path.name.rpartition("-")[0] for path in kept] == ["borda", "jury", "rrf"]
+    for trial in rows:
+        np.testing.assert_array_equal(trials.values(trial), by_hand(trials, trial.name, **trial.params))
+    assert sorted((trials.context.out / "values").iterdir()) == kept  # nothing was measured twice
+    np.testing.assert_array_equal(trials.measured(juryrank.method("jury")), trials.values(rows[2]))
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut short", "one bit", "text", "an older file"])
+def test_values_that_are_damaged_on_the_disk_are_measured_again(trials: Trials, damage: str) -> None:
+    trial = Trial.of("borda")
+    expected = trials.values(trial)
+    (path,) = (trials.context.out / "values").iterdir()
+    content = path.read_bytes()
+    changed = {
+        "empty": b"",
+        "cut short": content[:-50],
+        "one bit": content[:300] + bytes([content[300] ^ 1]) + content[301:],
+        "text": b"not an array",
+        "an older file": content[:-32],
+    }
+    path.write_bytes(changed[damage])
+    again = Trials(trials.context, trials.name, trials.data)
+    np.testing.assert_array_equal(again.values(trial), expected)
+    assert path.read_bytes() == content
+
+
+def test_one_of_each_family_is_started_first_and_the_last_rows_before_others() -> None:
+    names = ["mc1", "mc2", "crf", "lambdarank", "mc3"]
+    started = _to_start({Path(name): juryrank.method(name) for name in names})
+    assert [path.name for path in started] == ["mc3", "lambdarank", "crf", "mc2", "mc1"]
+
+
+def test_workers_run_kernels_in_one_thread_and_end_with_their_parent(tmp_path: Path) -> None:
+    context = Context(tmp_path, tmp_path)
+    pool = workers(context)
+    assert workers(context) is pool
+    assert pool.submit(os.getenv, "JURYRANK_THREADS").result() == "1"
+    child = pool.submit(os.getpid).result()
+    pool.shutdown()
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists():
+            return
+        time.sleep(0.1)
+    pytest.fail("a worker goes on without its pool")

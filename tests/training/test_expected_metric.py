@@ -1,0 +1,127 @@
+"""The expected metric against all orders written out, its gradient, and how items are sampled."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from conftest import random_dataset
+from juryrank.data import Consensus
+from juryrank.data.build import from_dicts
+from juryrank.kernels.crf import expected_loss, sample
+from juryrank.metrics import judge, parse_metric
+from juryrank.training.expected_metric import ExpectedMetric, all_orders
+from juryrank.training.panel import Panel
+from juryrank.training.rows import Rows
+from juryrank.training.target import Target
+from juryrank.training.wins import win_values
+
+TARGETS = ["nDCG", "nDCG(dcg='exp-log2')@2", "AP", "AP(rel=2)", "ERR@3", "RR", "P@2", "KendallTau"]
+
+
+def value(text: str, label: np.ndarray, order) -> float:
+    """The metric of the items in this order, as the catalogue computes it; tau as the share of pairs in order."""
+    if text == "KendallTau":
+        pairs = [(a, b) for a in range(len(order)) for b in range(a + 1, len(order))]
+        return float(sum(label[order[a]] > label[order[b]] for a, b in pairs))
+    items = {f"i{i}": float(label[i]) for i in range(len(label))}
+    data = from_dicts({"a": {"q": list(items)}}, labels={"q": items})
+    score = np.empty(len(label))
+    score[list(order)] = -np.arange(len(label))
+    return float(parse_metric(text).per_query(judge(Consensus(data.rankings, score), data))[0])
+
+
+def by_hand(text: str, label: np.ndarray, score: np.ndarray) -> float:
+    """The expected loss, from the definition of the energy."""
+    n = len(score)
+    orders = list(permutations(range(n)))
+    odds = np.exp([sum(score[i] / np.log(place + 2) for place, i in enumerate(y)) / n**2 for y in orders])
+    values = np.array([value(text, label, y) for y in orders])
+    return float(1 - odds @ values / odds.sum() / values.max())
+
+
+def found(text: str, label: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
+    target = Target.of(text, np.array([0, len(label)]), label)
+    slope = np.empty(len(label))
+    loss = expected_loss(score, target.gain, target.kind, target.cutoff, target.discount, all_orders(6), slope)
+    return loss, slope
+
+
+@pytest.mark.parametrize("text", TARGETS)
+@pytest.mark.parametrize("n", [2, 4, 5])
+def test_the_expected_loss_is_the_mean_over_all_orders(text, n):
+    rng = np.random.default_rng(n)
+    label, score = np.array([2.0, 0, 1, 1, 0])[:n], 30 * rng.normal(size=n)
+    loss, _ = found(text, label, score)
+    assert loss == pytest.approx(by_hand(text, label, score), abs=1e-12)
+
+
+@pytest.mark.parametrize("text", TARGETS)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 6))
+def test_its_gradient_is_that_of_finite_differences(text, seed, n):
+    rng = np.random.default_rng(seed)
+    label, score = rng.integers(0, 3, n).astype(float), 20 * rng.normal(size=n)
+    _, slope = found(text, label, score)
+    step = 1e-4
+    for i in range(n):
+        up, down = score.copy(), score.copy()
+        up[i] += step
+        down[i] -= step
+        rise = found(text, label, up)[0] - found(text, label, down)[0]
+        assert slope[i] == pytest.approx(rise / (2 * step), abs=1e-9)
+
+
+def test_a_step_on_a_small_query_is_the_rate_times_the_gradient():
+    data = random_dataset(0, n_queries=1, n_items=6)
+    label = np.sort(np.nan_to_num(data.slot_labels))
+    rows = Rows.of_entries(data.rankings, Panel(data.experts), win_values(data.rankings, "log-rank", mean=True))
+    target = Target.of("nDCG", np.array([0, 6]), label)
+    learner, rng = ExpectedMetric(rate=3.0), np.random.default_rng(0)
+    before = learner.start(rows, rng)
+    after = before.copy()
+    learner.epoch(rows, target, rng, after)
+    dense = rows.dense().reshape(6, -1)
+
+    def loss(weights):
+        return found("nDCG", label, dense @ weights)[0]
+
+    step, numeric = 1e-4, np.empty(len(before))
+    for w in range(len(before)):
+        move = np.zeros(len(before))
+        move[w] = step
+        numeric[w] = (loss(before + move) - loss(before - move)) / (2 * step)
+    assert_allclose(after, before - 3.0 * numeric, atol=1e-8)
+
+
+@given(labels=st.lists(st.integers(0, 3), min_size=3, max_size=30), seed=st.integers(0, 100), size=st.integers(2, 6))
+def test_a_sample_has_distinct_items_and_every_label_that_fits(labels, seed, size):
+    label = np.sort(np.array(labels, float))
+    size = min(size, len(label) - 1)
+    chosen = np.empty(size, np.int64)
+    sample(label, np.random.default_rng(seed).random(2 * size), chosen)
+    assert len(set(chosen.tolist())) == size
+    assert chosen.min() >= 0
+    assert chosen.max() < len(label)
+    assert len(set(label[chosen])) >= min(size, len(set(labels)))
+
+
+def test_every_item_of_a_label_is_sampled_as_often_as_another():
+    label = np.array([0.0] * 6 + [1.0] * 2)
+    times = np.zeros(8)
+    rng = np.random.default_rng(0)
+    chosen = np.empty(4, np.int64)
+    for _ in range(20_000):
+        sample(label, rng.random(8), chosen)
+        times[chosen] += 1
+    assert np.ptp(times[:6]) < 0.05 * times[:6].mean()
+    assert np.ptp(times[6:]) < 0.05 * times[6:].mean()
+
+
+def test_all_orders_begin_with_those_of_the_last_items():
+    orders = all_orders(4)
+    assert_array_equal(orders[:6, 0], 0)
+    assert_array_equal(orders[:2, :2], [[0, 1], [0, 1]])
+    assert len({tuple(y) for y in orders.tolist()}) == 24
