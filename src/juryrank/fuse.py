@@ -86,7 +86,7 @@ def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
 
 def _chosen(named: str | Aggregator, params: dict[str, Any]) -> Aggregator:
     chosen = named if isinstance(named, Aggregator) else make_method(named, **params) if params else _plain(named)
-    if chosen.supervised and not getattr(chosen, "_fitted", False):
+    if chosen.supervised and not chosen.is_fitted:
         raise DataError(f"{chosen.name} learns from labels: fit it first, then give it as model=")
     return chosen
 
@@ -187,7 +187,7 @@ def _by_dataset(runs: dict[str, dict[str, Listed]], model: Aggregator, values: s
         warn_of_lists_without_scores([listed for queries in runs.values() for listed in queries.values()])
     data = from_heads([(e, query, listed) for e, queries in runs.items() for query, listed in queries.items()], values)
     here = model.for_experts(data.experts)
-    fused = (here if getattr(here, "_fitted", False) else copy(here).fit(data)).consensus(data).to_dict()
+    fused = (here if here.is_fitted else copy(here).fit(data)).consensus(data).to_dict()
     for queries in runs.values():
         for query in queries:
             fused.setdefault(query, {})

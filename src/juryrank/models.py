@@ -51,7 +51,7 @@ def load(path: str | os.PathLike[str], *, largest: int = LARGEST) -> Aggregator:
 
 def to_json(model: Aggregator) -> str:
     """A fitted method as JSON text."""
-    if not getattr(model, "_fitted", False):
+    if not model.is_fitted:
         raise JuryrankError(f"{model.name} must be fitted before it is saved; call fit(data) first")
     head = {"format": FORMAT, "version": VERSION, "method": model.name, "params": model.params()}
     return json.dumps({**head, "learned": _pack(model.learned())}, indent=1, allow_nan=False) + "\n"

@@ -83,7 +83,7 @@ def rank_batches(
     def ranked(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
         here = model.for_experts(data.experts)  # an expert may be silent in one batch and not in the next
-        fitted = here if getattr(here, "_fitted", False) else copy(here).fit(data)
+        fitted = here if here.is_fitted else copy(here).fit(data)
         consensus = fitted.predict(data)
         return run_lines(rows_of(consensus, top, tag)), consensus
 
@@ -101,7 +101,7 @@ def rank_batches(
 def _demand_alone(model: Aggregator) -> None:
     """A DataError for a method that looks at more than one query at a time."""
     learns = type(model)._learn is not Aggregator._learn
-    if (learns and not getattr(model, "_fitted", False)) or model.needs_features:
+    if (learns and not model.is_fitted) or model.needs_features:
         raise DataError(
             f"{model.name} learns from all queries at once or needs item features, so it cannot go query by query; "
             "fit it on a part of the data and give the model, or rank without a limit of memory"

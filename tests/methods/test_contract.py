@@ -132,6 +132,13 @@ def test_permuting_the_items_permutes_the_scores(name):
 
 
 @every_method
+def test_a_method_is_fitted_after_fit_and_not_before(name, dataset):
+    fresh = method(name)
+    assert not fresh.is_fitted
+    assert fresh.fit(dataset).is_fitted
+
+
+@every_method
 def test_predict_before_fit_names_the_method(name, dataset):
     with pytest.raises(NotFittedError, match=name):
         method(name).predict(dataset)

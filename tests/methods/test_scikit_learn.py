@@ -16,7 +16,7 @@ def test_clone_gives_an_unfitted_copy_with_the_same_parameters(name, dataset):
     copy = clone(fitted)
     assert copy == fitted
     assert copy is not fitted
-    assert not getattr(copy, "_fitted", False)
+    assert not copy.is_fitted
 
 
 def test_cross_val_score_is_the_mean_metric_of_each_part():

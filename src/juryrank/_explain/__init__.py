@@ -112,7 +112,7 @@ def explain(
 
     ``refit`` fits the method anew for every expert left out, and ``top`` is how many items of the query are shown.
     """
-    if not getattr(model, "_fitted", False):
+    if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is explained; call fit(data) first")
     given = None if data is None else as_dataset(data)
     told = getattr(model, "report", str)()

@@ -60,7 +60,7 @@ def position_table(
     Where points depend on the length of a list, ``depth`` is that length; where they depend on how many items a query
     has, ``items`` is that number. Points are less what a list gives to items that it leaves out, the same for all.
     """
-    if not getattr(model, "_fitted", False):
+    if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is exported; call fit(data) first")
     by = model.points_by
     if not by:

@@ -55,6 +55,11 @@ class Aggregator(ABC):
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
     weight_of_list: ClassVar[str] = COPIES  # documented, and tested where it is this
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether ``fit`` has been called, or the model was loaded."""
+        return bool(vars(self).get("_fitted", False))
+
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
         """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
         self._check()
@@ -80,7 +85,7 @@ class Aggregator(ABC):
 
     def predict(self, data: Dataset | Rankings) -> Consensus:
         """One finite score for every slot of ``data``; a warning where no list is of an expert that the model knows."""
-        if not getattr(self, "_fitted", False):
+        if not self.is_fitted:
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
         data = as_dataset(data)
         r, known = data.rankings, self.experts_seen()

@@ -75,7 +75,7 @@ class Curves(Aggregator):
 
         Left-out values of earlier queries stay as they were. With ``hybrid``, new experts are pooled.
         """
-        if not getattr(self, "_fitted", False):
+        if not self.is_fitted:
             return self.fit(data)
         lessons = lessons_of(as_dataset(data), self.unjudged)
         known = set(self.own_)

@@ -78,7 +78,7 @@ class Auto(Aggregator):
 
     @property
     def points_by(self) -> tuple[str, ...]:
-        return restored(self.chosen_).points_by if getattr(self, "_fitted", False) else ()
+        return restored(self.chosen_).points_by if self.is_fitted else ()
 
     def points_of(self, expert: str, rank: Floats) -> Floats:
         """Those of the method that was chosen."""
