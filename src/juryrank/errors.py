@@ -16,6 +16,7 @@
     └── CacheWarning         compiled code was damaged or cannot be kept; results are the same, later
 """
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -85,11 +86,33 @@ class DataWarning(JuryrankWarning):
 
 
 class ConvergenceWarning(JuryrankWarning):
-    """An iteration that did not settle; the last estimate is kept."""
+    """An iteration that did not converge; the last estimate is kept."""
 
 
 class CacheWarning(JuryrankWarning):
     """Compiled code that was damaged, or that cannot be kept for the next run."""
+
+
+def warn_not_converged(name: str, what: str, max_iter: int, advice: str = "raise max_iter or tol") -> None:
+    """Warn, at the line of the user's code, that ``what`` did not converge in ``max_iter`` steps.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_not_converged("mc4", "3 of 25 queries", 200)
+    >>> print(caught[0].message)
+    mc4: 3 of 25 queries did not converge after 200 steps; raise max_iter or tol
+    """
+    text = f"{name}: {what} did not converge after {max_iter} steps; {advice}"
+    warnings.warn(text, ConvergenceWarning, stacklevel=_stacklevel_of_user())
+
+
+def _stacklevel_of_user() -> int:
+    """The ``stacklevel`` of the nearest frame outside juryrank, for a warning in the function that asks."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "juryrank":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @contextmanager

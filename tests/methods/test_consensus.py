@@ -125,9 +125,10 @@ def test_chains_are_stationary_under_their_dense_matrix(name, teleport, missing,
         assert_allclose(scores, (1 - teleport) * scores @ p + teleport / n, atol=1e-10)
 
 
-def test_a_chain_that_does_not_settle_warns_and_keeps_its_estimate(dataset):
-    with pytest.warns(ConvergenceWarning, match="mc2: 6 of 6 queries not settled after 2 steps"):
+def test_a_chain_that_does_not_converge_warns_at_the_users_line_and_keeps_its_estimate(dataset):
+    with pytest.warns(ConvergenceWarning, match="mc2: 6 of 6 queries did not converge after 2 steps") as caught:
         consensus = method("mc2", max_iter=2).fit(dataset).predict(dataset)
+    assert [warning.filename for warning in caught] == [__file__]
     assert consensus[0].scores.sum() == pytest.approx(1)
 
 

@@ -183,7 +183,7 @@ def test_labels_without_levels_are_an_error():
 
 
 def test_steps_that_run_out_are_warned_of_and_keep_the_estimate():
-    with pytest.warns(ConvergenceWarning, match="not settled after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not converge after 1 steps"):
         model = ThetaCPS(max_iter=1).fit(random_dataset(3))
     assert np.isfinite(model.theta_).all()
 

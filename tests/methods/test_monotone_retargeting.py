@@ -100,10 +100,10 @@ def test_unknown_values_of_features_are_counted_and_stand_at_the_mean(dataset):
 
 
 def test_an_unsettled_fit_warns_and_keeps_its_estimate(dataset):
-    with pytest.warns(ConvergenceWarning, match="not settled after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not converge after 1 steps"):
         model = method(NAME, max_iter=1, tol=1e-12).fit(dataset)
     assert np.isfinite(model.predict(dataset).scores).all()
-    with pytest.warns(ConvergenceWarning, match="of 6 queries not settled"):
+    with pytest.warns(ConvergenceWarning, match="of 6 queries did not converge"):
         method(NAME, max_iter=1, tol=1e-12, coefficients="query").fit_predict(dataset)
 
 

@@ -367,7 +367,7 @@ def test_an_item_with_little_evidence_has_a_larger_variance():
 
 
 def test_iterations_that_run_out_are_warned_of_and_keep_the_estimate():
-    with pytest.warns(ConvergenceWarning, match="queries not settled after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="queries did not converge after 1 steps"):
         consensus = MPM(max_iter=1).fit_predict(from_orders([["a", "b", "c"], ["b", "c"]]))
     assert consensus.top() == {"all": ["a", "b", "c"]}
 

@@ -58,7 +58,7 @@ def test_labels_that_one_feature_gives_are_learned_without_mistake():
 
 
 def test_an_unsettled_fit_warns(dataset):
-    with pytest.warns(ConvergenceWarning, match="not settled after 2 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not converge after 2 steps"):
         method("retargeting", max_iter=2, tol=1e-12).fit(dataset)
 
 

@@ -137,7 +137,7 @@ def test_rank_centrality_is_in_detailed_balance_where_bradley_terry_holds():
 @pytest.mark.parametrize("method", [HodgeRank, SVP, RankCentrality])
 def test_too_few_steps_warn_and_keep_the_estimate(method):
     data = from_orders([["a", "b", "c", "d"], ["b", "a", "e"], ["e", "c"], ["d", "e", "a"]])
-    with pytest.warns(ConvergenceWarning, match="1 of 1 queries not settled after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="1 of 1 queries did not converge after 1 steps"):
         early = method(max_iter=1, tol=1e-12).fit_predict(data).scores
     assert np.isfinite(early).all()
     assert np.ptp(early) > 0

@@ -269,7 +269,7 @@ def test_the_crowd_model_finds_the_experts_who_guess_and_who_turn_the_order_roun
 @pytest.mark.parametrize("method", [BradleyTerry, PlackettLuce, Thurstone, PlackettLuceGamma])
 def test_too_few_steps_warn_and_keep_the_estimate(method):
     data = random_battles(2)
-    with pytest.warns(ConvergenceWarning, match="1 of 1 queries not settled after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="1 of 1 queries did not converge after 1 steps"):
         early = method(max_iter=1).fit_predict(data).scores
     assert np.isfinite(early).all()
     assert np.corrcoef(early, method().fit_predict(data).scores)[0, 1] > 0.9

@@ -100,7 +100,7 @@ def test_the_nearest_point_of_the_simplex_by_hand():
 
 
 def test_too_few_steps_warn_and_keep_the_estimate(dataset):
-    with pytest.warns(ConvergenceWarning, match="supervised-borda: not settled after 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="supervised-borda: the weights did not converge after 1 steps"):
         model = method("supervised-borda", max_iter=1).fit(dataset)
     assert model.weights_.sum() == pytest.approx(1)
 

@@ -159,7 +159,7 @@ def test_experts_without_a_labelled_query_are_strangers(name):
 @every_chain
 def test_walks_that_do_not_settle_are_counted_and_the_weights_kept(name):
     data = random_dataset(0)
-    with pytest.warns(ConvergenceWarning, match=f"{name}: the walks of . of . training queries not settled after 2"):
+    with pytest.warns(ConvergenceWarning, match=f"{name}: . of . training queries did not converge after 2"):
         model = method(name, max_iter=2, epochs=2).fit(data)
     assert model.weights_.sum() == pytest.approx(1)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.svd import singular_vectors
 from juryrank.training.panel import Panel
@@ -41,9 +40,9 @@ def svd_values(rankings: Rankings, panel: Panel, form: str, rank: int) -> Floats
         TOL, MAX_ITER, steps, out[:, 1:],
     )  # fmt: skip
     out[:, 0] = np.where(np.isnan(out[:, 1]), np.nan, 1.0)
-    if unsettled := int((steps < 0).sum()):
-        text = f"singular vectors of {unsettled} of {len(steps)} matrices did not settle in {MAX_ITER} steps"
-        warnings.warn(text, ConvergenceWarning, stacklevel=2)
+    if failed := int((steps < 0).sum()):
+        what = f"{failed} of {len(steps)} preference matrices"
+        warn_not_converged("svd", what, MAX_ITER, "their last singular vectors are used")
     return out
 
 

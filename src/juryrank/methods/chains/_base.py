@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.params import param
@@ -32,13 +31,9 @@ class MarkovChain(Aggregator):
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         steps = np.zeros(len(rankings), np.int64)
         self._walk(rankings, steps, out)
-        if unsettled := int((steps > self.max_iter).sum()):
-            warnings.warn(
-                f"{self.name}: {unsettled} of {len(steps)} queries not settled after {self.max_iter} steps; "
-                "raise max_iter, tol or teleport",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        if failed := int((steps > self.max_iter).sum()):
+            what, advice = f"{failed} of {len(steps)} queries", "raise max_iter, tol or teleport"
+            warn_not_converged(self.name, what, self.max_iter, advice)
         return {"steps": steps}
 
     @abstractmethod

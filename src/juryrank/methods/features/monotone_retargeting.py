@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning, ParameterError
+from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
 from juryrank.params import param
@@ -125,7 +124,7 @@ class MonotoneRetargeting(Aggregator):
             return
         found = self._agreement(data, self._start(data), _tau(data) if data.labels is not None else None)
         self.weights_, self.feature_weights_, self.history_ = found.state.b, found.state.w, found.history
-        self._warn(0 if found.settled else 1, 1)
+        self._warn_not_converged(0 if found.settled else 1, 1)
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]]:
         start = self._start(data)
@@ -150,7 +149,7 @@ class MonotoneRetargeting(Aggregator):
             lists, features = run.lists.predictor(found.state.b), run.features.predictor(found.state.w)
             self._put(own, start[slots], lists, features, out[slots])
             steps[q], objective[q], unsettled = found.steps, found.state.objective, unsettled + (not found.settled)
-        self._warn(unsettled, len(data))
+        self._warn_not_converged(unsettled, len(data))
         return {"steps": steps, "objective": objective}
 
     def _put(self, data: Dataset, start: Floats, lists: Floats, features: Floats, out: Floats) -> None:
@@ -183,14 +182,10 @@ class MonotoneRetargeting(Aggregator):
             tol=self.tol,
         )
 
-    def _warn(self, unsettled: int, of: int) -> None:
+    def _warn_not_converged(self, unsettled: int, of: int) -> None:
         if unsettled:
-            told = f"{unsettled} of {of} queries" if self.coefficients == "query" else "the coefficients have"
-            warnings.warn(
-                f"{self.name}: {told} not settled after {self.max_iter} steps; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            what = f"{unsettled} of {of} queries" if self.coefficients == "query" else "the coefficients"
+            warn_not_converged(self.name, what, self.max_iter)
 
 
 def _weighed(columns: Floats, weights: Floats) -> Floats:

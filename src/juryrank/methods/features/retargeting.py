@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.methods.base import Aggregator
 from juryrank.methods.features.monotone_retargeting import loss_param
@@ -68,11 +67,7 @@ class Retargeting(Aggregator):
         self.feature_weights_, objective, settled = self._fitted_to(model, gains[judged])
         self.history_ = {"objective": objective}
         if not settled:
-            warnings.warn(
-                f"{self.name}: not settled after {self.max_iter} steps; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_not_converged(self.name, "the coefficients", self.max_iter)
 
     def _fitted_to(self, model: Linear, labels: Floats) -> tuple[Floats, list[float], bool]:
         """Algorithm 1: scores in the order of the labels, then coefficients, in turn."""

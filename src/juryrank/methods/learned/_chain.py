@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 
 from juryrank.data import Consensus, Dataset, Rankings
 from juryrank.data.rankings import Floats, Ints, read_only
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
 from juryrank.methods.base import Aggregator
@@ -86,13 +85,9 @@ class SupervisedChain(Aggregator):
         batches = [np.sort(order[n : n + self.batch]) for n in range(0, len(order), self.batch)]
         problems = [Problem.of(taught.take(queries), self.experts_) for queries in batches]
         self.weights_ = softmax(self._descend(problems, self._watch(valid), rng))
-        if unsettled := sum(int((p.steps > self.max_iter).sum()) for p in problems):
-            warnings.warn(
-                f"{self.name}: the walks of {unsettled} of {len(taught)} training queries not settled after "
-                f"{self.max_iter} steps; raise max_iter, tol or teleport",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        if failed := sum(int((p.steps > self.max_iter).sum()) for p in problems):
+            what, advice = f"{failed} of {len(taught)} training queries", "raise max_iter, tol or teleport"
+            warn_not_converged(self.name, what, self.max_iter, advice)
 
     def _descend(self, problems: list[Problem], watch: Watch | None, rng: np.random.Generator) -> Floats:
         """Logits after all passes, or after the best of them on the validation queries."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.methods.base import Aggregator
 from juryrank.methods.chains._base import summed
@@ -58,11 +57,7 @@ class SupervisedBorda(Aggregator):
         objective = Objective(taught, self.experts_, self.margin)
         self.weights_, steps = minimise(objective, self.tol, self.max_iter)
         if steps > self.max_iter:
-            warnings.warn(
-                f"{self.name}: not settled after {self.max_iter} steps; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_not_converged(self.name, "the weights", self.max_iter)
 
     @property
     def points_by(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +10,7 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods.pairwise._coset import DISTANCES, Coset, absent_place
 from juryrank.params import param
@@ -64,11 +63,7 @@ class ThetaCPS(Coset):
             options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0.0},
         )  # fmt: skip
         if found.nit >= self.max_iter:
-            warnings.warn(
-                f"{self.name}: weights not settled after {self.max_iter} steps; raise max_iter, tol or prior",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_not_converged(self.name, "the weights", self.max_iter, "raise max_iter, tol or prior")
         self.theta_ = found.x / unit
 
     def _choices(self, data: Dataset) -> Iterator[tuple[Floats, int]]:

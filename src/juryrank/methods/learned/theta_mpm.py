@@ -9,7 +9,7 @@ import numpy as np
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning, DataWarning
+from juryrank.errors import DataWarning, warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
@@ -139,8 +139,7 @@ class ThetaMPM(Multinomial):
             options={"maxiter": FITTING_STEPS},
         )  # fmt: skip
         if found.nit >= FITTING_STEPS:
-            text = f"{self.name}: adherences not settled after {FITTING_STEPS} steps"
-            warnings.warn(text, ConvergenceWarning, stacklevel=6)
+            warn_not_converged(self.name, "the adherences", FITTING_STEPS, "raise penalty")
         theta: Floats = found.x / (found.x.max() or 1.0)
         return theta
 

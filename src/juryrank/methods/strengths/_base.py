@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints, read_only
-from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.errors import DataError, warn_not_converged
 from juryrank.kernels.pairs import most_pairs
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.methods.base import Aggregator, missing_param, weights_param
@@ -47,7 +46,7 @@ class Strength(Aggregator):
         steps = np.zeros(len(rankings), np.int64)
         lists = with_tail(rankings, self._list_weights(rankings), self.missing)
         details = self._strengths(rankings, lists, steps, out)
-        warn_unsettled(self.name, steps, self.max_iter)
+        warn_of_queries(self.name, steps, self.max_iter)
         return {"steps": steps, **details}
 
     @property
@@ -65,14 +64,10 @@ def logistic(lead: Any) -> Any:
     return 1.0 / (1.0 + np.exp(-lead))
 
 
-def warn_unsettled(name: str, steps: Ints, max_iter: int) -> None:
-    """Warn of the queries whose iteration ended before it settled; a kernel gives them max_iter + 1 steps."""
-    if unsettled := int((steps > max_iter).sum()):
-        warnings.warn(
-            f"{name}: {unsettled} of {len(steps)} queries not settled after {max_iter} steps; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
+def warn_of_queries(name: str, steps: Ints, max_iter: int) -> None:
+    """Warn of the queries that did not converge; a kernel reports them with max_iter + 1 steps."""
+    if failed := int((steps > max_iter).sum()):
+        warn_not_converged(name, f"{failed} of {len(steps)} queries", max_iter)
 
 
 def with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:

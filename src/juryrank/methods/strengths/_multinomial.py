@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, Ints, read_only
-from juryrank.errors import ConvergenceWarning, ParameterError
+from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import parents, sizes_to_ptr
@@ -94,13 +93,9 @@ class Multinomial(Aggregator):
         if self.variances:
             together = np.bincount(parents(rankings.slot_ptr), gamma, minlength=len(rankings))
             details["variance"] = together / np.maximum(rankings.query_size, 1)
-        if unsettled := int((steps > self.max_iter).sum()):
-            warnings.warn(
-                f"{self.name}: {unsettled} of {len(steps)} queries not settled after {self.max_iter} steps; "
-                "raise max_iter, tol or prior",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+        if failed := int((steps > self.max_iter).sum()):
+            what, advice = f"{failed} of {len(steps)} queries", "raise max_iter, tol or prior"
+            warn_not_converged(self.name, what, self.max_iter, advice)
         return details, gamma
 
     def _fit(self, r: Rankings, out: Floats) -> tuple[Ints, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats, Ints
-from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.errors import DataError, warn_not_converged
 from juryrank.kernels.crowd import crowd_strengths, list_comparisons
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.learned_fields import ByName, Number, learned
-from juryrank.methods.strengths._base import logistic, pairs_at_most, prior_param, warn_unsettled, with_tail
+from juryrank.methods.strengths._base import logistic, pairs_at_most, prior_param, warn_of_queries, with_tail
 from juryrank.params import param
 
 COMPARISON_LIMIT = 100_000_000  # of all lists together: about two gigabytes
@@ -63,15 +62,14 @@ class CrowdBT(Aggregator):
             if np.abs(reliable - old).max(initial=0.0) <= self.tol:
                 break
         else:
-            text = f"{self.name}: reliabilities not settled after {self.max_iter} steps; raise max_iter or tol"
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn_not_converged(self.name, "the reliabilities", self.max_iter)
         self.reliability_ = dict(zip(data.experts, reliable.tolist(), strict=True))
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         reliable = np.array([self.reliability_.get(name, float(self.trust)) for name in rankings.experts])
         crowd = Crowd(rankings, self._list_weights(rankings))
         steps, _ = crowd.climb(reliable, out, float(self.prior), self.max_iter)
-        warn_unsettled(self.name, steps, self.max_iter)
+        warn_of_queries(self.name, steps, self.max_iter)
         return {"steps": steps}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import warn_not_converged
 from juryrank.kernels.mpm import log_normalisers
 from juryrank.kernels.ragged import parents
 from juryrank.methods.chains._base import summed
@@ -60,9 +59,7 @@ class MPM(Multinomial):
             options={"maxiter": LEARNING_STEPS, "gtol": LEARNING_TOL, "ftol": 0.0},
         )  # fmt: skip
         if found.nit >= LEARNING_STEPS:
-            warnings.warn(
-                f"{self.name}: adherences not settled after {LEARNING_STEPS} steps", ConvergenceWarning, stacklevel=4
-            )
+            warn_not_converged(self.name, "the adherences", LEARNING_STEPS, "raise prior")
         theta: Floats = expit(found.x)
         return theta
 
