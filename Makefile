@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint types oldest attack bench reproduce docs picture changelog clean
+.PHONY: demo test lint types oldest attack bench reproduce docs picture stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -45,6 +45,10 @@ docs: $(VENV)/.docs
 
 picture: $(VENV)/.demo
 	$(PY) docs/picture.py
+
+# The type stub of the package, from the table of public names.
+stubs: $(VENV)/.dev
+	mkdir -p build && $(PY) tests/stubs.py > build/__init__.pyi && mv build/__init__.pyi src/juryrank/__init__.pyi
 
 changelog: $(VENV)/.dev
 	$(VENV)/bin/towncrier build --yes

@@ -60,8 +60,9 @@ def method_page(name: str) -> str:
 
 def api_page() -> str:
     """Every public name with its signature and text."""
+    methods = {cls.__name__: name for name, cls in METHODS.items()}
     parts = ["# Python API", "Everything here is imported from `juryrank`; nothing is loaded before it is used."]
-    for name in juryrank.__all__:
+    for name in (name for name in juryrank.__all__ if name not in methods):
         thing = getattr(juryrank, name)
         if inspect.isclass(thing):
             parts += [f"## {name}", _body(thing)]
@@ -73,7 +74,8 @@ def api_page() -> str:
             parts += [f"## {name}", f"```python\n{name}{_signature(thing)}\n```", _body(thing)]
         else:
             parts += [f"## {name}", f"The catalogue, by name: see [all {name.lower()}]({name.lower()}.md)."]
-    return "\n\n".join(parts)
+    links = [f"[`{class_name}`]({name}.md)" for class_name, name in methods.items()]
+    return "\n\n".join([*parts, "## Methods", f"One class per method: {', '.join(links)}."])
 
 
 def metrics_page() -> str:

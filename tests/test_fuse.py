@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import random_dataset
+from juryrank import fuse
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, ParameterError
-from juryrank.fuse import fuse
 from juryrank.methods import method
 from juryrank.models import save
 from juryrank.serving import add_points, served

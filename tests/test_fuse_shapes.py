@@ -17,9 +17,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from juryrank import fuse
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
-from juryrank.fuse import fuse
 from juryrank.methods import METHODS, method
 from juryrank.models import save
 

@@ -72,6 +72,15 @@ class NotFittedError(JuryrankError):
 class MissingExtraError(JuryrankError):
     """An optional dependency that is not installed."""
 
+    @classmethod
+    def of(cls, extra: str, need: str) -> "MissingExtraError":
+        """The error that says what is needed and how to install it.
+
+        >>> MissingExtraError.of("plots", "plots need matplotlib")
+        MissingExtraError("plots need matplotlib: pip install 'juryrank[plots]'")
+        """
+        return cls(f"{need}: pip install 'juryrank[{extra}]'")
+
 
 class ForkError(JuryrankError):
     """Work that a forked process cannot do, because the threads it needs are not there."""

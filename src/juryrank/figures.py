@@ -27,7 +27,7 @@ def drawing(width: float, height: float, **style: Any) -> Iterator[Any]:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
+        raise MissingExtraError.of("plots", "plots need matplotlib") from None
     chosen: Any = {"text.parse_math": False, "svg.hashsalt": "juryrank", **style}
     with matplotlib.rc_context(chosen), _fonts_reported():
         yield Figure(figsize=(min(width, 40.0), min(height, 60.0)), layout="constrained")

@@ -1,10 +1,12 @@
-"""Saved models: JSON with arrays in it, versioned; loading one executes nothing."""
+"""Models: fit, save and load; a file is JSON with arrays in it, versioned, and loading one executes nothing."""
 
 from __future__ import annotations
 
 import base64
 import json
 import os
+from collections.abc import Mapping
+from copy import copy
 from math import prod
 from pathlib import Path
 from reprlib import repr as shortened
@@ -13,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.errors import DataError, JuryrankError
+from juryrank.data import Dataset, Rankings, as_dataset
+from juryrank.errors import DataError, JuryrankError, ParameterError
 from juryrank.methods import METHODS, Aggregator
+from juryrank.methods import method as make_method
 
 FORMAT = "juryrank-model"
 VERSION = 1  # grows when an older reader could misread a file; older files stay readable
@@ -23,6 +27,43 @@ LARGEST = 2 << 30  # bytes of a file: a model of 5,000 experts has half of that
 DEEPEST = 100  # lists and dicts in each other; a blend inside auto has fewer than 10
 DIMENSIONS = 3
 DTYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "bool": "|b1"}
+
+
+def fit(
+    data: Any, method: str | Aggregator = "jury", *, labels: Any = None, valid: Any = None, **params: Any
+) -> Aggregator:
+    """A method fitted to data. ``method`` is a name, with its parameters, or a method, of which a copy is fitted.
+
+    ``data`` and ``valid`` (validation queries, for methods that use them) are a Dataset, ``{expert: {query: list}}`` or
+    anything that ``read`` takes; ``labels`` are for both, as ``read`` takes them. Weights may name experts by their
+    files.
+
+    >>> fit({"bm25": {"q": ["a", "b"]}, "dense": {"q": ["b", "a"]}}, "ridge", labels={"q": {"b": 1, "a": 0}}).name
+    'ridge'
+    """
+    if isinstance(method, Aggregator) and params:
+        raise ParameterError(f"{method.name} has its parameters already; give the method by name to set them here")
+    model = copy(method) if isinstance(method, Aggregator) else make_method(method, **params)
+    train, held_out = (None if part is None else _dataset(part, labels) for part in (data, valid))
+    if train is None:
+        raise DataError("fit needs data: a Dataset, {expert: {query: list}} or anything that read takes")
+    if weights := getattr(model, "weights", None):
+        from juryrank.io.experts import by_expert
+
+        model.set_params(weights=by_expert(weights, train.aliases))
+    return model.fit(train, valid=held_out)
+
+
+def _dataset(data: Any, labels: Any) -> Dataset:
+    from juryrank.data.build import from_dicts
+    from juryrank.io import read, read_labels
+
+    if isinstance(data, Mapping):
+        data = from_dicts(data)
+    if not isinstance(data, Dataset | Rankings):
+        return read(data, labels=labels)
+    found = as_dataset(data)
+    return found if labels is None else found.with_labels(read_labels(labels))
 
 
 def save(model: Aggregator, path: str | os.PathLike[str]) -> None:

@@ -22,7 +22,7 @@ def draw(figure: Figure) -> bytes:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
     except ImportError:
-        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
+        raise MissingExtraError.of("plots", "plots need matplotlib") from None
     with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         canvas = Canvas(layout="constrained")
         KINDS[figure.kind](canvas, figure.data)

@@ -46,6 +46,6 @@ def _canvas(width: float, height: float) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("pictures need matplotlib: pip install 'juryrank[plots]'") from None
+        raise MissingExtraError.of("plots", "plots need matplotlib") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()

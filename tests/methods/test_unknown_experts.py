@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from conftest import random_dataset
+from juryrank import fuse
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataWarning
-from juryrank.fuse import fuse
 from juryrank.methods import METHODS, consensus_methods, method
 from juryrank.models import from_json, to_json
 

@@ -124,5 +124,5 @@ def test_without_cvxpy_the_extra_is_named(monkeypatch, dataset):
         return there(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"pip install juryrank\[sdp\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'juryrank\[sdp\]'"):
         method("supervised-mc2", solver="sdp").fit(dataset)

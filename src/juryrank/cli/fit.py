@@ -37,7 +37,7 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a method to labelled data and save it; --labels also has the labels of --valid."""
-    from juryrank.models import save
+    from juryrank.models import fit, save
 
     if out == Path("-"):
         raise typer.BadParameter("a model is saved to a file, not to stdout", param_hint="--out")
@@ -57,13 +57,12 @@ def run(
         for paths in (data, valid)
     )
     assert given is not None
-    options.use_tags(chosen, given)
     with bars(quiet=quiet):
-        chosen.fit(given, valid=held)
-    save(chosen, out)
-    if report := getattr(chosen, "report", None):
+        model = fit(given, chosen, valid=held)
+    save(model, out)
+    if report := getattr(model, "report", None):
         print(report())
-    note(f"{out}: {chosen.name}, {taught_by(given) if chosen.supervised else f'fitted to {given!r}'}", quiet=quiet)
+    note(f"{out}: {model.name}, {taught_by(given) if model.supervised else f'fitted to {given!r}'}", quiet=quiet)
 
 
 def taught_by(data: Dataset) -> str:

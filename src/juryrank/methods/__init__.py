@@ -1,15 +1,19 @@
 """The catalogue of methods: one file each, one line here.
 
-A method is imported when it is first asked for, so that serving one does not load them all.
+A method is imported when it is first used, so that serving one does not load them all, and ``import juryrank``, which
+reads this catalogue, loads none.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from juryrank.errors import ParameterError, UnknownNameError
-from juryrank.methods.base import Aggregator
-from juryrank.params import parameters
+
+if TYPE_CHECKING:
+    from juryrank.methods.base import Aggregator
 
 # The method "mean-rank" is the class MeanRank in the file positional/mean_rank.py.
 CLASSES = {
@@ -83,12 +87,21 @@ __all__ = [
 ]
 
 
-class Catalogue(Mapping[str, type[Aggregator]]):
+def module_of(name: str) -> str:
+    """The module of a method below this package.
+
+    >>> module_of("mean-rank")
+    'positional.mean_rank'
+    """
+    return f"{CLASSES[name].partition('.')[0]}.{name.replace('-', '_')}"
+
+
+class Catalogue(Mapping[str, "type[Aggregator]"]):
     """Classes of methods by name, each imported when it is looked up."""
 
     def __getitem__(self, name: str) -> type[Aggregator]:
-        family, class_name = CLASSES[name].split(".")
-        cls: type[Aggregator] = getattr(import_module(f"{__name__}.{family}.{name.replace('-', '_')}"), class_name)
+        module = import_module(f"{__name__}.{module_of(name)}")
+        cls: type[Aggregator] = getattr(module, CLASSES[name].partition(".")[2])
         return cls
 
     def __contains__(self, name: object) -> bool:
@@ -105,6 +118,8 @@ METHODS = Catalogue()
 
 
 def __getattr__(name: str) -> Any:
+    if name == "Aggregator":
+        return import_module(f"{__name__}.base").Aggregator
     for method_name, place in CLASSES.items():
         if place.endswith(f".{name}"):
             return METHODS[method_name]
@@ -143,6 +158,8 @@ def method(name: str, **params: Any) -> Aggregator:
     >>> method("bordafuse").name
     'borda'
     """
+    from juryrank.params import parameters  # dataclasses would double the time of ``import juryrank``
+
     spelled = name.replace("_", "-").lower()
     known, preset = ALIASES.get(spelled, (spelled, {}))
     if known not in METHODS:

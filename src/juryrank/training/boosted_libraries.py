@@ -84,7 +84,7 @@ def _loaded(library: str) -> Any:
     try:
         return import_module(library)
     except ImportError:
-        raise MissingExtraError(f"boosted trees need {library}: pip install 'juryrank[boost]'") from None
+        raise MissingExtraError.of("boost", f"boosted trees need {library}") from None
 
 
 def _levels(gains: Floats) -> tuple[Ints, bool]:

@@ -133,9 +133,7 @@ def cvxpy() -> Any:
     try:
         import cvxpy as cp
     except ImportError:
-        raise MissingExtraError(
-            "solver='sdp' needs cvxpy: pip install juryrank[sdp]; solver='gradient' needs nothing more"
-        ) from None
+        raise MissingExtraError.of("sdp", "solver='sdp' (unlike 'gradient') needs cvxpy") from None
     return cp
 
 

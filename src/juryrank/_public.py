@@ -1,0 +1,25 @@
+"""The public names and their modules: one table for ``juryrank``, its type stub and the page of the API."""
+
+from juryrank.methods import CLASSES, module_of
+
+_NAMES = {
+    "_explain": ["explain"],
+    "_export": ["export"],
+    "_fuse": ["fuse"],
+    "_leaderboard": ["leaderboard"],
+    "data": ["Consensus", "Dataset", "Labels", "Rankings"],
+    "data.build": ["from_array", "from_dicts", "from_orders"],
+    "data.comparisons": ["from_pairs"],
+    "errors": ["DataWarning", "JuryrankError"],
+    "evaluation": ["compare", "evaluate"],
+    "io": ["read", "write"],
+    "methods": ["METHODS", "method"],
+    "metrics": ["METRICS", "parse_metric"],
+    "models": ["fit", "load", "save"],
+    "streaming": ["rank_files"],
+}
+
+# name -> its module below juryrank
+MODULES = {name: module for module, names in _NAMES.items() for name in names} | {
+    class_name.partition(".")[2]: f"methods.{module_of(name)}" for name, class_name in CLASSES.items()
+}
