@@ -16,9 +16,9 @@ from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameE
 from juryrank.evaluation.compare import compare, prepare
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.evaluation.folds import seeded_folds
-from juryrank.evaluation.plan import estimate
+from juryrank.evaluation.method_specs import parse_method, split_methods
 from juryrank.evaluation.significance import half_width, holm, randomisation, randomisations, t_test, win_tie_loss
-from juryrank.evaluation.spec import parse_method, split_methods
+from juryrank.evaluation.time_budget import estimate
 from juryrank.methods import METHODS, RRF, Aggregator, consensus_methods, method
 from juryrank.methods.cost import Cost
 from juryrank.params import param

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from juryrank.cli import options, results
-from juryrank.cli.screen import note
+from juryrank.cli import options, reports
+from juryrank.cli.terminal import note
 
 
 def run(
@@ -19,8 +19,8 @@ def run(
         Path | None, typer.Option("--out", "-o", help="A folder for speed.md, speed.json and pictures.")
     ] = None,
     slow: Annotated[bool, typer.Option("--slow", help="Let slow peers finish, too: minutes more.")] = False,
-    form: results.Form = None,
-    as_json: results.Json = False,
+    form: reports.Form = None,
+    as_json: reports.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Time juryrank beside other libraries, in one run and one table; a library that is not installed is skipped."""
@@ -30,6 +30,6 @@ def run(
         import studies.speed as bench
 
         report = bench.run(bench.TASKS if only is None else options.names(only), Path(folder), slow=slow)
-    results.deliver(report, form, as_json=as_json, out=None, quiet=quiet)
+    reports.deliver(report, form, as_json=as_json, out=None, quiet=quiet)
     if out is not None:
         note(f"{', '.join(map(str, bench.write(report, out)))}: written", quiet=quiet)

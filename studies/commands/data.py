@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import console, note
+from juryrank.cli.terminal import console, note
 
 app = typer.Typer(help="Data sets behind `juryrank reproduce`: list, verify, fetch.", invoke_without_command=True)
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that holds a folder of each set.")]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import bars, note
+from juryrank.cli.terminal import bars, note
 
 
 def run(

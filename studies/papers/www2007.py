@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 import juryrank
-from juryrank._explain.alone import alone
 from juryrank._explain.redundancy import redundancy
+from juryrank._explain.single_expert import single_experts
 from juryrank.data.rankings import Floats
 from juryrank.evaluation.folds import splits_of
 from studies.papers.experiment import Context, Experiment
@@ -97,9 +97,9 @@ def weights(name: str, context: Context) -> Findings:
     train, valid, *_ = trials.parts()[0]
     given = HURRY[BEST] if context.quick else {}
     learned = juryrank.method(BEST, **given).fit(train, valid=valid).expert_weights()
-    found = alone(train, "AP")
+    found = single_experts(train, "AP")
     assert found is not None
-    beside_each = found.beside(learned)
+    beside_each = found.with_weights(learned)
     names = [expert for expert, _, _ in beside_each]
     accuracy, weight = (np.array([row[n] for row in beside_each]) for n in (1, 2))
     same = redundancy(train.rankings)

@@ -15,8 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import juryrank
 from conftest import random_dataset
 from juryrank._explain import contributions, explain
+from juryrank._explain.leave_one_out import leave_one_out
 from juryrank._explain.redundancy import redundancy
-from juryrank._explain.without import leave_one_out
 from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, UnknownNameError
 from juryrank.methods import METHODS, method
@@ -219,12 +219,12 @@ def test_experts_without_a_common_pair_have_no_agreement():
 def test_parts_that_need_more_are_left_out(dataset):
     model = method("jury").fit(dataset)
     bare = explain(model)
-    assert (bare.without, bare.redundancy, bare.matrix) == (None, None, None)
+    assert (bare.leave_one_out, bare.redundancy, bare.matrix) == (None, None, None)
     assert len(bare.tables()) == 1
     unlabelled = explain(model, dataset.rankings, "q0")
-    assert unlabelled.without is None
+    assert unlabelled.leave_one_out is None
     assert unlabelled.redundancy is not None
-    with pytest.raises(DataError, match="measured by labels"):
+    with pytest.raises(DataError, match="needs labels"):
         leave_one_out(model, juryrank.Dataset(rankings=dataset.rankings), ["AP"])
 
 

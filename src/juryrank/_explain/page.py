@@ -1,26 +1,24 @@
-"""An explanation as one HTML page that needs nothing else: tables, and pictures drawn as SVG."""
+"""An explanation as one self-contained HTML page: tables, and pictures drawn as SVG."""
 
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from juryrank._explain.contributions import QueryMatrix
+from juryrank._explain.parts import Parts
 from juryrank._explain.redundancy import Redundancy
-from juryrank.report import html_page, html_table, visible
-
-if TYPE_CHECKING:
-    from juryrank._explain import Explanation
+from juryrank.report import Table, html_page, html_table, visible
 
 CELL = 26  # pixels of a square of the grid
 POSITIVE, NEGATIVE, LINE = "#1f5fa8", "#c8502d", "#d8dce2"
 
 
-def page(found: Explanation) -> str:
-    """The whole page."""
-    parts = [html_table(table) for table in found.tables()]
+def page(found: Parts, tables: Sequence[Table]) -> str:
+    """The whole page: the tables of an explanation, with a picture below some of them."""
+    parts = [html_table(table) for table in tables]
     pictures = {0: hinton(found.weights) if found.weights else ""}
     if found.redundancy is not None:
         pictures[len(parts) - 1 - (found.matrix is not None)] = agreement(found.redundancy)
@@ -40,7 +38,7 @@ def hinton(weights: dict[str, dict[str, float]]) -> str:
 
 
 def agreement(found: Redundancy) -> str:
-    """Agreement above chance in blue, below in red."""
+    """Agreement of experts: above chance in blue, below in red."""
     share = 2 * np.nan_to_num(found.share, nan=0.5) - 1
     np.fill_diagonal(share, 0.0)
     return _grid(share, list(found.experts), list(found.experts), squares=True)
@@ -78,11 +76,11 @@ def _grid(
             at = left + CELL * (x + 0.5) - size / 2
             colour = POSITIVE if share[y, x] > 0 else NEGATIVE
             strength = 1.0 if squares else 0.85 * abs(share[y, x])
-            told = html.escape(f"{name}, {columns[x]}: {share[y, x]:+.2f}")
+            title = html.escape(f"{name}, {columns[x]}: {share[y, x]:+.2f}")
             out.append(
                 f'<rect x="{left + CELL * x}" y="{top + CELL * y}" width="{CELL}" height="{CELL}" fill="none" '
                 f'stroke="{LINE}"/><rect x="{at:.1f}" y="{middle - size / 2:.1f}" width="{size:.1f}" '
-                f'height="{size:.1f}" fill="{colour}" fill-opacity="{strength:.2f}"><title>{told}</title></rect>'
+                f'height="{size:.1f}" fill="{colour}" fill-opacity="{strength:.2f}"><title>{title}</title></rect>'
             )
             if text is not None and text[y][x]:
                 ink = "#fff" if strength > 0.5 else "#222"

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from juryrank._explain.alone import Alone
 from juryrank._explain.contributions import QueryMatrix
+from juryrank._explain.leave_one_out import LeaveOneOut
+from juryrank._explain.parts import Parts
 from juryrank._explain.redundancy import Redundancy
-from juryrank._explain.without import Without
+from juryrank._explain.single_expert import SingleExperts
 from juryrank.errors import UnknownNameError
 from juryrank.figures import drawing, drawn, drawn_names
-
-if TYPE_CHECKING:
-    from juryrank._explain import Explanation
 
 FORMS = ("png", "svg")
 POSITIVE, NEGATIVE = "#1f5fa8", "#c8502d"  # as on the page
 CELL = 0.32  # inches of a square of a grid
 
 
-def picture(found: Explanation, form: str) -> bytes:
+def picture(found: Parts, form: str) -> bytes:
     """The parts of the explanation one below the other."""
     if form not in FORMS:
         raise UnknownNameError.of("picture format", form, FORMS)
@@ -36,21 +34,21 @@ def picture(found: Explanation, form: str) -> bytes:
         return drawn(figure, form, metadata={"Date": None} if form == "svg" else {"Software": None})
 
 
-def _columns(found: Explanation) -> int:
+def _columns(found: Parts) -> int:
     return max(len(found.weights), 0 if found.redundancy is None else len(found.redundancy.experts))
 
 
-def _parts(found: Explanation, width: float) -> list[tuple[float, Callable[[Any], None]]]:
+def _parts(found: Parts, width: float) -> list[tuple[float, Callable[[Any], None]]]:
     """The height of each part in inches, and what draws it."""
     kinds = len(next(iter(found.weights.values()), {}))
     wide = min(0.6, (width - 0.5) / max(len(found.weights), 1))  # squares that fill the width
     parts: list[tuple[float, Callable[[Any], None]]] = [
         (1.7 + wide * max(kinds, 1), lambda axes: hinton(axes, found.method, found.weights))
     ]
-    if (a := found.alone) is not None and a.beside(found.weights):
-        parts.append((3.2, lambda axes: _alone(axes, a, found.weights)))
-    if (w := found.without) is not None:
-        parts.append((1.2 + 0.2 * len(w.left_out), lambda axes: _without(axes, w)))
+    if (s := found.single_experts) is not None and s.with_weights(found.weights):
+        parts.append((3.2, lambda axes: _single_experts(axes, s, found.weights)))
+    if (w := found.leave_one_out) is not None:
+        parts.append((1.2 + 0.2 * len(w.left_out), lambda axes: _leave_one_out(axes, w)))
     if (r := found.redundancy) is not None:
         parts.append((1.8 + CELL * len(r.experts), lambda axes: _agreement(axes, r)))
     if (q := found.matrix) is not None:
@@ -69,14 +67,14 @@ def hinton(axes: Any, method: str, weights: dict[str, dict[str, float]]) -> None
     squares(axes, values / np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300), kinds, list(weights))
 
 
-def _alone(axes: Any, found: Alone, weights: dict[str, dict[str, float]]) -> None:
-    """Each expert by its value alone and its weight (WWW 2007, Figure 1)."""
-    beside = found.beside(weights)
-    axes.scatter([value for _, value, _ in beside], [weight for _, _, weight in beside], color=POSITIVE, s=18)
-    shown = drawn_names([name for name, _, _ in beside])
-    for name, (_, value, weight) in zip(shown, beside, strict=True):
+def _single_experts(axes: Any, found: SingleExperts, weights: dict[str, dict[str, float]]) -> None:
+    """The weight of each expert against its value (WWW 2007, Figure 1)."""
+    points = found.with_weights(weights)
+    axes.scatter([value for _, value, _ in points], [weight for _, _, weight in points], color=POSITIVE, s=18)
+    shown = drawn_names([name for name, _, _ in points])
+    for name, (_, value, weight) in zip(shown, points, strict=True):
         axes.annotate(name, (value, weight), xytext=(3, 3), textcoords="offset points", fontsize=7)
-    axes.set(xlabel=f"{found.metric} of the expert alone", ylabel="weight")
+    axes.set(xlabel=f"{found.metric} of the single expert", ylabel="weight")
     axes.set_title("weight against accuracy", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -109,7 +107,7 @@ def _names(axes: Any, rows: list[str], columns: list[str]) -> None:
     axes.set_axisbelow(True)
 
 
-def _without(axes: Any, found: Without) -> None:
+def _leave_one_out(axes: Any, found: LeaveOneOut) -> None:
     """The change of the first metric without each expert, with one standard error."""
     rows = sorted(found.left_out.items(), key=lambda row: -row[1][0][1])
     change = np.array([values[0][1] for _, values in rows])
@@ -119,7 +117,7 @@ def _without(axes: Any, found: Without) -> None:
     axes.set_yticks(range(len(rows)), drawn_names([name for name, _ in rows]))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.axvline(0, color="#444", linewidth=0.8)
-    how = "refitted, other queries" if found.refitted else "same model"
+    how = "refitted, held-out queries" if found.refitted else "same model"
     axes.set_title(f"change of {found.metrics[0]} without an expert, ± standard error ({how})", loc="left")
     axes.spines[["top", "right", "left"]].set_visible(False)
 
@@ -141,8 +139,8 @@ def matrix(axes: Any, method: str, found: QueryMatrix) -> None:
     ]
     _names(axes, names, list(found.experts))
     right = axes.secondary_yaxis("right")
-    told = zip(found.rrf_places, found.scores, strict=True)
-    right.set_yticks(range(len(names)), [f"{place:.0f}   {score:.3g}" for place, score in told])
+    places = zip(found.rrf_places, found.scores, strict=True)
+    right.set_yticks(range(len(names)), [f"{place:.0f}   {score:.3g}" for place, score in places])
     right.tick_params(length=0)
     axes.set_title(
         f"query {drawn_names([found.query])[0]}: ranks; colour: what the expert adds to the score", loc="left"

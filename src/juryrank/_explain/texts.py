@@ -1,13 +1,13 @@
-"""Explanations as tables of text."""
+"""The text of ``explain``: one table for each part of an explanation."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from juryrank._explain.alone import Alone
 from juryrank._explain.contributions import QueryMatrix
+from juryrank._explain.leave_one_out import LeaveOneOut
 from juryrank._explain.redundancy import Redundancy
-from juryrank._explain.without import Without
+from juryrank._explain.single_expert import SingleExperts
 from juryrank.report import Table, number
 
 LONGEST = 10  # squares of the largest weight
@@ -15,7 +15,7 @@ FULL, HOLLOW, BLANK = "■", "□", "\u00a0"  # plain spaces at the end of a cel
 
 
 def bar(value: float, largest: float) -> str:
-    """A weight as squares, full for positive and hollow for negative ones: a Hinton diagram in one line.
+    """A weight as squares, filled for positive and hollow for negative ones: a Hinton diagram in one line.
 
     >>> bar(1.0, 2.0), bar(-2.0, 2.0), bar(0.0, 2.0)
     ('■■■■■', '□□□□□□□□□□', '')
@@ -24,10 +24,11 @@ def bar(value: float, largest: float) -> str:
     return (FULL if value > 0 else HOLLOW) * squares
 
 
-def weights_table(method: str, told: str, weights: dict[str, dict[str, float]]) -> Table:
-    """The weights of each expert, each with its squares."""
+def weights_table(method: str, summary: str, weights: dict[str, dict[str, float]]) -> Table:
+    """The weights of each expert, as numbers and as squares."""
     if not weights:
-        return Table(f"{method}: no weights of experts", ["expert"], [], note=told or "All experts count alike.")
+        note = summary or "All experts have the same weight."
+        return Table(f"{method}: no weights of experts", ["expert"], [], note=note)
     names = list(next(iter(weights.values())))
     largest = {n: max(abs(row[n]) for row in weights.values()) for n in names}
     rows = [
@@ -42,34 +43,35 @@ def weights_table(method: str, told: str, weights: dict[str, dict[str, float]]) 
         f"{method}: weights of experts",
         columns,
         rows,
-        note=" ".join(filter(None, [told, note])),
+        note=" ".join(filter(None, [summary, note])),
         groups=[2] * len(names),
     )
 
 
-def alone_table(alone: Alone, weights: dict[str, dict[str, float]], percent: bool) -> Table:
-    """One row per expert, the best alone first; with its weight, where it has one."""
-    held = {name: f"{weight:.4g}" for name, _, weight in alone.beside(weights)}
-    best_first = sorted(alone.values.items(), key=lambda row: (np.isnan(row[1]), -row[1], row[0]))
-    rows = [[name, number(value, percent), *([held.get(name, "–")] if held else [])] for name, value in best_first]
-    note = "On the labelled queries for which the expert has a list."
-    if held:
-        note += " A good expert weighs little where others say the same: see the agreement."
-    return Table("Experts alone", ["expert", alone.metric, *(["weight"] if held else [])], rows, note=note, best=[1])
+def single_experts_table(experts: SingleExperts, weights: dict[str, dict[str, float]], percent: bool) -> Table:
+    """One row per expert, the best first; with its weight if it has one."""
+    shown = {name: f"{weight:.4g}" for name, _, weight in experts.with_weights(weights)}
+    best_first = sorted(experts.values.items(), key=lambda row: (np.isnan(row[1]), -row[1], row[0]))
+    rows = [[name, number(value, percent), *([shown.get(name, "–")] if shown else [])] for name, value in best_first]
+    note = "Over the labelled queries for which the expert has a list."
+    if shown:
+        note += " A good expert gets a small weight if it agrees with others: see the agreement."
+    columns = ["expert", experts.metric, *(["weight"] if shown else [])]
+    return Table("Single experts", columns, rows, note=note, best=[1])
 
 
-def without_table(without: Without, percent: bool) -> Table:
+def leave_one_out_table(found: LeaveOneOut, percent: bool) -> Table:
     """One row per expert, the most dispensable first."""
-    columns = ["without", *(cell for m in without.metrics for cell in (m, "change", "± se"))]
-    whole = ["nobody", *(cell for mean in without.whole for cell in (number(mean, percent), "", ""))]
-    rows = sorted(without.left_out.items(), key=lambda row: -row[1][0][1])
+    columns = ["without", *(cell for m in found.metrics for cell in (m, "change", "± se"))]
+    whole = ["nobody", *(cell for mean in found.whole for cell in (number(mean, percent), "", ""))]
+    rows = sorted(found.left_out.items(), key=lambda row: -row[1][0][1])
     body = [
         [name, *(t for mean, change, error in values for t in _change(mean, change, error, percent))]
         for name, values in rows
     ]
-    how = "Refitted without the expert, tested on other queries" if without.refitted else "The same model, asked again"
-    note = f"{how}. A change above 0 says that the expert does harm; within about two standard errors it says nothing."
-    groups = [3] * len(without.metrics)
+    how = "Refitted without the expert, evaluated on held-out queries" if found.refitted else "Same model, not refitted"
+    note = f"{how}. A change above 0 means that the expert does harm; within about two standard errors it may be noise."
+    groups = [3] * len(found.metrics)
     return Table("Leave one expert out", columns, [whole, *body], note=note, groups=groups)
 
 
@@ -83,10 +85,10 @@ def redundancy_table(found: Redundancy) -> Table:
     for a, name in enumerate(found.experts):
         near = found.nearest(a)
         cells = ["" if a == b else _percent(found.share[a, b]) for b in range(len(found.experts))]
-        alike = ["–", ""] if near is None else [near[0], _percent(near[1])]
-        rows.append([str(a + 1), name, *alike, *cells])
-    columns = ["", "expert", "most alike", "percent", *(str(b + 1) for b in range(len(found.experts)))]
-    note = "Of the pairs of items that both put in an order, percent in the same order; 50 is chance."
+        similar = ["–", ""] if near is None else [near[0], _percent(near[1])]
+        rows.append([str(a + 1), name, *similar, *cells])
+    columns = ["", "expert", "most similar", "percent", *(str(b + 1) for b in range(len(found.experts)))]
+    note = "Of the item pairs that both experts order, the percentage in the same order; 50 is chance."
     return Table("Agreement of experts", columns, rows, n_names=3, note=note)
 
 
@@ -95,7 +97,7 @@ def _percent(share: float) -> str:
 
 
 def matrix_table(method: str, matrix: QueryMatrix) -> Table:
-    """One row per item, best first: its label, scores, and rank and contribution under each expert."""
+    """One row per item, best first: its label, its scores, and its rank and contribution by each expert."""
     rows = []
     for i, item in enumerate(matrix.items):
         label = "" if np.isnan(matrix.labels[i]) else f"{matrix.labels[i]:g}"
@@ -103,13 +105,13 @@ def matrix_table(method: str, matrix: QueryMatrix) -> Table:
         scores = [f"{matrix.scores[i]:.4g}", f"{matrix.rrf[i]:.4g}", f"{matrix.rrf_places[i]:.0f}"]
         rows.append([str(i + 1), item, label, *scores, *cells])
     columns = ["", "item", "label", method, "rrf", "rrf place", *matrix.experts]
-    note = f"{len(rows)} of {matrix.n_items} items. Under an expert: rank, and what it adds to the score of {method}."
+    note = f"{len(rows)} of {matrix.n_items} items. For each expert: rank, and contribution to the score of {method}."
     if (matrix.ranks % 1 > 0).any():
-        note += " An expert with several lists has the mean of its ranks."
+        note += " For an expert with several lists, the mean of its ranks."
     return Table(f"Query {matrix.query}", columns, rows, n_names=2, note=note)
 
 
-def _cell(rank: float, gained: float) -> str:
+def _cell(rank: float, contribution: float) -> str:
     if np.isnan(rank):
-        return "" if gained == 0 else f"{gained:+.2g}"
-    return f"{rank:g}: {gained:+.2g}"
+        return "" if contribution == 0 else f"{contribution:+.2g}"
+    return f"{rank:g}: {contribution:+.2g}"

@@ -108,13 +108,15 @@ class Leaderboard(Report):
         """Draw scores with their intervals to an image file."""
         from juryrank._leaderboard.plots import draw_intervals
 
-        draw_intervals(self, path)
+        label = f"score by {self.method}, {self.level:.0%} interval by {self.interval}"
+        draw_intervals(path, self.items, self.score, self.low, self.high, label)
 
     def plot_wins(self, path: str | PathLike[str]) -> None:
-        """Draw who beats whom with which chance to an image file."""
+        """Draw the probabilities that each item beats each other one to an image file."""
         from juryrank._leaderboard.plots import draw_wins
 
-        draw_wins(self, path)
+        title = f"probability that the row beats the column ({self.method})"
+        draw_wins(path, self.items, self.win_probability(), title)
 
 
 def _interval(low: float, high: float) -> str:

@@ -20,8 +20,8 @@ from juryrank.cli import (
     methods,
     rank,
 )
-from juryrank.cli.screen import complain, remarks, show_warnings_as_lines, speak_utf8
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
+from juryrank.cli.terminal import complain, remarks, show_warnings_as_lines, speak_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(

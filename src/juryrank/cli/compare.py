@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import completion, interrupts, options, results
-from juryrank.cli.screen import bars, note
+from juryrank.cli import completion, interrupts, options, reports
+from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset, Fold
     from juryrank.evaluation.compare import Comparison
-    from juryrank.evaluation.trial import Trial
+    from juryrank.evaluation.experiment import Experiment
 
 
 ALL = "all"  # methods, whatever they cost
@@ -53,8 +53,8 @@ def run(
         Path | None,
         typer.Option("--plot", callback=options.a_file, help="Draw the differences here (png, svg, pdf)."),
     ] = None,
-    form: results.Form = None,
-    as_json: results.Json = False,
+    form: reports.Form = None,
+    as_json: reports.Json = False,
     out: options.Output = None,
     source_format: options.Format = None,
     columns: options.Columns = None,
@@ -92,7 +92,7 @@ def run(
 
     def deliver() -> None:
         if (found := result_so_far(trial, quiet=quiet)) is not None:
-            results.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
+            reports.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
             if plot is not None:
                 found.plot(plot)
 
@@ -109,14 +109,14 @@ def check_outputs(plot: Path | None, out: Path | None, form: str | None) -> None
     if form is not None and form not in FORMATS:
         raise UnknownNameError.of("format", form, FORMATS)
     if out is not None and form is None:
-        results.form_of(out)
+        reports.form_of(out)
     if plot is not None:
         check_picture(plot)
 
 
 def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | None:
     """The methods that ``--methods`` names, or None for those that the budget allows."""
-    from juryrank.evaluation.spec import split_methods
+    from juryrank.evaluation.method_specs import split_methods
     from juryrank.methods import consensus_methods
 
     if texts is None:
@@ -128,9 +128,9 @@ def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | 
     return [*every, *(name for name in named if name != ALL and name not in every)]
 
 
-def announce(trial: Trial, *, quiet: bool) -> None:
+def announce(trial: Experiment, *, quiet: bool) -> None:
     """What is going to be compared, how long that takes, and what is left out."""
-    from juryrank.evaluation.plan import total
+    from juryrank.evaluation.time_budget import total
 
     count = f"{len(trial.chosen)} method{'s' if len(trial.chosen) > 1 else ''} on {len(trial.queries)} queries"
     note(f"comparing {count}, {total(trial.estimates)}: {', '.join(trial.chosen)}", quiet=quiet)
@@ -140,7 +140,7 @@ def announce(trial: Trial, *, quiet: bool) -> None:
         note(f"left out for their time: {told}; {more}", quiet=quiet)
 
 
-def result_so_far(trial: Trial, *, quiet: bool) -> Comparison | None:
+def result_so_far(trial: Experiment, *, quiet: bool) -> Comparison | None:
     """The comparison of the methods that are finished, where there are any."""
     finished = len(trial.finished())
     if not finished and not trial.failed:
@@ -150,7 +150,7 @@ def result_so_far(trial: Trial, *, quiet: bool) -> Comparison | None:
     return trial.result()
 
 
-def result_line(trial: Trial, label: str) -> str:
+def result_line(trial: Experiment, label: str) -> str:
     """One finished method: its means, and the seconds it took."""
     from juryrank.report import number
 

@@ -19,7 +19,7 @@ def several_methods(incomplete: str) -> list[str]:
 def metrics(incomplete: str) -> list[str]:
     """Metrics that begin so, with usual cutoffs; also as trec_eval spells them."""
     from juryrank.metrics import METRICS
-    from juryrank.metrics.text import TREC_CUTOFFS
+    from juryrank.metrics.metric_names import TREC_CUTOFFS
     from juryrank.params import parameters
 
     names = ["map", "ndcg", "recip_rank"]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import note
+from juryrank.cli.terminal import note
 
 
 def run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import bars, console
+from juryrank.cli.terminal import bars, console
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -77,11 +77,11 @@ def one_question(data: Dataset, consensus: Consensus) -> tuple[Table, Table]:
     """The top of each expert's list for a question, and the consensus with its labels."""
     from rich.table import Table
 
-    from juryrank.metrics.given import experts_alone
+    from juryrank.metrics.inputs import consensus_by_expert
 
     (query,) = data.queries
     tops = Table("expert", "1", "2", "3")
-    for expert, alone in experts_alone(data.rankings).items():
+    for expert, alone in consensus_by_expert(data.rankings).items():
         tops.add_row(expert, *alone.top(3)[query])
     r = data.rankings
     labels = dict(zip(r.items[r.slot_item], data.slot_labels.tolist(), strict=True))

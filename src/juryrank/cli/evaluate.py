@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juryrank.cli import options, results
-from juryrank.cli.screen import note
+from juryrank.cli import options, reports
+from juryrank.cli.terminal import note
 from juryrank.report import Report, Table, number
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def run(
     metric: options.Metrics = None,
     convention: options.Convention = "trec",
     per_query: Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")] = False,
-    form: results.Form = None,
-    as_json: results.Json = False,
+    form: reports.Form = None,
+    as_json: reports.Json = False,
     out: options.Output = None,
     source_format: options.Format = None,
     columns: options.Columns = None,
@@ -45,7 +45,7 @@ def run(
     if judged is not None and (absent := len(set(judged.queries).difference(data.queries))):
         note(f"{absent} of {len(judged)} queries with labels are in no run; they are left out", quiet=quiet)
     found = evaluate(data, data, metric or list(options.DEFAULT_METRICS), convention=convention)
-    results.deliver(PerQuery(found) if per_query else found, form, as_json=as_json, out=out, quiet=quiet)
+    reports.deliver(PerQuery(found) if per_query else found, form, as_json=as_json, out=out, quiet=quiet)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from juryrank.cli import options, results
-from juryrank.cli.screen import bars, note
+from juryrank.cli import options, reports
+from juryrank.cli.terminal import bars, note
 
 PICTURES = ("png", "svg")
 
@@ -57,4 +57,4 @@ def run(
         save(out, found.picture(form))
         note(f"{out}: {found!r}", quiet=quiet)
         return
-    results.deliver(found, form, as_json=False, out=out, quiet=quiet)
+    reports.deliver(found, form, as_json=False, out=out, quiet=quiet)

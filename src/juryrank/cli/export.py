@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.screen import note, put
+from juryrank.cli.terminal import note, put
 
 
 def run(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from juryrank.cli import options, results
-from juryrank.cli.screen import note
+from juryrank.cli import options, reports
+from juryrank.cli.terminal import note
 
 
 def run(
@@ -34,8 +34,8 @@ def run(
     heatmap: Annotated[
         Path | None, typer.Option("--heatmap", callback=options.a_file, help="Draw the chances to win here.")
     ] = None,
-    form: results.Form = None,
-    as_json: results.Json = False,
+    form: reports.Form = None,
+    as_json: reports.Json = False,
     out: options.Output = None,
     param: options.Params = None,
     weights: options.Weights = None,
@@ -59,7 +59,7 @@ def run(
         given, chosen, bootstrap=bootstrap, interval=interval, by=by, level=level, seed=seed, elo=elo,
         judges=not no_judges,
     )  # fmt: skip
-    results.deliver(board, form, as_json=as_json, out=out, quiet=quiet)
+    reports.deliver(board, form, as_json=as_json, out=out, quiet=quiet)
     for path, draw in ((plot, board.plot), (heatmap, board.plot_wins)):
         if path is not None:
             draw(path)

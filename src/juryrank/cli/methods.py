@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import completion
-from juryrank.cli.screen import console
+from juryrank.cli.terminal import console
 
 if TYPE_CHECKING:
     from juryrank.methods import Aggregator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO
 import typer
 
 from juryrank.cli import completion
-from juryrank.cli.screen import hush
+from juryrank.cli.terminal import hush
 from juryrank.params import value_of
 
 if TYPE_CHECKING:

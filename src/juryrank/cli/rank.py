@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import completion, options
-from juryrank.cli.screen import bars, note
+from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.methods import Aggregator

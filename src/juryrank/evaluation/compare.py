@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from juryrank.data import Dataset, Fold
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
+from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.evaluate import as_metrics
+from juryrank.evaluation.experiment import Experiment, Progress
 from juryrank.evaluation.folds import splits_of
-from juryrank.evaluation.plan import affordable
-from juryrank.evaluation.spec import Methods, by_label
-from juryrank.evaluation.trial import Progress, Trial
-from juryrank.evaluation.versus import Versus
+from juryrank.evaluation.method_specs import Methods, by_label
+from juryrank.evaluation.time_budget import affordable
 from juryrank.metrics import Metric
 
-__all__ = ["Comparison", "Versus", "compare"]
+__all__ = ["BaselineDifference", "Comparison", "compare"]
 
 
 def compare(
@@ -65,7 +65,7 @@ def prepare(
     convention: str = "trec",
     seed: int = 0,
     budget: float | None = None,
-) -> Trial:
+) -> Experiment:
     """The same, checked and ready to run: who takes part, and how long that takes by estimate."""
     wanted = as_metrics(metrics)
     left_out: dict[str, str] = {}
@@ -84,4 +84,4 @@ def prepare(
             f"{learner} learns from labels, and must be tested on other queries: give folds "
             "(folds=5 in Python, --folds 5 on the command line)"
         )
-    return Trial(chosen, data, splits, wanted, baseline=base, convention=convention, seed=seed, left_out=left_out)
+    return Experiment(chosen, data, splits, wanted, baseline=base, convention=convention, seed=seed, left_out=left_out)

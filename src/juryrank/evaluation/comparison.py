@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from juryrank.data.rankings import freeze
 from juryrank.errors import UnknownNameError
+from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.evaluate import as_metrics
-from juryrank.evaluation.versus import Versus
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, chance, number
 
@@ -33,7 +33,7 @@ class Comparison(Report):
     metrics: tuple[Metric, ...]
     values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]
     means: NDArray[np.float64]  # [n_names, n_metrics] over the queries of a fold, then over folds
-    versus: dict[tuple[str, str], Versus]  # by name and metric, without the baseline
+    versus: dict[tuple[str, str], BaselineDifference]  # by name and metric, without the baseline
     baseline: str
     methods: dict[str, dict[str, Any]]  # by name: the method and its parameters
     seconds: dict[str, tuple[float, float]]  # by name: to fit and to predict, all folds together
@@ -71,7 +71,7 @@ class Comparison(Report):
     def _row(self, n: int, k: int) -> dict[str, Any]:
         name, metric = self.names[n], str(self.metrics[k])
         versus = self.versus.get((name, metric))
-        compared = dict.fromkeys(Versus.__dataclass_fields__) if versus is None else asdict(versus)
+        compared = dict.fromkeys(BaselineDifference.__dataclass_fields__) if versus is None else asdict(versus)
         return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared}
 
     def to_frame(self) -> pl.DataFrame:
@@ -82,9 +82,19 @@ class Comparison(Report):
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the differences to the baseline with their 95 % intervals to an image file, one panel per metric."""
-        from juryrank.evaluation.plots import draw_differences
+        from juryrank.evaluation.plots import Panel, draw_differences
 
-        draw_differences(self, path)
+        names = [self.names[n] for n in np.argsort(-self.means[:, 0], kind="stable")]  # best by the first metric on top
+        panels = [
+            Panel(
+                metric,
+                self.mean(self.baseline, metric),
+                [self.versus.get((name, metric)) for name in names],
+                [self.direction(name, metric) for name in names],
+            )
+            for metric in map(str, self.metrics)
+        ]
+        draw_differences(path, names, self.baseline, panels, len(self.queries))
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -15,7 +15,7 @@ from juryrank.data.label_matching import SURE, items_of
 from juryrank.data.rankings import Floats, freeze
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.metrics import Metric, Truth, parse_metric
-from juryrank.metrics.given import Given, Judgements, as_truth, named
+from juryrank.metrics.inputs import Given, Judgements, as_truth, named
 from juryrank.report import Report, Table, number
 
 if TYPE_CHECKING:

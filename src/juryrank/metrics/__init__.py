@@ -5,8 +5,8 @@ from juryrank.metrics.average_precision import AveragePrecision
 from juryrank.metrics.base import Metric
 from juryrank.metrics.err import ERR
 from juryrank.metrics.footrule import Footrule
-from juryrank.metrics.judged import CONVENTIONS, Judged, Truth, judge
 from juryrank.metrics.kendall import KendallTau
+from juryrank.metrics.metric_names import known_to_trec_eval, split
 from juryrank.metrics.ndcg import NDCG
 from juryrank.metrics.precision import Precision
 from juryrank.metrics.rbo import RBO
@@ -15,7 +15,7 @@ from juryrank.metrics.recall import Recall
 from juryrank.metrics.reciprocal_rank import ReciprocalRank
 from juryrank.metrics.spearman import SpearmanRho
 from juryrank.metrics.success import Success
-from juryrank.metrics.text import known_to_trec_eval, split
+from juryrank.metrics.truth import CONVENTIONS, Judged, Truth, judge
 from juryrank.params import parameters
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import precision_sum
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, existing, rel_param, relevant, share
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)

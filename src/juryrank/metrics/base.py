@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import DataError, ParameterError
 from juryrank.kernels.gains import discounted
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import check_parameters, param, parameters
 
 HIGHEST_EXPONENT = 1000  # gains of 2^1000 can still be added up

@@ -8,7 +8,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.kernels.gains import cascade
 from juryrank.metrics.base import RelevanceMetric, cutoff_param
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import pair_counts
 from juryrank.metrics.base import ReferenceMetric, share
-from juryrank.metrics.judged import Graded, Judged
-from juryrank.metrics.places import common
+from juryrank.metrics.common_items import common
+from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from juryrank.data.rankings import Floats
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, found, rel_param
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import overlap
 from juryrank.metrics.base import ReferenceMetric
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param
 
 

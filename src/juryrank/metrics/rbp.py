@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data.rankings import Floats
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, rel_param, relevant, sums
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param
 
 

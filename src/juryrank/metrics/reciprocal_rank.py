@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import reciprocal_first
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, rel_param, relevant
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)

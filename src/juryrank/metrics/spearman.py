@@ -7,8 +7,8 @@ import numpy as np
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import correlation
 from juryrank.metrics.base import ReferenceMetric
-from juryrank.metrics.judged import Graded, Judged
-from juryrank.metrics.places import common_places
+from juryrank.metrics.common_items import common_places
+from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data.rankings import Floats
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, found, rel_param
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)

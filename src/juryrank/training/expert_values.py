@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.kernels.ragged import children, parents
 from juryrank.metrics import Truth, parse_metric
-from juryrank.metrics.given import experts_alone
+from juryrank.metrics.inputs import consensus_by_expert
 from juryrank.training.gains import slot_gains, truth_of
 
 
@@ -16,7 +16,7 @@ def expert_values(data: Dataset, target: str) -> dict[str, float]:
     gains, metric = slot_gains(data), parse_metric(target)
     known = np.bincount(parents(data.rankings.slot_ptr)[~np.isnan(gains)], minlength=len(data)) > 0
     found = {}
-    for name, alone in experts_alone(data.rankings).items():
+    for name, alone in consensus_by_expert(data.rankings).items():
         here = np.flatnonzero(known & (np.diff(alone.rankings.slot_ptr) > 0))
         part = data.take(here)
         slots = children(data.rankings.slot_ptr, here)

@@ -1,4 +1,4 @@
-"""Leave one expert out: whom a model can do without."""
+"""Leave one expert out: how the metrics change without each expert."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Without:
-    """Means of the metrics with all experts, and for each expert means, changes and their standard errors without."""
+class LeaveOneOut:
+    """Means of the metrics with all experts; for each expert left out, means, changes and their standard errors."""
 
     metrics: tuple[str, ...]
     refitted: bool
@@ -30,29 +30,29 @@ class Without:
 
     @property
     def dispensable(self) -> list[str]:
-        """Experts without whom the first metric is not lower, the most dispensable first."""
+        """Experts whose removal does not lower the first metric, the most dispensable first."""
         change = {name: rows[0][1] for name, rows in self.left_out.items()}
         return sorted((name for name in change if change[name] >= 0), key=lambda name: -change[name])
 
 
-def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, refit: bool = False) -> Without:
-    """The metrics without each expert in turn.
+def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, refit: bool = False) -> LeaveOneOut:
+    """Evaluate the metrics without each expert in turn.
 
-    The fitted model is asked again without the expert's lists; with ``refit`` a new one is fitted without them, on
-    some queries, and tested on others (the folds of the data, or five).
+    The fitted model predicts again without the expert's lists. With ``refit`` the method is fitted again without them
+    and evaluated on held-out queries (the folds of the data, or five folds).
     """
     if data.labels is None and data.reference is None and data.pairs is None:
-        raise DataError("whom a model can do without is measured by labels, and the data has none; give labels")
-    values = _refitted if refit else _asked_again
+        raise DataError("leaving experts out needs labels, and the data has none; give labels=")
+    values = _refitted if refit else _predicted
     whole = values(model, data, metrics)
     left_out = {}
-    for k in track(np.unique(data.rankings.list_expert).tolist(), "leaving out"):
+    for k in track(np.unique(data.rankings.list_expert).tolist(), "leaving experts out"):
         change = values(model, without_expert(data, k), metrics) - whole
         left_out[data.experts[k]] = tuple(map(_summary, whole, change))
-    return Without(tuple(metrics), refit, tuple(float(np.nanmean(v)) for v in whole), left_out)
+    return LeaveOneOut(tuple(metrics), refit, tuple(float(np.nanmean(v)) for v in whole), left_out)
 
 
-def _asked_again(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
+def _predicted(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
     """[n_metrics, n_queries]."""
     judged = Truth(data).judge(model.predict(data))
     return np.array([parse_metric(metric).per_query(judged) for metric in metrics])
@@ -68,7 +68,7 @@ def _refitted(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Float
         assert train is not None
         assert test is not None
         fresh = type(model)(**model.params()).fit(train, valid=valid)
-        parts.append(_asked_again(fresh, test, metrics))
+        parts.append(_predicted(fresh, test, metrics))
     return np.concatenate(parts, axis=1)
 
 

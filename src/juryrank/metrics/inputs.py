@@ -33,7 +33,7 @@ def named(given: Given) -> tuple[dict[str, Consensus], bool]:
     if isinstance(given, Consensus):
         return {"consensus": given}, True
     if isinstance(given, Dataset | Rankings):
-        return experts_alone(as_dataset(given).rankings), False
+        return consensus_by_expert(as_dataset(given).rankings), False
     if not isinstance(given, Mapping):
         raise DataError(f"only a Consensus, a Dataset or a mapping can be evaluated, got {type(given).__name__}")
     if _is_run(given):
@@ -47,7 +47,7 @@ def named(given: Given) -> tuple[dict[str, Consensus], bool]:
     return things, False
 
 
-def experts_alone(rankings: Rankings) -> dict[str, Consensus]:
+def consensus_by_expert(rankings: Rankings) -> dict[str, Consensus]:
     """Each expert's lists as a consensus over the items that it ranked."""
     score = _entry_scores(rankings)
     return {name: _alone(rankings, score, expert) for expert, name in enumerate(rankings.experts)}
@@ -106,7 +106,7 @@ def _is_run(given: Mapping[str, Any]) -> bool:
 def _from_run(run: Mapping[str, Any]) -> Consensus:
     from juryrank.data.build import from_dicts
 
-    alone = experts_alone(from_dicts({"run": run}).rankings)
+    alone = consensus_by_expert(from_dicts({"run": run}).rankings)
     if not alone:
         raise DataError("the run is empty")
     return alone["run"]

@@ -5,7 +5,7 @@ import numpy as np
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.gains import mean_places
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.metrics.judged import Graded, Judged
+from juryrank.metrics.truth import Graded, Judged
 
 
 def common(judged: Judged, reference: Graded) -> tuple[Ints, Floats, Floats]:

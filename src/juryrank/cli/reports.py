@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import completion
-from juryrank.cli.screen import console, note, put
+from juryrank.cli.terminal import console, note, put
 
 if TYPE_CHECKING:
     from juryrank.report import Report

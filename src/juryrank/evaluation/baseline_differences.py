@@ -11,7 +11,7 @@ from juryrank.evaluation.significance import half_width, holm, randomisations, t
 
 
 @dataclass(frozen=True)
-class Versus:
+class BaselineDifference:
     """A method against the baseline by one metric; interval and p-values are of the queries of all folds together."""
 
     difference: float  # of the means
@@ -26,14 +26,14 @@ class Versus:
     loss: int
 
 
-def versus_baseline(
+def differences_to_baseline(
     names: list[str],
     metrics: list[str],
     values: NDArray[np.float64],
     means: NDArray[np.float64],
     baseline: str,
     seed: int,
-) -> dict[tuple[str, str], Versus]:
+) -> dict[tuple[str, str], BaselineDifference]:
     """Every other method against the baseline by every metric, with Holm's correction over the methods of a column."""
     base = names.index(baseline)
     others = [n for n in range(len(names)) if n != base]
@@ -47,7 +47,7 @@ def versus_baseline(
         p_t_holm, p_random_holm = holm(p_t), holm(p_random)
         for i, n in enumerate(others):
             gain, spread = float(means[n, k] - means[base, k]), half_width(difference[i, k])
-            found[names[n], metric] = Versus(
+            found[names[n], metric] = BaselineDifference(
                 gain,
                 gain - spread,
                 gain + spread,

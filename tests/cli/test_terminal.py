@@ -9,7 +9,7 @@ import pytest
 
 from cli.conftest import Run
 from juryrank import io as readers
-from juryrank.cli import screen
+from juryrank.cli import terminal
 from juryrank.errors import DataWarning
 from juryrank.progress import remark, track
 
@@ -19,7 +19,7 @@ def test_other_warnings_are_shown_as_ever(monkeypatch: pytest.MonkeyPatch, capsy
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         monkeypatch.setattr(warnings, "showwarning", lambda *args: others.append(str(args[0])))
-        screen.show_warnings_as_lines()
+        terminal.show_warnings_as_lines()
         warnings.warn("3 entries dropped", DataWarning, stacklevel=1)
         warnings.warn("something else", RuntimeWarning, stacklevel=1)
     assert capsys.readouterr().err == "warning: 3 entries dropped\n"
@@ -27,13 +27,13 @@ def test_other_warnings_are_shown_as_ever(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 @pytest.mark.parametrize(
-    ("terminal", "quiet", "bar"), [(True, False, True), (True, True, False), (False, False, False)]
+    ("is_terminal", "quiet", "bar"), [(True, False, True), (True, True, False), (False, False, False)]
 )
 def test_a_bar_moves_only_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, quiet: bool, bar: bool
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_terminal: bool, quiet: bool, bar: bool
 ) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    with screen.bars(quiet=quiet) as show:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
+    with terminal.bars(quiet=quiet) as show:
         assert list(show(["a", "b"], "comparing")) == ["a", "b"]
         assert list(track([1, 2], "fitting")) == [1, 2]
     shown = capsys.readouterr().err
@@ -63,4 +63,4 @@ def test_the_width_is_that_of_columns_where_it_says_one(
         monkeypatch.delenv("COLUMNS", raising=False)
     else:
         monkeypatch.setenv("COLUMNS", columns)
-    assert screen.console().width == width
+    assert terminal.console().width == width

@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TextIO
 
 from juryrank.cli.interrupts import before_end
-from juryrank.cli.wording import on_command_line
+from juryrank.cli.messages import on_command_line
 from juryrank.errors import JuryrankWarning
 from juryrank.progress import heard, watched
 

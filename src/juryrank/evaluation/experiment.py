@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Fold
 from juryrank.errors import DataError, DataWarning, JuryrankError
+from juryrank.evaluation.baseline_differences import differences_to_baseline
 from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.evaluate import mean_over_queries, values_of, warn_of_undefined
 from juryrank.evaluation.folds import labelled_text
-from juryrank.evaluation.plan import estimate
-from juryrank.evaluation.versus import versus_baseline
+from juryrank.evaluation.time_budget import estimate
 from juryrank.methods import Aggregator
 from juryrank.metrics import Metric, Truth
 
@@ -24,7 +24,7 @@ Progress = Callable[[Sequence[Any]], Iterable[Any]]
 Report = Callable[[str], None]
 
 
-class Trial:
+class Experiment:
     """Runs methods on the same queries; a method that fails is skipped, and ``result`` can be asked for at any time."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Trial:
             metrics=self.metrics,
             values=values,
             means=means,
-            versus=versus_baseline(done, [str(m) for m in self.metrics], values, means, base, self.seed),
+            versus=differences_to_baseline(done, [str(m) for m in self.metrics], values, means, base, self.seed),
             baseline=base,
             methods={label: {"name": self.chosen[label].name, "params": self.chosen[label].params()} for label in done},
             seconds={label: self.seconds[label] for label in done},

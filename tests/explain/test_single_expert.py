@@ -1,4 +1,4 @@
-"""Experts alone, beside their weights."""
+"""Single experts, next to their weights."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 import juryrank
 from juryrank._explain import explain
-from juryrank._explain.alone import alone
+from juryrank._explain.single_expert import single_experts
 from juryrank.data.build import from_dicts, from_long
 from juryrank.methods import method
 
@@ -18,7 +18,7 @@ LABELS = {"q": {"a": 1, "c": 2}, "r": {"b": 1}}
 
 def test_values_are_those_of_evaluate_where_every_expert_ranks_every_query():
     data = from_dicts(LISTS, labels=LABELS)
-    found = alone(data, "AP")
+    found = single_experts(data, "AP")
     assert found is not None
     assert found.values == pytest.approx(juryrank.evaluate(data, data, "AP")["AP"])
 
@@ -27,11 +27,11 @@ def test_the_best_expert_comes_first_with_its_weight():
     data = from_dicts(LISTS, labels=LABELS)
     model = method("supervised-borda").fit(data)
     told = explain(model, data, metrics=["AP"])
-    assert told.alone is not None
-    beside = told.alone.beside(told.weights)
-    assert [value for _, value, _ in beside] == sorted(told.alone.values.values(), reverse=True)
+    assert told.single_experts is not None
+    beside = told.single_experts.with_weights(told.weights)
+    assert [value for _, value, _ in beside] == sorted(told.single_experts.values.values(), reverse=True)
     assert {name: weight for name, _, weight in beside} == dict(zip(model.experts_, model.weights_, strict=True))
-    assert json.loads(told.render("json"))["alone"]["experts"] == told.alone.values
+    assert json.loads(told.render("json"))["alone"]["experts"] == told.single_experts.values
     assert "| expert |     AP | weight |" in told.render("markdown")
     assert told.redundancy is not None
     assert told.redundancy.nearest(data.experts.index("x")) == ("twin", 1.0)
@@ -50,5 +50,5 @@ def test_several_lists_of_one_expert_have_no_value_alone_and_do_no_harm():
     entries = pl.DataFrame({**lists, "list": ["1", "1", "2", "2"]})
     data = from_long(entries, labels=pl.DataFrame({"query": ["q"], "item": ["a"], "label": [1.0]}))
     told = explain(method("supervised-borda").fit(data), data)
-    assert told.alone is None
+    assert told.single_experts is None
     assert told.weights == {"x": {"weight": 1.0}}

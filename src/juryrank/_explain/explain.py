@@ -1,0 +1,50 @@
+"""``explain``: everything that is known about a fitted model, with or without data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from juryrank._explain.contributions import query_matrix
+from juryrank._explain.explanation import Explanation
+from juryrank._explain.leave_one_out import leave_one_out
+from juryrank._explain.redundancy import redundancy
+from juryrank._explain.single_expert import single_experts
+from juryrank.data import Dataset, Rankings, as_dataset
+from juryrank.errors import NotFittedError
+from juryrank.methods import Aggregator
+
+METRICS = ("nDCG@10", "AP")
+
+
+def explain(
+    model: Aggregator,
+    data: Dataset | Rankings | None = None,
+    query: str | None = None,
+    *,
+    metrics: Sequence[str] = METRICS,
+    refit: bool = False,
+    top: int = 20,
+) -> Explanation:
+    """Explain a fitted model.
+
+    The expert weights are always shown. With ``data``, so is the agreement of experts; with labelled data, the quality
+    of each single expert and the change when it is left out (``refit``: refitting the method each time, evaluated on
+    held-out queries). With ``query``, the contributions of experts to the ``top`` best items of that query.
+    """
+    if not model.is_fitted:
+        raise NotFittedError(f"{model.name} must be fitted before it is explained; call fit(data) first")
+    weights, summary = model.expert_weights(), getattr(model, "report", str)()
+    if data is None:
+        return Explanation(model.name, model.params(), summary, weights)
+    dataset = as_dataset(data)
+    labelled = dataset.labels is not None or dataset.reference is not None or dataset.pairs is not None
+    return Explanation(
+        model.name,
+        model.params(),
+        summary,
+        weights,
+        single_experts=single_experts(dataset, metrics[0]) if labelled else None,
+        leave_one_out=leave_one_out(model, dataset, metrics, refit=refit) if labelled else None,
+        redundancy=redundancy(dataset.rankings),
+        matrix=None if query is None else query_matrix(model, dataset, query, top),
+    )

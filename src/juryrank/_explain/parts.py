@@ -1,0 +1,25 @@
+"""The parts of an explanation, which tables, pages and pictures are drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from juryrank._explain.contributions import QueryMatrix
+from juryrank._explain.leave_one_out import LeaveOneOut
+from juryrank._explain.redundancy import Redundancy
+from juryrank._explain.single_expert import SingleExperts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parts:
+    """What is known about a model; parts that need data, labels or a query are None without."""
+
+    method: str
+    params: dict[str, Any]
+    summary: str  # the model's own report
+    weights: dict[str, dict[str, float]]
+    single_experts: SingleExperts | None = None
+    leave_one_out: LeaveOneOut | None = None
+    redundancy: Redundancy | None = None
+    matrix: QueryMatrix | None = None

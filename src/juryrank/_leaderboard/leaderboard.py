@@ -1,0 +1,153 @@
+"""``leaderboard``: items ranked over all queries, with confidence intervals and the reliability of judges."""
+
+from __future__ import annotations
+
+from functools import partial
+from statistics import NormalDist
+
+import numpy as np
+
+from juryrank._leaderboard.board import Chance, Judge, Leaderboard
+from juryrank._leaderboard.bootstrap import resampled
+from juryrank._leaderboard.information import covariance
+from juryrank._leaderboard.pool import Fitted, fitted, pooled
+from juryrank.data import Dataset, Rankings, as_dataset
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import ParameterError
+from juryrank.kernels.intervals import agreement
+from juryrank.methods import Aggregator, BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality
+from juryrank.methods import method as make
+
+INTERVALS = ("bootstrap", "sandwich", "fisher", "none")
+CLUSTERS = ("list", "expert", "query")
+LOG_ODDS = (BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality)  # what scores of these are
+ELO = 400 / np.log(10)  # points per unit of log odds
+
+
+def leaderboard(
+    data: Dataset | Rankings,
+    method: str | Aggregator = "bradley-terry",
+    *,
+    bootstrap: int = 1000,
+    interval: str = "bootstrap",
+    by: str = "list",
+    level: float = 0.95,
+    seed: int = 0,
+    elo: bool = False,
+    judges: bool = True,
+) -> Leaderboard:
+    """Items from best to worst over all queries of ``data``, with intervals.
+
+    ``interval`` is ``bootstrap`` (percentiles over ``bootstrap`` resamples of lists, or of whole experts or queries:
+    ``by``), ``sandwich`` or ``fisher`` (normal intervals from the likelihood), or ``none``. ``elo`` turns log odds into
+    points, 400 for odds of 10, 1000 in the middle. ``judges`` adds each expert's reliability where there are several.
+
+    >>> from juryrank.data.build import from_orders
+    >>> board = leaderboard(from_orders([["a", "b"], ["b", "a"], ["a", "c"], ["b", "c"]], weights=[30, 10, 20, 20]))
+    >>> board.items.tolist(), [int(games) for games in board.games]
+    (['a', 'b', 'c'], [60, 60, 40])
+    """
+    model = make(method) if isinstance(method, str) else method
+    _check(model, interval, by, bootstrap, level, elo)
+    model = model.on_leaderboard() if isinstance(model, PlackettLuce) else model
+    given = as_dataset(data).rankings
+    fit = fitted(model, pooled(given), None if by == "list" else _clusters(given, by))
+    low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
+    order = np.argsort(-fit.scores, kind="stable")
+    of_points = _points if elo else _as_is
+    games, wins, ties = (v[order] for v in fit.games.by_item())
+    return Leaderboard(
+        method=model.name,
+        items=fit.rankings.items[order],
+        score=of_points(fit.scores[order]),
+        low=of_points(low[order]),
+        high=of_points(high[order]),
+        best_rank=best[order],
+        worst_rank=worst[order],
+        games=games,
+        wins=wins,
+        ties=ties,
+        level=level,
+        interval=interval,
+        judges=_judges(fit) if judges and len(given.experts) > 1 else (),
+        chance=_chance(model, fit.tie, elo),
+    )
+
+
+def _check(model: Aggregator, interval: str, by: str, bootstrap: int, level: float, elo: bool) -> None:
+    for name, value, choices in (("interval", interval, INTERVALS), ("by", by, CLUSTERS)):
+        if value not in choices:
+            raise ParameterError(f"{name} of a leaderboard must be one of {', '.join(choices)}, got {value!r}")
+    if not 0 < level < 1:
+        raise ParameterError(f"level of a leaderboard must be between 0 and 1, got {level!r}")
+    if interval == "bootstrap" and not bootstrap >= 2:
+        raise ParameterError(f"bootstrap of a leaderboard must be at least 2 resamples, got {bootstrap!r}")
+    if interval == "fisher" and by != "list":
+        raise ParameterError(
+            f"fisher intervals take lists as independent and cannot draw by {by}; use sandwich or bootstrap intervals"
+        )
+    if model.supervised:
+        raise ParameterError(f"{model.name} learns from labels; a leaderboard needs a method without")
+    if elo and not isinstance(model, LOG_ODDS):
+        raise ParameterError(f"scores of {model.name} are not log odds, so they cannot be shown as Elo points")
+
+
+def _clusters(r: Rankings, by: str) -> Ints:
+    """Of each list, the number of its expert or query."""
+    return r.list_expert.astype(np.int64) if by == "expert" else r.list_query
+
+
+def _intervals(
+    fit: Fitted, interval: str, bootstrap: int, level: float, seed: int
+) -> tuple[Floats, Floats, Ints, Ints]:
+    """Of each item the lowest and highest score, and the best and worst rank."""
+    n = fit.rankings.n_slots
+    if interval == "none":
+        nothing, rank = np.full(n, np.nan), 1 + _above(fit.scores, fit.scores)
+        return nothing, nothing, rank, rank
+    if interval == "bootstrap":
+        scores = resampled(fit, bootstrap, seed)
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(scores, tails, axis=0)
+        ranks = np.array([1 + _above(row, row) for row in scores])
+        best, worst = np.quantile(ranks, tails, axis=0, method="closest_observation").astype(np.int64)
+        return low, high, best, worst
+    reach = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(np.diag(covariance(fit, robust=interval == "sandwich")))
+    low, high = fit.scores - reach, fit.scores + reach
+    return low, high, 1 + _above(low, high), n - _above(-high, -low)
+
+
+def _above(low: Floats, high: Floats) -> Ints:
+    """For each item, how many others have a ``low`` above its ``high``."""
+    above: Ints = len(low) - np.searchsorted(np.sort(low), high, side="right")
+    return above
+
+
+def _judges(fit: Fitted) -> tuple[Judge, ...]:
+    r = fit.rankings
+    agreed, decided = np.zeros(r.n_lists), np.zeros(r.n_lists)
+    agreement(r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight, fit.scores, agreed, decided)
+    reliability = make("crowd-bt").fit(r).learned()["reliability_"]
+    n = len(r.experts)
+    right, known = np.bincount(r.list_expert, agreed, n), np.bincount(r.list_expert, decided, n)
+    made = np.bincount(r.list_expert, r.list_weight * r.list_size * (r.list_size - 1) / 2, n)
+    share = np.divide(right, known, out=np.full(n, np.nan), where=known > 0)
+    found = [Judge(name, float(made[k]), float(share[k]), reliability[name]) for k, name in enumerate(r.experts)]
+    return tuple(sorted(found, key=lambda judge: -judge.reliability))
+
+
+def _chance(model: Aggregator, tie: float, elo: bool) -> Chance | None:
+    """The chance to win of a lead in (shown) score, where the method has one."""
+    if not hasattr(model, "chance"):
+        return None
+    chance = partial(model.chance, tie=tie) if isinstance(model, BradleyTerry) else model.chance
+    return lambda lead: chance(lead / ELO if elo else lead)
+
+
+def _points(scores: Floats) -> Floats:
+    points: Floats = 1000.0 + ELO * scores
+    return points
+
+
+def _as_is(scores: Floats) -> Floats:
+    return scores
