@@ -13,7 +13,7 @@ import pytest
 import juryrank
 from juryrank.errors import DataError, DataWarning
 from juryrank.io import by_query
-from juryrank.io.run_file import RunFile
+from juryrank.io.by_query.trec_run import RunFile
 from juryrank.methods import Aggregator
 from juryrank.streaming import rank_batches, rank_files
 

@@ -36,7 +36,7 @@ def drawing(width: float, height: float, **style: Any) -> Iterator[Any]:
 @contextmanager
 def saved_drawing(path: str | PathLike[str], width: float, height: float) -> Iterator[Any]:
     """As ``drawing``; what was drawn is written when the block ends, in the format of the ending (png without one)."""
-    from juryrank.io.atomic import save
+    from juryrank.io.files import save
 
     form = check_picture(path)
     with drawing(width, height) as figure:

@@ -68,7 +68,7 @@ def _dataset(data: Any, labels: Any) -> Dataset:
 
 def save(model: Aggregator, path: str | os.PathLike[str]) -> None:
     """Write a fitted method to a JSON file, whole or not at all."""
-    from juryrank.io.atomic import save as save_bytes
+    from juryrank.io.files import save as save_bytes
 
     save_bytes(Path(path), to_json(model).encode())
 

@@ -7,7 +7,6 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,9 @@ from juryrank.data import Consensus
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError, DataWarning
 from juryrank.forks import demand_threads
-from juryrank.io.atomic import Writable, replacing
 from juryrank.io.by_query import QueryFiles
 from juryrank.io.experts import by_expert
+from juryrank.io.files import Writable, deliver
 from juryrank.io.formats.trec_run import OUR_TAG, rows_of
 from juryrank.io.limits import size_text
 from juryrank.kernels.jit import threads
@@ -88,11 +87,15 @@ def rank_batches(
         return run_lines(rows_of(consensus, top, tag)), consensus
 
     items, experts, batches = 0, set[str](), files.batches(min(size, files.most))
-    with _destination(out) as write:
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal items
         for text, consensus in _in_order(ranked, track(batches, "queries"), concurrent_batches()):
-            write(text)
+            yield text
             items += int(np.minimum(consensus.rankings.query_size, top or WHOLE).sum())
             experts.update(consensus.rankings.experts)
+
+    deliver(chunks(), _destination(out))
     if message := model.unknown_weights(experts):
         warnings.warn(message, DataWarning, stacklevel=2)
     return len(files.queries), items
@@ -125,14 +128,11 @@ def _in_order(
             yield under_way.popleft().result()
 
 
-@contextmanager
-def _destination(out: str | os.PathLike[str] | Writable) -> Iterator[Callable[[bytes], Any]]:
-    """Where text goes: an open file, or a path that gets its file when all is well."""
+def _destination(out: str | os.PathLike[str] | Writable) -> Path | Writable:
+    """Where the run goes: an open file, or a path whose ending is that of a TREC run."""
     if not isinstance(out, str | os.PathLike):
-        yield out.write
-        return
+        return out
     path = Path(out)
     if path.suffix.lower() not in ("", ".run", ".trec", ".txt"):
         raise DataError(f"{path}: what is ranked query by query is written as a TREC run: .run, .trec or .txt")
-    with replacing(path) as file:
-        yield file.write
+    return path

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from juryrank import __version__
 from juryrank.errors import MissingExtraError
-from juryrank.io.atomic import save
+from juryrank.io.files import save
 from juryrank.report import Table, chance, html_page, html_table, markdown_table
 from studies.papers.experiment import Context
 from studies.papers.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings, Line

@@ -13,7 +13,7 @@ from typing import Any
 
 from juryrank import __version__
 from juryrank.errors import DataError, JuryrankError, JuryrankWarning, UnknownNameError
-from juryrank.io.atomic import save
+from juryrank.io.files import save
 from juryrank.progress import track
 from juryrank.report import plain
 from studies.papers.experiment import Context, Experiment, code_digest

@@ -20,7 +20,7 @@ from juryrank.errors import DataError
 from juryrank.evaluation.evaluate import mean_over_queries
 from juryrank.evaluation.folds import splits_of
 from juryrank.evaluation.significance import randomisations
-from juryrank.io.atomic import save
+from juryrank.io.files import save
 from juryrank.methods import Aggregator
 from juryrank.metrics import Truth, parse_metric
 from juryrank.progress import track

@@ -53,7 +53,7 @@ def run(tasks: Iterable[str], folder: Path, *, slow: bool = False) -> Benchmark:
 
 def write(report: Benchmark, folder: Path) -> list[Path]:
     """The files of a report: ``speed.md``, ``speed.json`` and, where matplotlib is installed, pictures."""
-    from juryrank.io.atomic import save
+    from juryrank.io.files import save
 
     folder.mkdir(parents=True, exist_ok=True)
     files = {folder / f"speed.{ending}": report.render(form) for ending, form in (("md", "markdown"), ("json", "json"))}

@@ -23,7 +23,7 @@ ELSEWHERE = """
 import hashlib, os, sys, time
 from pathlib import Path
 from juryrank.cli import interrupts
-from juryrank.io.atomic import replacing
+from juryrank.io.files import save_all
 from studies.papers.experiment import Context
 from studies.papers.workers import workers
 
@@ -32,9 +32,11 @@ def long_step():  # compiled, and no signal ends it
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
 
 def half_a_file():
-    with replacing(Path(sys.argv[2])) as file:
-        file.write(b"half")
+    def chunks():
+        yield b"half"
         long_step()
+
+    save_all({Path(sys.argv[2]): chunks()})
 
 def delivery():
     with interrupts.delivered(lambda: print("delivered")):

@@ -5,8 +5,7 @@ from collections import Counter
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.io.long import slot_frame
-from juryrank.io.rows import entries_of, labels_frame
+from juryrank.io.dataset_frames import entries_of, labels_frame, slot_frame
 
 
 def lists_of(data: Dataset, *, experts: bool = True, scores: bool = True, gaps: bool = True) -> Counter[object]:

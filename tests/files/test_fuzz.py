@@ -11,8 +11,8 @@ import pytest
 from juryrank.data import Dataset
 from juryrank.errors import DataWarning, JuryrankError
 from juryrank.io import FORMATS, read
+from juryrank.io.files import load
 from juryrank.io.formats import format_of
-from juryrank.io.source import load
 
 from .conftest import SAMPLES
 

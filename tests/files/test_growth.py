@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from juryrank.data import Dataset
-from juryrank.io import fast_trec as usual_runs
+from juryrank.io import fast_trec
 from juryrank.io.source import Source
 from juryrank.io.sources import rows_of
 from juryrank.kernels.words import PRIME, hash_of
 
-from .test_usual_runs import assert_identical
+from .test_fast_trec import assert_identical
 
 N, N_COLLIDING = 10_000, 2_500
 SHARED_BITS = 18  # of the hash; more than the table of 4 N_COLLIDING names looks at
@@ -84,7 +84,7 @@ def source_of(lines: list[str]) -> Source:
 
 def read(source: Source) -> Dataset:
     """As ``juryrank.read`` does with a large file."""
-    fast = usual_runs.read([source])
+    fast = fast_trec.read([source])
     return rows_of([source], "trec-run", {}).build() if fast is None else fast
 
 
@@ -111,13 +111,13 @@ def test_four_times_the_lines_take_about_four_times_as_long(make: Callable[[int]
 )
 def test_common_names_do_not_crowd(name: str) -> None:
     lines = [f"q Q0 {name.format(i, 7 * i % 1000)} 1 {-i} x" for i in range(200_000)]
-    assert usual_runs.read([source_of(lines)]) is not None
+    assert fast_trec.read([source_of(lines)]) is not None
 
 
 @pytest.mark.parametrize("make", [tied, scattered, one_long])
 def test_ties_and_long_names_are_read_the_short_way(make: Callable[[int], list[str]]) -> None:
     source = source_of(make(1000))
-    fast = usual_runs.read([source])
+    fast = fast_trec.read([source])
     assert fast is not None
     assert_identical(fast, rows_of([source], "trec-run", {}).build())
 
@@ -127,12 +127,12 @@ def test_names_that_crowd_are_left_to_the_careful_way_in_one_file_and_in_several
 ) -> None:
     names = collisions(600)
     lines = [[f"q Q0 {name} 1 {600 - i} {tag}" for i, name in enumerate(names)] for tag in "xyz"]
-    assert usual_runs.read([source_of(lines[0])]) is None
+    assert fast_trec.read([source_of(lines[0])]) is None
     monkeypatch.setenv("JURYRANK_THREADS", "3")
     padding = "".join(f"p{i} Q0 d 1 1 {'x' * 40}\n" for i in range(10_000))
     parts = [
         source_of([*lines[n][200 * n : 200 * (n + 1)], *padding.replace("p", f"p{n}-").split("\n")[:-1]])
         for n in range(3)
     ]
-    assert usual_runs.read(parts[:1]) is not None
-    assert usual_runs.read(parts) is None
+    assert fast_trec.read(parts[:1]) is not None
+    assert fast_trec.read(parts) is None

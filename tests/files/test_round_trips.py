@@ -142,8 +142,8 @@ def test_samples_read_back_the_same(samples: Path, tmp_path: Path, sample: str, 
 
 
 def test_every_format_has_a_sample_that_is_found_to_be_it(samples: Path) -> None:
+    from juryrank.io.files import load
     from juryrank.io.formats import format_of
-    from juryrank.io.source import load
 
     found = {format_of(load(path)) for path in samples.iterdir()}
     assert found == set(FORMATS.values())

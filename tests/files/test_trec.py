@@ -4,7 +4,7 @@ import pytest
 
 from juryrank.errors import DataError, DataWarning
 from juryrank.io import read
-from juryrank.io.source import load
+from juryrank.io.files import load
 from juryrank.io.sources import rows_of
 
 from .sameness import labels_of, lists_of, slots_of

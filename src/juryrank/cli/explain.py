@@ -52,7 +52,7 @@ def run(
     if form in PICTURES:
         if out is None:
             raise typer.BadParameter("a picture goes to a file: give -o", param_hint="--format")
-        from juryrank.io.atomic import save
+        from juryrank.io.files import save
 
         save(out, found.picture(form))
         note(f"{out}: {found!r}", quiet=quiet)

@@ -40,7 +40,7 @@ def run(
     if out is None:
         put(text)
         return
-    from juryrank.io.atomic import save
+    from juryrank.io.files import save
 
     save(out, text.encode())
     note(f"{out}: {fitted.name} for {to}", quiet=quiet)

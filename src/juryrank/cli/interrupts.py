@@ -107,8 +107,8 @@ def _end() -> None:
     for callback in reversed(_callbacks):
         with contextlib.suppress(Exception):
             callback()
-    if atomic := sys.modules.get("juryrank.io.atomic"):
-        atomic.discard_unfinished()
+    if files := sys.modules.get("juryrank.io.files"):
+        files.discard_unfinished()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -256,7 +256,7 @@ def or_stdin(path: Path) -> Path | BinaryIO:
 @lru_cache(maxsize=1)
 def _content(stream: TextIO) -> bytes:
     """What is in a stream, which can be read once only."""
-    from juryrank.io.source import content_of
+    from juryrank.io.files import content_of
 
     return content_of(Path("stdin"), stream.buffer)
 

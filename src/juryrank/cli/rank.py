@@ -41,7 +41,7 @@ def run(
         raise typer.BadParameter("a model has its parameters already", param_hint="--param / --weights")
     from juryrank.data.trec_lines import run_lines
     from juryrank.io import write
-    from juryrank.io.atomic import stdout
+    from juryrank.io.files import stdout
     from juryrank.io.formats.trec_run import OUR_TAG, rows_of
     from juryrank.models import load
 
@@ -85,7 +85,7 @@ def _by_query(
     tag: str | None,
     quiet: bool,
 ) -> None:
-    from juryrank.io.atomic import stdout
+    from juryrank.io.files import stdout
     from juryrank.io.formats.trec_run import OUR_TAG
     from juryrank.streaming import rank_files
 

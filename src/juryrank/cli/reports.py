@@ -34,7 +34,7 @@ def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None
         else:
             put(report.render(form))
         return
-    from juryrank.io.atomic import save
+    from juryrank.io.files import save
 
     save(out, report.render(form or form_of(out)).encode())
     note(f"{out}: {report!r}", quiet=quiet)

@@ -43,7 +43,7 @@ def speak_utf8() -> None:
 
 def put(text: str) -> None:
     """Text on stdout as it would be in a file; a terminal obeys nothing that is in a name."""
-    from juryrank.io.atomic import stdout
+    from juryrank.io.files import stdout
 
     stdout().write(text.encode("utf-8", "backslashreplace"))
 

@@ -11,15 +11,16 @@ from typing import Any
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.errors import DataError, refuse_warnings
 from juryrank.forks import demand_threads
-from juryrank.io import judgements, tabular
-from juryrank.io.columns import Columns
+from juryrank.io import judgements
 from juryrank.io.folds import fold_folders, folds_among, read_folds
 from juryrank.io.formats import FORMATS, format_for, letor, named, trec_run
-from juryrank.io.headerless import by_number
 from juryrank.io.inputs import Input, inputs_of, sources_of
 from juryrank.io.item_features import with_features
-from juryrank.io.long import Long, together
+from juryrank.io.rows import Rows, together
 from juryrank.io.sources import candidate_rows, demand_options, rows_of, rows_of_frame, usual_runs_in
+from juryrank.io.tables import frames
+from juryrank.io.tables.columns import Columns
+from juryrank.io.tables.headerless import by_number
 
 __all__ = ["FORMATS", "read", "write"]
 
@@ -91,8 +92,8 @@ def write(
     chosen.write(thing, target, **given)
 
 
-def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Long | None) -> Dataset:
-    def build(rows: Long) -> Dataset:
+def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Rows | None) -> Dataset:
+    def build(rows: Rows) -> Dataset:
         data = (rows if extra is None else together([rows, extra], rows.name)).build()
         if not data.rankings.n_slots:
             raise DataError(f"{rows.name}: nothing to read: no row has an item with a rank, a score or a label")
@@ -124,7 +125,7 @@ def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
     if isinstance(labels, Mapping):
         return judgements.from_dict(labels)
     if hasattr(labels, "__arrow_c_stream__"):
-        return judgements.of_frame(tabular.arrow(labels), columns).build()
+        return judgements.of_frame(frames.arrow(labels), columns).build()
     inputs = inputs_of(labels)
     if _fold_folders(inputs):
         return read(labels)

@@ -10,13 +10,13 @@ from dataclasses import replace
 import polars as pl
 
 from juryrank.errors import DataWarning
-from juryrank.io.long import Long
+from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 
 SAMPLES, SAMPLE = 8, 1024  # places of a run that are looked at for its tags, and bytes there
 
 
-def named_apart(parts: Sequence[Long], sources: Sequence[Source]) -> list[Long]:
+def named_apart(parts: Sequence[Rows], sources: Sequence[Source]) -> list[Rows]:
     """The parts, where files of one expert each that share its name and a query are named after the files instead."""
     tags = [_expert(part) for part in parts]
     return [
@@ -46,14 +46,14 @@ def names_apart(tags: Sequence[str], sources: Sequence[Source], overlap: Callabl
     return [name if tag in shared else "" for name, tag in zip(names, tags, strict=True)]
 
 
-def _expert(part: Long) -> str:
+def _expert(part: Rows) -> str:
     """The one expert of a file, or nothing."""
     if not part.one_expert or part.entries is None or not part.entries.height:
         return ""
     return str(part.entries["expert"][0])
 
 
-def _overlap(tag: str, tags: Sequence[str], parts: Sequence[Long]) -> bool:
+def _overlap(tag: str, tags: Sequence[str], parts: Sequence[Rows]) -> bool:
     """Whether a query stands in several files of an expert."""
     queries = [
         p.entries["query"].unique() for p, t in zip(parts, tags, strict=True) if t == tag and p.entries is not None
@@ -78,7 +78,7 @@ def by_expert(values: Mapping[str, float], names: Mapping[str, str]) -> dict[str
     return out
 
 
-def experts_in(part: Long) -> set[str]:
+def experts_in(part: Rows) -> set[str]:
     """The experts of a file."""
     return set() if part.entries is None else set(part.entries["expert"].unique().to_list())
 

@@ -12,10 +12,10 @@ import polars as pl
 
 from juryrank.data import Fold
 from juryrank.errors import DataError, DataWarning
-from juryrank.io import svmlight
+from juryrank.io.files import load
+from juryrank.io.formats import _svmlight as svmlight
 from juryrank.io.formats import format_of, letor, letor_features
-from juryrank.io.long import Long, together
-from juryrank.io.source import load
+from juryrank.io.rows import Rows, together
 
 PARTS = ("test", "vali", "train")  # the tests of all folds together usually have every query, so they go first
 FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)
@@ -29,9 +29,9 @@ def fold_folders(folder: Path) -> list[Path]:
     return [path for _, path in sorted(numbered)]
 
 
-def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Long, dict[tuple[str, str], list[str]]]:
+def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Rows, dict[tuple[str, str], list[str]]]:
     """The rows of all queries, and the queries of each part of each fold."""
-    parts: list[Long] = []
+    parts: list[Rows] = []
     module: ModuleType | None = None
     sizes: dict[str, int] = {}
     members: dict[tuple[str, str], list[str]] = {}

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from juryrank.errors import DataError, DataWarning
+from juryrank.io.files import content_of, files_in, load, unpack
 from juryrank.io.formats import of_data, recognised
-from juryrank.io.source import Source, content_of, files_in, load, unpacked
+from juryrank.io.source import Source
 from juryrank.kernels.jit import threads
 
 Input = Path | BinaryIO
@@ -83,4 +84,4 @@ def _loaded(file: Input) -> Source:
     if isinstance(file, Path):
         return load(file)
     path = Path(str(getattr(file, "name", "the open file")))
-    return unpacked(path, content_of(path, file))
+    return unpack(path, content_of(path, file))

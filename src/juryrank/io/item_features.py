@@ -15,13 +15,14 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
-from juryrank.io import tabular
-from juryrank.io.columns import Fail, as_numbers, roles, typed
+from juryrank.io.dataset_frames import slot_frame
 from juryrank.io.formats import format_of, table
 from juryrank.io.inputs import inputs_of, sources_of
-from juryrank.io.long import SLOT, features_of, first_true, slot_frame
+from juryrank.io.rows import SLOT, features_of, first_true
 from juryrank.io.source import Source
 from juryrank.io.sources import rows_of
+from juryrank.io.tables import frames
+from juryrank.io.tables.columns import Fail, as_numbers, roles, typed
 
 Features = tuple[pl.DataFrame, Floats, tuple[str, ...]]  # whose rows they are, [n_rows, n_features], names
 
@@ -36,7 +37,7 @@ def _features(given: Any) -> Features:
     if isinstance(given, Dataset):
         return _of_dataset(given)
     if hasattr(given, "__arrow_c_stream__"):
-        return _of_table(tabular.arrow(given), "features", tabular.failing_in("features"))
+        return _of_table(frames.arrow(given), "features", frames.failing_in("features"))
     sources = sources_of(inputs_of(given))
     if not any(format_of(source, None) is table for source in sources):
         return _of_dataset(rows_of(sources, "letor-features", {}).build())
@@ -56,7 +57,7 @@ def _of_dataset(data: Dataset) -> Features:
 
 def _of_file(source: Source) -> Features:
     with source.reading():
-        return _of_table(tabular.frame_of(source), str(source.path), tabular.failing(source))
+        return _of_table(frames.frame_of(source), str(source.path), frames.failing(source))
 
 
 def _of_table(frame: pl.DataFrame, name: str, fail: Fail) -> Features:

@@ -10,12 +10,12 @@ import polars as pl
 from juryrank.data import Labels
 from juryrank.data.build import labels_from_long, natural
 from juryrank.errors import DataError
-from juryrank.io import headerless, tabular
-from juryrank.io.columns import Columns, Fail, roles, told
 from juryrank.io.formats import format_of, letor, letor_features, name_of, ratings, recognised, table, trec_qrels
-from juryrank.io.layout import WORDS, Layout
-from juryrank.io.long import SLOT, Long
+from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
+from juryrank.io.tables import frames, headerless
+from juryrank.io.tables.columns import Columns, Fail, roles, told
+from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
 
 TEXT = {"query": pl.String, "item": pl.String}
@@ -23,12 +23,12 @@ BARE = {"query": "1", "item": "2", "label": "3"}  # three columns without a head
 LABELLED = (trec_qrels, letor, letor_features)
 
 
-def label_rows(sources: Sequence[Source], columns: Columns) -> list[Long]:
+def label_rows(sources: Sequence[Source], columns: Columns) -> list[Rows]:
     """The labels of each source."""
     return [_of_source(source, columns) for source in sources]
 
 
-def _of_source(source: Source, columns: Columns) -> Long:
+def _of_source(source: Source, columns: Columns) -> Rows:
     module = table if columns else recognised(source)
     if module in LABELLED:
         with source.reading():
@@ -41,14 +41,14 @@ def _of_source(source: Source, columns: Columns) -> Long:
     elif module is None and not bare:
         format_of(source)  # says what the formats are
     with source.reading():
-        frame = headerless.frame_of(source, columns, "label_columns") if bare else tabular.frame_of(source)
-        fail, comma = tabular.failing(source, header=not bare), tabular.separator_of(source) == ";"
+        frame = headerless.frame_of(source, columns, "label_columns") if bare else frames.frame_of(source)
+        fail, comma = frames.failing(source, header=not bare), frames.separator_of(source) == ";"
         return of_frame(frame, columns, name=str(source.path), fail=fail, comma=comma)
 
 
 def of_frame(
     frame: pl.DataFrame, columns: Columns, *, name: str = "labels", fail: Fail | None = None, comma: bool = False
-) -> Long:
+) -> Rows:
     """The labels of a table; where nobody ranks in it, a column such as score is the label."""
     found = roles(frame.columns, columns, name, WORDS, "label_columns")
     other = next((word for word in ("score", "value") if word in found), None)
@@ -62,8 +62,8 @@ def of_frame(
     if not frame.height:
         raise DataError(f"{name}: the table has a header and no rows")
     chosen = Layout({word: found[word] for word in (*SLOT, "label") if word in found}, comma=comma)
-    rows = table.named_rows(frame, chosen, fail or tabular.failing_in(name))
-    return Long(name=name, labels=rows.select(*SLOT, "label").drop_nulls("label").unique())
+    rows = table.named_rows(frame, chosen, fail or frames.failing_in(name))
+    return Rows(name=name, labels=rows.select(*SLOT, "label").drop_nulls("label").unique())
 
 
 def from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:

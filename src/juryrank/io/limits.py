@@ -79,7 +79,7 @@ def too_long(path: Path, line: int) -> DataError:
     )
 
 
-def demand_short_lines(path: Path, data: bytes) -> None:
+def check_line_lengths(path: Path, data: bytes) -> None:
     """A DataError for the first line that is too long."""
     most = max_line()
     step = most // 2 or 1  # a line that is too long has no line feed in one of these stretches
@@ -90,7 +90,7 @@ def demand_short_lines(path: Path, data: bytes) -> None:
                 raise too_long(path, data.count(b"\n", 0, start) + 1)
 
 
-def gathered(path: Path, chunks: Iterable[bytes], *, text: bool) -> bytes:
+def join_chunks(path: Path, chunks: Iterable[bytes], *, text: bool) -> bytes:
     """All chunks, or an error beyond the limit; a text that cannot be read is not read to its end."""
     parts: list[bytes] = []
     size = line = 0

@@ -1,90 +1,137 @@
-"""A Dataset as rows with names again, and what writers check before they write."""
+"""What every reader hands over: rows with names, before names become integers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.build import ONE_QUERY
+from juryrank.data.build import from_long, natural
+from juryrank.data.entries import rank_by_score
+from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, DataWarning
-from juryrank.io.long import slot_frame
-from juryrank.kernels.ragged import parents
+from juryrank.io.dataset_frames import slot_frame
 
-ANY_BLANK = r"[\s\x00]"
-
-
-def entries_of(rankings: Rankings) -> pl.DataFrame:
-    """One row per entry: query, item, expert, list, slot, rank, score (if there are scores), weight."""
-    r = rankings
-    slots, at = slot_frame(r), parents(r.entry_ptr)
-    expert = np.array(r.experts, dtype=object)[r.list_expert[at]] if r.n_entries else np.empty(0, object)
-    entries = slots[r.entry_slot.astype(np.int64)].with_columns(
-        expert=pl.Series(expert, dtype=pl.String), list=at, slot=r.entry_slot, rank=r.entry_rank
-    )
-    if r.entry_score is not None:
-        entries = entries.with_columns(score=r.entry_score)
-    return entries.with_columns(weight=r.list_weight[at])
+SLOT = ["query", "item"]
+NOBODY = {"query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl.Float64}
 
 
-def labels_frame(data: Dataset) -> pl.DataFrame:
-    """One row per label: query, item, label."""
-    if data.labels is None:
-        raise DataError("the data has no labels to write")
-    judged = data.labels
-    query = np.array(judged.queries, dtype=object)[parents(judged.label_ptr)]
-    return pl.DataFrame(
-        {
-            "query": pl.Series(query, dtype=pl.String),
-            "item": pl.Series(judged.items[judged.label_item], dtype=pl.String),
-            "label": judged.label_value,
-        }
-    )
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Rows of one source: entries, items that need a slot, labels and features, any of which may be absent."""
 
+    name: str  # how warnings call the source
+    entries: pl.DataFrame | None = None  # query, item, expert, rank and/or score; weight, list
+    candidates: pl.DataFrame | None = None  # query, item
+    labels: pl.DataFrame | None = None  # query, item, label
+    features: pl.DataFrame | None = None  # query, item, one column per feature
+    keep_order: bool = False  # slots stand in the order of candidates
+    one_expert: bool = False  # the file as a whole is what one expert says
+    aliases: Mapping[str, str] = field(default_factory=dict)  # name of a file -> the one expert in it
 
-def unranked(rankings: Rankings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Slots that nobody ranks."""
-    ranked = np.zeros(rankings.n_slots, bool)
-    ranked[rankings.entry_slot] = True
-    return np.flatnonzero(~ranked)
-
-
-def text_of(number: pl.Expr) -> pl.Expr:
-    """Numbers as the shortest text that reads back the same; whole ones without a point."""
-    whole = (number == number.round()) & (number.abs() < 1e15)
-    return pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(number.cast(pl.String))
-
-
-def demand_one_line(names: Iterable[str], what: str) -> None:
-    """A DataError for the first name that would not fill one line from its first to its last letter."""
-    for name in names:
-        if not name or name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
-            raise DataError(
-                f"{what} cannot carry the name {name!r}: it is empty, or has a line break, a NUL, or a blank at an end"
-            )
-
-
-def demand_single_lists(rankings: Rankings, what: str) -> None:
-    """A DataError when an expert has several lists for one query, or when lists have weights."""
-    if (rankings.list_weight != 1).any():
-        raise DataError(f"{what} cannot carry weights of lists, and some are not 1; write a table instead")
-    keys = rankings.list_query * max(len(rankings.experts), 1) + rankings.list_expert
-    if len(np.unique(keys)) != len(keys):
-        raise DataError(f"{what} cannot carry several lists of one expert for one query; write a table instead")
-
-
-def demand_one_query(rankings: Rankings, what: str) -> None:
-    """A DataError when there is any query but the one that stands for none."""
-    if rankings.queries != (ONE_QUERY,):
-        raise DataError(
-            f"{what} has no queries, and the data has {len(rankings)}; choose one, or write a table instead"
+    def build(self) -> Dataset:
+        """The Dataset of these rows; with neither entries nor candidates, what is labelled gets the slots."""
+        entries = pl.DataFrame(schema=NOBODY) if self.entries is None else with_ranks(self.entries)
+        candidates = self.candidates
+        if self.entries is None and candidates is None and self.labels is not None:
+            candidates = self.labels.select(SLOT)
+        data = from_long(
+            entries, candidates=candidates, labels=self.labels, keep_order=self.keep_order, source=self.name
         )
+        data = replace(data, aliases=self.aliases)
+        if self.features is None:
+            return data
+        names = natural(pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)).to_list()
+        if not names:
+            return data
+        columns = [self.features[name].cast(pl.Float64).to_numpy() for name in names]  # pl.col("*") would mean all
+        values = np.column_stack(columns)
+        matrix = features_of(data.rankings, self.features, values, self.name)
+        return replace(data, features=matrix, feature_names=tuple(names))
 
 
-def warn_of_loss(count: int, what: str) -> None:
-    """Warn of things that a format leaves out."""
+def together(parts: Sequence[Rows], name: str) -> Rows:
+    """The rows of several sources as one."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def rows(column: str) -> pl.DataFrame | None:
+        frames = [frame for part in parts if (frame := getattr(part, column)) is not None]
+        return pl.concat(frames, how="diagonal") if frames else None
+
+    return Rows(
+        name=name,
+        entries=rows("entries"),
+        candidates=rows("candidates"),
+        labels=rows("labels"),
+        features=None if (features := rows("features")) is None else features.fill_null(0.0),
+        keep_order=any(part.keep_order for part in parts),
+        aliases={stem: expert for part in parts for stem, expert in part.aliases.items()},
+    )
+
+
+def features_of(rankings: Rankings, slots: pl.DataFrame, values: Floats, source: str) -> Floats:
+    """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN where there is none, which warns.
+
+    Without a column query, the rows of ``slots`` are for all queries.
+    """
+    keys = [key for key in SLOT if key in slots.columns]
+    rows = slots.select(keys).with_row_index("row").unique(keys, keep="first")
+    if again := slots.height - rows.height:
+        message = f"{source}: {again} rows of features are of items that have some already; the first are kept"
+        warnings.warn(message, DataWarning, stacklevel=4)
+    row = slot_frame(rankings).join(rows, on=keys, how="left", maintain_order="left")["row"]
+    if missing := row.null_count():
+        message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
+        warnings.warn(message, DataWarning, stacklevel=4)
+    found: Floats = np.vstack([values, np.full((1, values.shape[1]), np.nan)])[row.fill_null(len(values)).to_numpy()]
+    return found
+
+
+def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> None:
+    """Warn when ranks and scores of a list order it differently; equal scores, or equal ranks, contradict nothing."""
+    keys = [c for c in ("query", "expert", "list") if c in entries.columns]
+    same_list = pl.all_horizontal(pl.col(k) == pl.col(k).shift(-1) for k in keys)
+    falls = same_list & (pl.col("rank").shift(-1) < pl.col("rank"))
+    rises = same_list & (pl.col("score").shift(-1) > pl.col("score"))
+    entries = entries.drop_nulls(["rank", "score"])
+    if not entries.select((falls | rises).any() | (same_list.sum() + pl.struct(keys).n_unique() != pl.len())).item():
+        return
+    count = entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item()
     if count:
-        warnings.warn(f"{count} {what}", DataWarning, stacklevel=4)
+        message = f"{source}: ranks and scores disagree on {count} neighbours; the order is that of the {obeyed}"
+        warnings.warn(message, DataWarning, stacklevel=4)
+
+
+def numbers(texts: pl.Series) -> pl.Series:
+    """The texts as float64; null where a text is no number."""
+    return texts.cast(pl.Float64, strict=False)
+
+
+def first_true(wrong: pl.Series) -> int | None:
+    """Position of the first true value, if any."""
+    found = wrong.fill_null(False).arg_max() if wrong.any() else None
+    return None if found is None else int(found)
+
+
+def with_ranks(entries: pl.DataFrame, *, by_rank: bool | None = None) -> pl.DataFrame:
+    """Entries that can be built from: where only some lists have scores (``by_rank``), everything goes by rank."""
+    if "weight" in entries.columns:
+        entries = entries.with_columns(pl.col("weight").fill_null(1.0))
+    if "list" in entries.columns:
+        entries = entries.with_columns(pl.col("list").fill_null(""))
+    ranked, scored = ("rank" in entries.columns, "score" in entries.columns)
+    if not ranked and not scored:
+        raise DataError("entries need a rank or a score")
+    if not (ranked and scored):
+        return entries
+    if entries["rank"].is_null().any():
+        keys: list[str] = [c for c in ("query", "expert", "list") if c in entries.columns]
+        entries = entries.with_columns(pl.coalesce("rank", rank_by_score(entries, keys)).alias("rank"))
+    if by_rank is None:
+        by_rank = entries["score"].is_null().any()
+    return entries.drop("score") if by_rank else entries

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import os
-import stat
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
 
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.io.limits import demand_short_lines, gathered, max_size, too_large, zstd_size
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
-CHUNK = 1 << 24  # bytes that are read in one piece
 QUOTED = 40  # characters of an offending line that a message repeats
 START, HEAD = 20, 1000  # lines that sniffing looks at: at first, and where these do not tell
 HEAD_BYTES = 1_000_000  # of them at most, but never less than one line
@@ -89,66 +82,13 @@ class Source:
         return DataError(f"{self.path}:{line + self.first_line - 1}: expected {expected}, got {shown!r}")
 
 
-def load(path: Path) -> Source:
-    """The file at ``path``; a DataError says what is wrong when it is not there, damaged, empty or not text."""
-    try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or not found.st_size:  # devices, pipes, /proc: who knows how much
-                return unpacked(path, content_of(path, file))
-            if found.st_size > max_size():
-                raise too_large(path)
-            return unpacked(path, file.read())
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
-def content_of(path: Path, file: BinaryIO | TextIO) -> bytes:
-    """What an open file holds, up to the limit."""
-
-    def chunks() -> Iterator[bytes]:
-        while chunk := file.read(CHUNK):
-            yield chunk.encode() if isinstance(chunk, str) else chunk
-
-    rest = chunks()
-    if (first := next(rest, None)) is None:
-        return b""
-    return gathered(path, chain([first], rest), text=not first.startswith((GZIP, ZSTD, PARQUET)))
-
-
-def unpacked(path: Path, data: bytes) -> Source:
-    """The content of a file at ``path``, decompressed and known to be text or Parquet."""
-    data = _unpacked(path, data)
-    if not data or data.isspace():
-        raise DataError(f"{path}: the file is empty")
-    if data.startswith(PARQUET):
-        return Source(path, data)
-    text = plain_lines(path, data)
-    demand_short_lines(path, text)
-    return Source(path, text)
-
-
 def unpacked_name(path: Path) -> str:
     """The file name without ``.gz`` or ``.zst``."""
     name = path.name
     return name[: name.rindex(".")] if name.lower().endswith(PACKED) else name
 
 
-def _unpacked(path: Path, data: bytes) -> bytes:
-    try:
-        if data.startswith(GZIP):
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-                return content_of(path, cast("BinaryIO", file))
-        if data.startswith(ZSTD):
-            if zstd_size(data) > max_size():
-                raise too_large(path)
-            return "\n".join(pl.read_lines(io.BytesIO(data))["line"]).encode()
-    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as error:
-        raise DataError(f"{path}: the compressed file is damaged or cut short ({error})") from None
-    return data
-
-
-def plain_lines(path: Path, data: bytes) -> bytes:
+def normalise_text(path: Path, data: bytes) -> bytes:
     """UTF-8 text with ``\\n`` at the end of lines, or the error that says why it is not."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
@@ -176,14 +116,3 @@ def demand_text(path: Path, data: bytes, first_line: Callable[[], int] = lambda:
             line = first_line() + data.count(b"\n", 0, error.start)
             byte = f"0x{data[error.start]:02x}"
             raise DataError(f"{path}:{line}: not UTF-8: byte {byte}; save the file as UTF-8") from None
-
-
-def files_in(folder: Path) -> list[Path]:
-    """The files of a folder in order of their names, without hidden ones."""
-    try:
-        found = sorted(Path(e.path) for e in os.scandir(folder) if e.is_file() and not e.name.startswith("."))
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from None
-    if not found:
-        raise DataError(f"{folder}: the folder has no files to read")
-    return found

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from juryrank.io.long import first_true
+from juryrank.io.rows import first_true
 from juryrank.io.source import BYTE_ORDER_MARK, Source
 
 BLANKS = b" \f\v"  # beside tab and line feed

@@ -7,10 +7,10 @@ from types import ModuleType
 
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError, UnknownNameError
-from juryrank.io import headerless
-from juryrank.io.columns import Columns
 from juryrank.io.formats import comparisons, letor, letor_features, preflib, ratings, table, trec_qrels, trec_run
 from juryrank.io.source import Source, unpacked_name
+from juryrank.io.tables import headerless
+from juryrank.io.tables.columns import Columns
 
 FORMATS: dict[str, ModuleType] = {  # in the order in which they are tried
     "preflib": preflib,

@@ -16,12 +16,13 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, DataWarning
-from juryrank.io import tabular
-from juryrank.io.columns import NO_NUMBER, Columns, Fail, plain, roles, typed
-from juryrank.io.long import Long, first_true
-from juryrank.io.rows import entries_of, unranked, warn_of_loss
+from juryrank.io.dataset_frames import entries_of, unranked
+from juryrank.io.rows import Rows, first_true
 from juryrank.io.source import Source
-from juryrank.io.verdicts import TIES, Column, verdicts
+from juryrank.io.tables import frames
+from juryrank.io.tables.columns import NO_NUMBER, Columns, Fail, plain, roles, typed
+from juryrank.io.tables.winners import TIES, Column, verdicts
+from juryrank.io.write_checks import warn_of_loss
 
 ENDINGS = ()
 OPTIONS = ("columns",)
@@ -35,7 +36,7 @@ LONGEST = 200  # characters of a name under headers that often hold whole texts
 
 def sniff(source: Source) -> bool:
     """A table with words for two items and a winner in its header."""
-    return has_shape(tabular.known_words(source))
+    return has_shape(frames.known_words(source))
 
 
 def has_shape(known: Collection[str]) -> bool:
@@ -48,9 +49,9 @@ def named_in(columns: Columns) -> bool:
     return any(word in OWN for word in columns or ())
 
 
-def read(source: Source, columns: Columns = None) -> Long:
+def read(source: Source, columns: Columns = None) -> Rows:
     """The comparisons of a table file."""
-    frame, fail = tabular.frame_of(source), tabular.failing(source)
+    frame, fail = frames.frame_of(source), frames.failing(source)
     return read_frame(frame, columns, name=str(source.path), expert=source.stem, fail=fail)
 
 
@@ -61,9 +62,9 @@ def read_frame(
     name: str = "the table",
     expert: str = "table",
     fail: Fail | None = None,
-) -> Long:
+) -> Rows:
     """The comparisons of a frame; ``expert`` is who compares when no column says so."""
-    fail = fail or tabular.failing_in(name)
+    fail = fail or frames.failing_in(name)
     found = _roles(frame, columns, name, fail)
     named = {"winner" if word == "score" else word: header for word, header in found.items() if word != "weight"}
     rows = typed(frame, named, fail)
@@ -76,7 +77,7 @@ def read_frame(
     bad = _faults(rows)
     if bad.is_not_null().any():
         _report(rows, bad, name, fail)
-    return Long(name=name, entries=_entries(rows.filter(bad.is_null())))
+    return Rows(name=name, entries=_entries(rows.filter(bad.is_null())))
 
 
 def _roles(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> dict[str, str]:
@@ -161,7 +162,7 @@ def _report(rows: pl.DataFrame, bad: pl.Series, name: str, fail: Fail) -> None:
         if count := int((bad == fault).sum()):
             row = first_true(bad == fault)
             assert row is not None
-            where = tabular.place_of(fail, int(rows["row"][row]))
+            where = frames.place_of(fail, int(rows["row"][row]))
             shown = f"{rows['winner'][row]!r}, " if fault == FAULTS[3] and "winner" in rows.columns else ""
             told.append(f"{count} {fault} ({shown}{'' if count == 1 else 'first '}{where})")
     text = f"{len(bad) - bad.null_count()} of {len(rows)} comparisons skipped: {'; '.join(told)}"
@@ -187,7 +188,7 @@ def write(data: Dataset, path: Path) -> None:
     if word is None and tie.any():
         raise DataError("comparisons cannot carry ties where items have all names for a tie; write a table instead")
     pairs = pairs.with_columns(winner=pl.when("tie").then(pl.lit(word)).otherwise("left"))
-    tabular.save_frame(pairs.select("query", *PAIR, "expert", "weight"), path)
+    frames.save_frame(pairs.select("query", *PAIR, "expert", "weight"), path)
 
 
 def _entries(rows: pl.DataFrame) -> pl.DataFrame:

@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.io import svmlight
-from juryrank.io.atomic import save
-from juryrank.io.long import SLOT, Long, first_true
-from juryrank.io.rows import demand_single_lists
+from juryrank.io.files import save
+from juryrank.io.formats import _svmlight as svmlight
+from juryrank.io.rows import SLOT, Rows, first_true
 from juryrank.io.source import Source
+from juryrank.io.write_checks import demand_single_lists
 from juryrank.kernels.ragged import parents
 
 NULL = "NULL"
@@ -36,7 +36,7 @@ def sniff(source: Source) -> bool:
     return told is not None
 
 
-def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
+def read(source: Source, chosen: pl.DataFrame | None = None) -> Rows:
     """The lists of all experts, and the labels; of the ``chosen`` lines only, where they are given."""
     lines = svmlight.parsed(source, svmlight.lines_of(source) if chosen is None else chosen)
     pairs = svmlight.pairs_of(source, lines, absent=NULL).drop_nulls("value")
@@ -46,7 +46,7 @@ def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
     expert = pairs["key"].replace(names) if (names := svmlight.given_names(source)) else pairs["key"]
     entries = lines.select(SLOT)[pairs["row"]].with_columns(expert=expert, rank=pairs["value"])
     labels = svmlight.labels_of(lines)
-    return Long(name=str(source.path), entries=entries, candidates=lines.select(SLOT), labels=labels, keep_order=True)
+    return Rows(name=str(source.path), entries=entries, candidates=lines.select(SLOT), labels=labels, keep_order=True)
 
 
 def write(data: Dataset, path: Path) -> None:

@@ -11,10 +11,10 @@ from juryrank.data import Dataset
 from juryrank.data.build import natural
 from juryrank.data.entries import codes
 from juryrank.errors import DataError
-from juryrank.io import svmlight
-from juryrank.io.atomic import save
+from juryrank.io.files import save
+from juryrank.io.formats import _svmlight as svmlight
 from juryrank.io.formats import letor
-from juryrank.io.long import SLOT, Long
+from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
 
 ENDINGS = (".svm", ".svmlight")
@@ -25,7 +25,7 @@ def sniff(source: Source) -> bool:
     return svmlight.looks_like(source) and not letor.sniff(source)
 
 
-def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
+def read(source: Source, chosen: pl.DataFrame | None = None) -> Rows:
     """Features and labels of the items, which nobody ranks; of the ``chosen`` lines only, where they are given."""
     lines = svmlight.parsed(source, svmlight.lines_of(source) if chosen is None else chosen)
     pairs = svmlight.pairs_of(source, lines)
@@ -35,7 +35,7 @@ def read(source: Source, chosen: pl.DataFrame | None = None) -> Long:
     names = svmlight.given_names(source)
     columns = pl.DataFrame(values, schema=[names.get(key, key) for key in keys])
     features = pl.concat([lines.select(SLOT), columns], how="horizontal")
-    return Long(
+    return Rows(
         name=str(source.path),
         candidates=lines.select(SLOT),
         labels=svmlight.labels_of(lines),

@@ -19,10 +19,10 @@ from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError, DataWarning
-from juryrank.io.atomic import save
-from juryrank.io.long import Long
-from juryrank.io.rows import demand_one_line, demand_one_query
+from juryrank.io.files import save
+from juryrank.io.rows import Rows
 from juryrank.io.source import Source
+from juryrank.io.write_checks import demand_one_line, demand_one_query
 
 ENDINGS = (".soc", ".soi", ".toc", ".toi")
 KEY = re.compile(r"#\s*([A-Z ]+?)\s*(\d+)?\s*:\s*(.*)$")
@@ -55,7 +55,7 @@ def sniff(source: Source) -> bool:
     return source.suffix in ENDINGS or any(line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start)
 
 
-def read(source: Source) -> Long:
+def read(source: Source) -> Rows:
     """One list per line, weighted by its count."""
     election = (_new if source.head[0].startswith("#") else _old)(source)
     names = _names(election, str(source.path))
@@ -70,7 +70,7 @@ def read(source: Source) -> Long:
     query = pl.lit(ONE_QUERY).alias("query")
     entries = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query)
     candidates = pl.DataFrame({"item": pl.Series(list(names.values()), dtype=pl.String)}).select(query, "item")
-    return Long(name=str(source.path), entries=entries, candidates=candidates)
+    return Rows(name=str(source.path), entries=entries, candidates=candidates)
 
 
 def _new(source: Source) -> _Election:

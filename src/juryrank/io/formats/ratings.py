@@ -14,13 +14,14 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
-from juryrank.io.columns import Columns
+from juryrank.io.dataset_frames import entries_of, unranked
 from juryrank.io.formats import table
-from juryrank.io.long import Long, first_true
-from juryrank.io.rows import demand_one_query, demand_single_lists, entries_of, unranked, warn_of_loss
+from juryrank.io.rows import Rows, first_true
 from juryrank.io.source import Source
-from juryrank.io.tabular import save_frame
+from juryrank.io.tables.columns import Columns
+from juryrank.io.tables.frames import save_frame
 from juryrank.io.words import separated
+from juryrank.io.write_checks import demand_one_query, demand_single_lists, warn_of_loss
 
 ENDINGS = ()
 OPTIONS = ("columns", "values")
@@ -36,7 +37,7 @@ def sniff(source: Source) -> bool:
     return first is not None and bool(first[3] or first[1] == "::")
 
 
-def read(source: Source, columns: Columns = None, values: str | None = None) -> Long:
+def read(source: Source, columns: Columns = None, values: str | None = None) -> Rows:
     """One list per user, by rating."""
     first = BARE.match(source.head[0]) if source.head else None
     if first is None or columns or values:
@@ -46,7 +47,7 @@ def read(source: Source, columns: Columns = None, values: str | None = None) -> 
     named = pl.all_horizontal(pl.col("expert", "item", "score").is_not_null()) & pl.col("more").is_null()
     if (row := first_true(frame.select(~named).to_series())) is not None:
         raise source.error(frame["line"][row], "user, item, rating (a number) and perhaps a time")
-    return Long(name=str(source.path), entries=frame.select("expert", "item", "score", query=pl.lit(ONE_QUERY)))
+    return Rows(name=str(source.path), entries=frame.select("expert", "item", "score", query=pl.lit(ONE_QUERY)))
 
 
 def write(data: Dataset, path: Path) -> None:

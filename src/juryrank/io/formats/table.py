@@ -17,14 +17,15 @@ import polars as pl
 from juryrank.data import Consensus, Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataWarning
-from juryrank.io import headerless, tabular
-from juryrank.io.columns import Columns, Fail, as_numbers, typed
-from juryrank.io.layout import Layout, layout
-from juryrank.io.long import SLOT, Long, first_true, slot_frame, warn_of_contradictions
-from juryrank.io.rows import entries_of, unranked, warn_of_loss
+from juryrank.io.dataset_frames import entries_of, slot_frame, unranked
+from juryrank.io.rows import SLOT, Rows, first_true, warn_of_contradictions
 from juryrank.io.source import Source
+from juryrank.io.tables import frames, headerless
+from juryrank.io.tables.columns import Columns, Fail, as_numbers, typed
+from juryrank.io.tables.layout import Layout, layout
+from juryrank.io.write_checks import warn_of_loss
 
-ENDINGS = tabular.ENDINGS
+ENDINGS = frames.ENDINGS
 OPTIONS = ("columns", "values")
 
 
@@ -32,29 +33,29 @@ def sniff(source: Source) -> bool:
     """Parquet, the ending of a table, or a header (or JSON line) with a word for the item and another we know."""
     if source.parquet or source.suffix in ENDINGS:
         return True
-    known = tabular.known_words(source)
+    known = frames.known_words(source)
     return "item" in known and len(known) > 1
 
 
-def read(source: Source, columns: Columns = None, values: str | None = None) -> Long:
+def read(source: Source, columns: Columns = None, values: str | None = None) -> Rows:
     """The entries, candidates and labels of a table file."""
     bare = headerless.is_bare(source, columns)
-    frame = headerless.frame_of(source, columns) if bare else tabular.frame_of(source)
-    comma = tabular.separator_of(source) == ";"
+    frame = headerless.frame_of(source, columns) if bare else frames.frame_of(source)
+    comma = frames.separator_of(source) == ";"
     chosen = layout(frame.lazy(), columns, values, name=str(source.path), comma=comma)
     return rows_of(
-        frame, chosen, name=str(source.path), expert=source.stem, fail=tabular.failing(source, header=not bare)
+        frame, chosen, name=str(source.path), expert=source.stem, fail=frames.failing(source, header=not bare)
     )
 
 
-def read_frame(frame: pl.DataFrame, columns: Columns = None, values: str | None = None) -> Long:
+def read_frame(frame: pl.DataFrame, columns: Columns = None, values: str | None = None) -> Rows:
     """The entries, candidates and labels of a frame."""
     name = "the table"
     chosen = layout(frame.lazy(), columns, values, name=name)
-    return rows_of(frame, chosen, name=name, expert="table", fail=tabular.failing_in(name))
+    return rows_of(frame, chosen, name=name, expert="table", fail=frames.failing_in(name))
 
 
-def rows_of(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail: Fail) -> Long:
+def rows_of(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail: Fail) -> Rows:
     """What rows of a table say; ``expert`` is who speaks when no column says so."""
     read = rows_of_named(named_rows(frame, chosen, fail), chosen, name=name, expert=expert)
     if read.entries is not None and not read.entries.height:
@@ -64,12 +65,12 @@ def rows_of(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail
     return read
 
 
-def rows_of_named(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) -> Long:
+def rows_of_named(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) -> Rows:
     """What rows of a table say that are under our words already."""
     labels = rows.select(*SLOT, "label").drop_nulls("label").unique() if "label" in chosen.found else None
     if not chosen.ordered:
         bare = labels is None or rows["label"].is_null().any()
-        return Long(name=name, candidates=rows.select(SLOT) if bare else None, labels=labels)
+        return Rows(name=name, candidates=rows.select(SLOT) if bare else None, labels=labels)
     if chosen.experts:
         said = rows.select(pl.any_horizontal(pl.col(chosen.experts).is_not_null())).to_series()
         index = [column for column in rows.columns if column not in chosen.experts]
@@ -85,7 +86,7 @@ def rows_of_named(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str)
     if len(chosen.ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
     rest = rows.filter(~said).select(SLOT).unique(maintain_order=True)
-    return Long(
+    return Rows(
         name=name,
         entries=entries,
         candidates=rest if rest.height else None,
@@ -109,7 +110,7 @@ def named_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFrame:
 
 def write(thing: Dataset | Consensus, path: Path, top: int | None = None) -> None:
     """Every entry, then the items that nobody ranks; columns that say nothing are left out."""
-    tabular.save_frame(thing.to_frame(top) if isinstance(thing, Consensus) else frame_of(thing), path)
+    frames.save_frame(thing.to_frame(top) if isinstance(thing, Consensus) else frame_of(thing), path)
 
 
 def frame_of(data: Dataset) -> pl.DataFrame:

@@ -8,9 +8,9 @@ import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.trec_lines import demand_no_mark, demand_words
-from juryrank.io.atomic import save
-from juryrank.io.long import Long
-from juryrank.io.rows import labels_frame, text_of
+from juryrank.io.dataset_frames import labels_frame, text_of
+from juryrank.io.files import save
+from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration
 
@@ -24,10 +24,10 @@ def sniff(source: Source) -> bool:
     return len(words) == len(NAMES) and is_iteration(words[1]) and words[-1].lstrip("-").replace(".", "", 1).isdecimal()
 
 
-def read(source: Source) -> Long:
+def read(source: Source) -> Rows:
     """The labels; nobody ranks anything."""
     frame = blank_separated(source, NAMES, numeric=("label",))
-    return Long(name=str(source.path), labels=frame.select("query", "item", "label"))
+    return Rows(name=str(source.path), labels=frame.select("query", "item", "label"))
 
 
 def write(data: Dataset, path: Path) -> None:

@@ -21,11 +21,12 @@ import polars as pl
 from juryrank.data import Consensus, Dataset
 from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError
-from juryrank.io.atomic import save, save_all
-from juryrank.io.long import Long, warn_of_contradictions
-from juryrank.io.rows import demand_single_lists, entries_of, text_of, unranked, warn_of_loss
+from juryrank.io.dataset_frames import entries_of, text_of, unranked
+from juryrank.io.files import save, save_all
+from juryrank.io.rows import Rows, warn_of_contradictions
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration, is_number
+from juryrank.io.write_checks import demand_single_lists, warn_of_loss
 
 ENDINGS = (".run", ".trec")
 OUR_TAG = "juryrank"
@@ -50,7 +51,7 @@ def names_of(source: Source) -> tuple[str, ...]:
     return RANKLESS if len(first_words(source)) == len(RANKLESS) and not full else FULL
 
 
-def read(source: Source, names: tuple[str, ...] = ()) -> Long:
+def read(source: Source, names: tuple[str, ...] = ()) -> Rows:
     """The lists of one run, or of several in one file when tags differ; ``names`` are its columns, if known."""
     names = names or names_of(source)
     frame = blank_separated(source, names, numeric=("rank", "score"), optional=("rank",))
@@ -58,7 +59,7 @@ def read(source: Source, names: tuple[str, ...] = ()) -> Long:
     if "rank" in names:
         warn_of_contradictions(frame, str(source.path), "scores")
         frame = frame.drop("rank")
-    return Long(name=str(source.path), entries=frame, one_expert=frame["expert"].n_unique() == 1)
+    return Rows(name=str(source.path), entries=frame, one_expert=frame["expert"].n_unique() == 1)
 
 
 def write(thing: Dataset | Consensus, path: Path, top: int | None = None, tag: str = OUR_TAG) -> None:
@@ -76,7 +77,7 @@ def _save_folder(folder: Path, rows: pl.DataFrame) -> None:
     """One file per expert, all of them prepared before the first is replaced; no other file may be in the folder."""
     parts = rows.partition_by("expert", maintain_order=True)
     names = _file_names([part["expert"][0] for part in parts])
-    texts = {folder / name: run_lines(part) for name, part in zip(names, parts, strict=True)}
+    texts = {folder / name: [run_lines(part)] for name, part in zip(names, parts, strict=True)}
     try:
         others = sorted(e.name for e in os.scandir(folder) if e.name not in names and not e.name.startswith("."))
     except FileNotFoundError:

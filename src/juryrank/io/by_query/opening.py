@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from juryrank.errors import DataError
+from juryrank.io.by_query.parquet import TableFile
+from juryrank.io.by_query.query_file import CHUNK, QueryFile
+from juryrank.io.by_query.trec_run import RunFile
+from juryrank.io.files import files_in
 from juryrank.io.formats import named, of_data, recognised, table, trec_qrels, trec_run
 from juryrank.io.inputs import warn_of_strange
-from juryrank.io.query_file import CHUNK, QueryFile
-from juryrank.io.run_file import RunFile
-from juryrank.io.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, files_in, plain_lines
+from juryrank.io.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, normalise_text
 from juryrank.io.sources import Options, demand_options, no_lists
-from juryrank.io.table_file import TableFile
 
 ONLY = "only TREC runs and Parquet tables are read query by query; convert the file first"
 
@@ -72,4 +73,4 @@ def _beginning(path: Path) -> Source:
     if len(start) == HEAD_BYTES:
         cut = max(start.rfind(b"\n"), start.rfind(b"\r"))
         start = start[: cut + 1] if cut >= 0 else start.decode(errors="ignore").encode()
-    return Source(path, plain_lines(path, start))
+    return Source(path, normalise_text(path, start))

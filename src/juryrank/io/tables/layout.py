@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from juryrank.errors import DataError, DataWarning
-from juryrank.io.columns import HEADERS, Columns, no_number, number, plain, roles, told
+from juryrank.io.tables.columns import HEADERS, Columns, no_number, number, plain, roles, told
 
 WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight")
 ORDERED = ("rank", "score")

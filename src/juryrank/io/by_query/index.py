@@ -1,7 +1,4 @@
-"""Files that are read query by query: TREC runs and Parquet tables, in any number, larger than memory.
-
-One pass notes where each query stands; then any queries can be read alone. Lines of a query should stand together.
-"""
+"""Where each query stands in several files, and the Dataset of any of the queries."""
 
 from __future__ import annotations
 
@@ -20,12 +17,12 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import natural_order
 from juryrank.data.rankings import Codes, Ints
-from juryrank.io import fast_trec as usual_runs
+from juryrank.io import fast_trec
+from juryrank.io.by_query.opening import opened
+from juryrank.io.by_query.query_file import CHUNK, Extents, QueryFile, Stretches
+from juryrank.io.by_query.trec_run import RunFile
 from juryrank.io.experts import aliases, names_apart
-from juryrank.io.long import Long, together, with_ranks
-from juryrank.io.query_file import CHUNK, Extents, QueryFile, Stretches
-from juryrank.io.query_inputs import opened
-from juryrank.io.run_file import RunFile
+from juryrank.io.rows import Rows, together, with_ranks
 from juryrank.io.source import Source
 from juryrank.io.sources import Options
 from juryrank.kernels.jit import threads
@@ -131,8 +128,8 @@ class QueryFiles:
             sizes.append(size)
         source, start = np.repeat(np.arange(len(runs)), list(map(len, starts))), np.concatenate(starts)
         order = np.lexsort((start, source, np.concatenate([places.query for _, places in runs])))
-        pieces = usual_runs.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
-        return usual_runs.read(sources, pieces, [len(file.names) for file, _ in runs])
+        pieces = fast_trec.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
+        return fast_trec.read(sources, pieces, [len(file.names) for file, _ in runs])
 
     def _overlap(self, tag: str) -> bool:
         """Whether a query stands in several files of an expert."""
@@ -145,7 +142,7 @@ class QueryFiles:
         return False
 
 
-def _named(part: Long, name: str) -> Long:
+def _named(part: Rows, name: str) -> Rows:
     """The rows, under another name for their expert where it has one."""
     if part.entries is None or not name:
         return part

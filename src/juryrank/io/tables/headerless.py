@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.io import tabular
-from juryrank.io.columns import Columns
-from juryrank.io.layout import WORDS
 from juryrank.io.source import Source
+from juryrank.io.tables import frames
+from juryrank.io.tables.columns import Columns
+from juryrank.io.tables.layout import WORDS
 from juryrank.io.words import is_number, one_blank
 
 MOST = 8  # columns up to which lines of words look like a table
@@ -30,14 +30,14 @@ def by_number(columns: Columns) -> bool:
 
 def is_bare(source: Source, columns: Columns) -> bool:
     """Whether a text table has no header, as its first line and ``columns`` say."""
-    if source.parquet or tabular.is_json(source) or (columns and not by_number(columns)):
+    if source.parquet or frames.is_json(source) or (columns and not by_number(columns)):
         return False
     return looks_bare(source) or bool(columns and not {str(h) for h in columns.values()} & set(cells_of(source)))
 
 
 def looks_bare(source: Source) -> bool:
     """Whether the first line of a text is the data of a table: none of our words, and a number."""
-    if source.parquet or tabular.is_json(source) or tabular.known_words(source).intersection(WORDS):
+    if source.parquet or frames.is_json(source) or frames.known_words(source).intersection(WORDS):
         return False
     cells = cells_of(source)
     return 1 < len(cells) <= MOST and any(is_number(cell) for cell in cells)
@@ -45,7 +45,7 @@ def looks_bare(source: Source) -> bool:
 
 def cells_of(source: Source) -> list[str]:
     """The cells of the first line, between separators or blanks."""
-    cells = tabular.headers_of(source)
+    cells = frames.headers_of(source)
     return source.head[0].split() if len(cells) < 2 and source.head else cells
 
 
@@ -53,10 +53,10 @@ def frame_of(source: Source, columns: Columns, argument: str = "columns") -> pl.
     """The table, its columns named 1, 2, 3, …; an error where ``columns`` does not say which is which."""
     if not by_number(columns):
         raise unclear(source, argument)
-    width, separator, data = len(cells_of(source)), tabular.separator_of(source), source.data
-    if len(tabular.headers_of(source)) < 2:
+    width, separator, data = len(cells_of(source)), frames.separator_of(source), source.data
+    if len(frames.headers_of(source)) < 2:
         data, separator = one_blank(data, b" "), " "
-    return tabular.bare_frame(source, data, separator, [str(n + 1) for n in range(width)])
+    return frames.bare_frame(source, data, separator, [str(n + 1) for n in range(width)])
 
 
 def unclear(source: Source, argument: str = "columns") -> DataError:

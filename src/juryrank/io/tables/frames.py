@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 
 from juryrank.errors import DataError, MissingExtraError
-from juryrank.io.atomic import save
-from juryrank.io.columns import HEADERS, Fail, plain
+from juryrank.io.files import save
 from juryrank.io.limits import max_size, too_large
 from juryrank.io.source import Source, unpacked_name
+from juryrank.io.tables.columns import HEADERS, Fail, plain
 
 CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}

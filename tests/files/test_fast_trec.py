@@ -9,9 +9,9 @@ import pytest
 
 from juryrank.data import Dataset
 from juryrank.errors import DataWarning, JuryrankError
-from juryrank.io import fast_trec as usual_runs
-from juryrank.io import read
-from juryrank.io.source import Source, load
+from juryrank.io import fast_trec, read
+from juryrank.io.files import load
+from juryrank.io.source import Source
 from juryrank.io.sources import rows_of
 
 from .test_fuzz import damaged
@@ -55,18 +55,18 @@ def assert_identical(one: Dataset, other: Dataset) -> None:
 def test_both_ways_give_the_same_dataset(
     separator: str, ranks: bool, n_threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usual_runs, "PER_THREAD", 1)
+    monkeypatch.setattr(fast_trec, "PER_THREAD", 1)
     monkeypatch.setenv("JURYRANK_THREADS", n_threads)
     for seed in range(20):
         given = sources(*(lines(10 * seed + n, f"e{n}", separator=separator, ranks=ranks) for n in range(4)))
-        fast = usual_runs.read(given)
+        fast = fast_trec.read(given)
         assert fast is not None
         assert_identical(fast, rows_of(given, "trec-run", {}).build())
 
 
 def test_files_of_one_expert_about_different_queries_are_one_expert() -> None:
     given = sources("1 Q0 a 1 2.5 x\n", "2 Q0 a 1 2.5 x\n2 Q0 b 2 1e-3 x")
-    fast = usual_runs.read(given)
+    fast = fast_trec.read(given)
     assert fast is not None
     assert fast.experts == ("x",)
     assert_identical(fast, rows_of(given, "trec-run", {}).build())
@@ -90,11 +90,11 @@ def test_files_of_one_expert_about_different_queries_are_one_expert() -> None:
     ],
 )
 def test_what_is_unusual_is_left_to_the_careful_way(text: str) -> None:
-    assert usual_runs.read(sources(text)) is None
+    assert fast_trec.read(sources(text)) is None
 
 
 def test_two_files_that_share_an_expert_and_a_query_are_left_to_the_careful_way() -> None:
-    assert usual_runs.read(sources("1 Q0 a 1 2.5 x\n", "1 Q0 b 1 2.5 x\n")) is None
+    assert fast_trec.read(sources("1 Q0 a 1 2.5 x\n", "1 Q0 b 1 2.5 x\n")) is None
 
 
 def test_a_damaged_run_is_never_read_differently(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_damaged_run_is_never_read_differently(tmp_path: Path) -> None:
             given = [load(path)]
         except JuryrankError:
             continue
-        fast = usual_runs.read(given)
+        fast = fast_trec.read(given)
         if fast is None:
             continue
         with warnings.catch_warnings():
@@ -122,6 +122,6 @@ def test_large_runs_are_read_the_short_way(tmp_path: Path, monkeypatch: pytest.M
     for n in range(3):
         (tmp_path / f"{n}.run").write_text(lines(n, f"e{n}"))
     careful = read(tmp_path)
-    monkeypatch.setattr(usual_runs, "WORTHWHILE", 0)
+    monkeypatch.setattr(fast_trec, "WORTHWHILE", 0)
     monkeypatch.setattr("juryrank.io.rows_of", None)
     assert_identical(read(tmp_path), careful)

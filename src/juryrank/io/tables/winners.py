@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from juryrank.io.columns import Fail, plain
-from juryrank.io.long import first_true
+from juryrank.io.rows import first_true
+from juryrank.io.tables.columns import Fail, plain
 
 KINDS = (
     "item",

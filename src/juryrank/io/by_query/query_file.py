@@ -13,7 +13,7 @@ import polars as pl
 
 from juryrank.data.rankings import Ints
 from juryrank.errors import DataError
-from juryrank.io.long import Long
+from juryrank.io.rows import Rows
 from juryrank.io.sources import Options
 
 CHUNK = 1 << 21  # bytes, or rows times 8, that are looked at in one piece
@@ -54,7 +54,7 @@ class QueryFile(ABC):
         """What begins in a chunk; neighbours may be of one query."""
 
     @abstractmethod
-    def rows(self, extents: Extents) -> Long:
+    def rows(self, extents: Extents) -> Rows:
         """What stands in some places."""
 
     def stretches(self, chunks: Iterable[Stretches]) -> Stretches:

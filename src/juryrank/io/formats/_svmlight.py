@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset
 from juryrank.data.trec_lines import demand_words
 from juryrank.errors import DataError
-from juryrank.io.long import first_true, numbers, slot_frame
-from juryrank.io.rows import ANY_BLANK, demand_one_line, text_of, warn_of_loss
+from juryrank.io.dataset_frames import slot_frame, text_of
+from juryrank.io.rows import first_true, numbers
 from juryrank.io.source import Source
+from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
 UNJUDGED = -1.0  # LETOR's label of an item that nobody judged

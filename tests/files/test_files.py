@@ -15,7 +15,7 @@ import pytest
 
 import juryrank
 from juryrank.errors import DataError
-from juryrank.io.atomic import replacing, save, save_all
+from juryrank.io.files import deliver, save, save_all
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
 def test_a_failure_of_one_file_leaves_all_others_as_they_were(tmp_path: Path) -> None:
     save(tmp_path / "a", b"old")
     with files_of_at_most(1000), pytest.raises(DataError, match="b: cannot be written: File too large"):
-        save_all({tmp_path / "a": b"new", tmp_path / "b": bytes(100_000)})
+        save_all({tmp_path / "a": [b"new"], tmp_path / "b": [bytes(100_000)]})
     assert (tmp_path / "a").read_bytes() == b"old"
     assert names_in(tmp_path) == ["a"]
 
@@ -64,13 +64,12 @@ def test_a_failure_of_one_file_leaves_all_others_as_they_were(tmp_path: Path) ->
 def test_an_error_between_two_pieces_leaves_the_old_file_and_keeps_its_own_words(tmp_path: Path) -> None:
     save(tmp_path / "a", b"old")
 
-    def fail_halfway() -> None:
-        with replacing(tmp_path / "a") as file:
-            file.write(b"new")
-            raise OSError("the source is gone")
+    def chunks() -> Iterator[bytes]:
+        yield b"new"
+        raise OSError("the source is gone")
 
     with pytest.raises(OSError, match="the source is gone"):
-        fail_halfway()
+        deliver(chunks(), tmp_path / "a")
     assert (tmp_path / "a").read_bytes() == b"old"
     assert names_in(tmp_path) == ["a"]
 
@@ -101,17 +100,21 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, mode: int
 
 def test_nobody_else_can_read_a_private_file_while_it_is_written(tmp_path: Path) -> None:
     (tmp_path / "a").touch(0o600)
-    with replacing(tmp_path / "a") as file:
-        file.write(b"secret")
+
+    def chunks() -> Iterator[bytes]:
+        yield b"secret"
         assert [mode_of(path) for path in tmp_path.iterdir()] == [0o600, 0o600]
+
+    deliver(chunks(), tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"secret"
 
 
 def test_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="only a file can be written"):
         save(tmp_path / "pipe", b"x")
-    with pytest.raises(DataError, match="only a file can be written"), replacing(tmp_path / "pipe"):
-        pass
+    with pytest.raises(DataError, match="only a file can be written"):
+        deliver(iter([b"x"]), tmp_path / "pipe")
     assert not (tmp_path / "pipe").is_file()
 
 
@@ -168,7 +171,7 @@ def test_threads_that_save_under_one_name_damage_nothing(tmp_path: Path) -> None
 KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
-from juryrank.io.atomic import save
+from juryrank.io.files import save
 
 path, delays, seen = Path(sys.argv[1]), random.Random(1), set()
 for kill in range(60):

@@ -13,12 +13,12 @@ import polars as pl
 
 from juryrank.data.rankings import Ints
 from juryrank.errors import DataError
-from juryrank.io import fast_trec as usual_runs
+from juryrank.io import fast_trec
+from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged
 from juryrank.io.experts import some_tags
 from juryrank.io.formats import trec_run
 from juryrank.io.limits import max_line, too_long
-from juryrank.io.long import Long
-from juryrank.io.query_file import Extents, QueryFile, Stretches, merged
+from juryrank.io.rows import Rows
 from juryrank.io.source import BYTE_ORDER_MARK, Source, demand_text, with_line_feeds
 from juryrank.io.words import has_both_separators, split_columns
 from juryrank.kernels.run_lines import copy_words, query_starts
@@ -85,14 +85,14 @@ class RunFile(QueryFile):
         """Queries in lines with one kind of separator, and where they start."""
         data += b"" if data.endswith((b"\n", b"\r")) else b"\n"
         size = len(data)
-        words = np.frombuffer(bytearray().join([data, usual_runs.padding(size)]), np.uint64)
+        words = np.frombuffer(bytearray().join([data, fast_trec.padding(size)]), np.uint64)
         n_lines = data.count(b"\n") + data.count(b"\r")
         found, tags = np.empty((3, n_lines), np.int64), np.full((2, 2), -1, np.int64)
         count = query_starts(words, size, *found, tags)
         line, start, stop = found[:, :count].copy()
         self.tags.update(data[first:last].decode() for first, last in tags.tolist() if first >= 0)
         text = np.empty(int((stop - start).sum() + count) // 8 + 1, np.uint64)
-        names = usual_runs.split(text, copy_words(words, start, stop, text))
+        names = fast_trec.split(text, copy_words(words, start, stop, text))
         return names, line
 
     def _split_carefully(self, data: bytes) -> tuple[pl.Series, Ints]:
@@ -133,7 +133,7 @@ class RunFile(QueryFile):
             start += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def rows(self, extents: Extents) -> Long:
+    def rows(self, extents: Extents) -> Rows:
         try:
             return self._read(self.source(extents))
         except DataError:
@@ -141,7 +141,7 @@ class RunFile(QueryFile):
                 self._read(replace(self.source([(start, stop)]), first_line=self._line_at(start)))
             raise
 
-    def _read(self, source: Source) -> Long:
+    def _read(self, source: Source) -> Rows:
         with source.reading():
             return trec_run.read(source, self.names)
 

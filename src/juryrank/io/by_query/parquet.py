@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.io import tabular
-from juryrank.io.columns import NUMBERS, are_whole, demand_names, name_texts, number
+from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged
 from juryrank.io.formats import comparisons, table
-from juryrank.io.layout import Layout, layout
-from juryrank.io.long import Long
-from juryrank.io.query_file import Extents, QueryFile, Stretches, merged
+from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.sources import no_lists
+from juryrank.io.tables import frames
+from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number
+from juryrank.io.tables.layout import Layout, layout
 
 
 @dataclass
@@ -35,14 +35,14 @@ class TableFile(QueryFile):
             self.layout = self._layout(frame)
             names = {h: d for h, d in frame.collect_schema().items() if h in self._name_headers()}
             for header, dtype in names.items():
-                demand_names(dtype, header, tabular.failing_in(str(self.path)))
+                demand_names(dtype, header, frames.failing_in(str(self.path)))
             whole = frame.select(are_whole(h, d).alias(h) for h, d in names.items()).collect().row(0, named=True)
             self.frame = frame.with_columns(name_texts(h, d, whole=whole[h]).alias(h) for h, d in names.items())
             self._settle_entries()
 
     def _layout(self, frame: pl.LazyFrame) -> Layout:
         headers = list(frame.collect_schema())
-        if comparisons.named_in(self.options.get("columns")) or comparisons.has_shape(tabular.known_among(headers)):
+        if comparisons.named_in(self.options.get("columns")) or comparisons.has_shape(frames.known_among(headers)):
             raise DataError(f"{self.path}: comparisons cannot be read query by query; rank without a limit of memory")
         found = layout(frame, **self.options, name=str(self.path))
         if "query" not in found.found:
@@ -90,7 +90,7 @@ class TableFile(QueryFile):
             query, start, stop = query.drop_nulls(), start[~unnamed], stop[~unnamed]
         return Stretches(query, start, stop)
 
-    def rows(self, extents: Extents) -> Long:
+    def rows(self, extents: Extents) -> Rows:
         return table.rows_of_named(
             self._named_rows(extents), self.layout, name=str(self.path), expert=Source(self.path, b"").stem
         )
@@ -103,9 +103,9 @@ class TableFile(QueryFile):
         def fail(row: int, expected: str) -> DataError:
             for start, stop in places:
                 if row < stop - start:
-                    return tabular.failing_in(str(self.path))(start + row, expected)
+                    return frames.failing_in(str(self.path))(start + row, expected)
                 row -= stop - start
-            return tabular.failing_in(str(self.path))(row, expected)
+            return frames.failing_in(str(self.path))(row, expected)
 
         return table.named_rows(rows, self.layout, fail)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.io.long import first_true
+from juryrank.io.rows import first_true
 
 HEADERS = {
     "query": ("qid", "queryid", "topic", "topicid"),

@@ -1,0 +1,58 @@
+"""A Dataset as frames with names: slots, entries and labels, for writing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from juryrank.data import Dataset, Rankings
+from juryrank.errors import DataError
+from juryrank.kernels.ragged import parents
+
+
+def slot_frame(rankings: Rankings) -> pl.DataFrame:
+    """Query and item of each slot."""
+    query = np.array(rankings.queries, dtype=object)[parents(rankings.slot_ptr)]
+    item = rankings.items[rankings.slot_item]
+    return pl.DataFrame({"query": pl.Series(query, dtype=pl.String), "item": pl.Series(item, dtype=pl.String)})
+
+
+def entries_of(rankings: Rankings) -> pl.DataFrame:
+    """One row per entry: query, item, expert, list, slot, rank, score (if there are scores), weight."""
+    r = rankings
+    slots, at = slot_frame(r), parents(r.entry_ptr)
+    expert = np.array(r.experts, dtype=object)[r.list_expert[at]] if r.n_entries else np.empty(0, object)
+    entries = slots[r.entry_slot.astype(np.int64)].with_columns(
+        expert=pl.Series(expert, dtype=pl.String), list=at, slot=r.entry_slot, rank=r.entry_rank
+    )
+    if r.entry_score is not None:
+        entries = entries.with_columns(score=r.entry_score)
+    return entries.with_columns(weight=r.list_weight[at])
+
+
+def labels_frame(data: Dataset) -> pl.DataFrame:
+    """One row per label: query, item, label."""
+    if data.labels is None:
+        raise DataError("the data has no labels to write")
+    judged = data.labels
+    query = np.array(judged.queries, dtype=object)[parents(judged.label_ptr)]
+    return pl.DataFrame(
+        {
+            "query": pl.Series(query, dtype=pl.String),
+            "item": pl.Series(judged.items[judged.label_item], dtype=pl.String),
+            "label": judged.label_value,
+        }
+    )
+
+
+def unranked(rankings: Rankings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Slots that nobody ranks."""
+    ranked = np.zeros(rankings.n_slots, bool)
+    ranked[rankings.entry_slot] = True
+    return np.flatnonzero(~ranked)
+
+
+def text_of(number: pl.Expr) -> pl.Expr:
+    """Numbers as the shortest text that reads back the same; whole ones without a point."""
+    whole = (number == number.round()) & (number.abs() < 1e15)
+    return pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(number.cast(pl.String))

@@ -1,0 +1,46 @@
+"""Checks before writing: what a format cannot carry is an error, what it leaves out is a warning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.build import ONE_QUERY
+from juryrank.errors import DataError, DataWarning
+
+ANY_BLANK = r"[\s\x00]"
+
+
+def demand_one_line(names: Iterable[str], what: str) -> None:
+    """A DataError for the first name that would not fill one line from its first to its last letter."""
+    for name in names:
+        if not name or name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
+            raise DataError(
+                f"{what} cannot carry the name {name!r}: it is empty, or has a line break, a NUL, or a blank at an end"
+            )
+
+
+def demand_single_lists(rankings: Rankings, what: str) -> None:
+    """A DataError when an expert has several lists for one query, or when lists have weights."""
+    if (rankings.list_weight != 1).any():
+        raise DataError(f"{what} cannot carry weights of lists, and some are not 1; write a table instead")
+    keys = rankings.list_query * max(len(rankings.experts), 1) + rankings.list_expert
+    if len(np.unique(keys)) != len(keys):
+        raise DataError(f"{what} cannot carry several lists of one expert for one query; write a table instead")
+
+
+def demand_one_query(rankings: Rankings, what: str) -> None:
+    """A DataError when there is any query but the one that stands for none."""
+    if rankings.queries != (ONE_QUERY,):
+        raise DataError(
+            f"{what} has no queries, and the data has {len(rankings)}; choose one, or write a table instead"
+        )
+
+
+def warn_of_loss(count: int, what: str) -> None:
+    """Warn of things that a format leaves out."""
+    if count:
+        warnings.warn(f"{count} {what}", DataWarning, stacklevel=4)
