@@ -187,7 +187,7 @@ def _by_dataset(runs: dict[str, dict[str, Listed]], model: Aggregator, values: s
         warn_of_lists_without_scores([listed for queries in runs.values() for listed in queries.values()])
     data = from_heads([(e, query, listed) for e, queries in runs.items() for query, listed in queries.items()], values)
     here = model.for_experts(data.experts)
-    fused = (here if here.is_fitted else copy(here).fit(data)).consensus(data).to_dict()
+    fused = (here if here.is_fitted else copy(here).fit(data)).predict(data, warn_unknown=False).to_dict()
     for queries in runs.values():
         for query in queries:
             fused.setdefault(query, {})

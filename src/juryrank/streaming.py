@@ -103,8 +103,7 @@ def rank_batches(
 
 def _demand_alone(model: Aggregator) -> None:
     """A DataError for a method that looks at more than one query at a time."""
-    learns = type(model)._learn is not Aggregator._learn
-    if (learns and not model.is_fitted) or model.needs_features:
+    if (model.learns and not model.is_fitted) or model.needs_features:
         raise DataError(
             f"{model.name} learns from all queries at once or needs item features, so it cannot go query by query; "
             "fit it on a part of the data and give the model, or rank without a limit of memory"

@@ -12,6 +12,7 @@ from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.outranking import outranks
 from juryrank.methods import method
+from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.scores._base import normalised
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
@@ -321,8 +322,16 @@ def test_majority_vote_by_hand():
     assert everyone == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 1 / 3})
 
 
-def test_methods_that_need_a_matrix_refuse_what_will_not_fit(monkeypatch, dataset):
-    monkeypatch.setattr("juryrank.methods.base.MATRIX_BYTES", 64)
-    for name, most in {"condorcet": 2, "kemeny": 2, "mc4": 8, "outranking": 2}.items():
+def test_methods_that_need_a_matrix_refuse_what_will_not_fit():
+    for name, most in {"condorcet": 10_000, "kemeny": 10_000, "mc4": 28_284, "outranking": 10_000}.items():
+        data = from_orders([list(map(str, range(most + 1)))])
         with pytest.raises(DataError, match=f"{name} compares all pairs and takes up to {most} items"):
-            method(name).fit(dataset).predict(dataset)
+            method(name).fit(data).predict(data)
+
+
+def test_the_limit_of_a_matrix_is_in_bytes(dataset):
+    largest = int(dataset.rankings.query_size.max())
+    check_matrix_size("x", dataset.rankings, "y", limit=8 * largest**2)
+    with pytest.raises(DataError, match=f"x compares all pairs and takes up to {largest - 1} items .* use y"):
+        check_matrix_size("x", dataset.rankings, "y", limit=8 * largest**2 - 1)
+    check_matrix_size("x", dataset.rankings, "y", cell=1, limit=largest**2)

@@ -259,7 +259,7 @@ def objective(data, missing, penalty=0.1):
     model = ThetaMPM(missing=missing, penalty=penalty).fit(data)
     taught = labelled(data, "irrelevant")
     r = taught.rankings
-    return model, Objective(taught, model.experts_, model._counts(r), model._list_weights(r), penalty)
+    return model, Objective(taught, model.experts_, model._counts(r), model.list_weights(r), penalty)
 
 
 @pytest.mark.parametrize("missing", ["ignore", "last"])

@@ -213,9 +213,10 @@ def test_the_passes_can_be_watched(dataset):
     assert seen == ["supervised-mc2"] * 4
 
 
-def test_supervised_mc4_refuses_what_will_not_fit(monkeypatch, dataset):
+def test_supervised_mc4_refuses_what_will_not_fit(dataset):
     model = method("supervised-mc4", epochs=1).fit(dataset)
-    monkeypatch.setattr("juryrank.methods.base.MATRIX_BYTES", 64)
-    for call in (lambda: method("supervised-mc4").fit(dataset), lambda: model.predict(dataset)):
+    items = list(map(str, range(10_001)))
+    large = from_dicts({"e0": {"q": items}}, labels={"q": {"1": 1}})
+    for call in (lambda: method("supervised-mc4").fit(large), lambda: model.predict(large)):
         with pytest.raises(DataError, match=r"supervised-mc4 compares all pairs .* use supervised-mc2"):
             call()

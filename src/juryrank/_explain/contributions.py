@@ -39,7 +39,7 @@ def contributions(model: Aggregator, data: Dataset) -> Floats:
     whole = model.predict(data).scores
     out = np.zeros((len(whole), len(data.experts)))
     for k in np.unique(data.rankings.list_expert):
-        out[:, k] = whole - model.consensus(without_expert(data, int(k))).scores
+        out[:, k] = whole - model.predict(without_expert(data, int(k)), warn_unknown=False).scores
     return out
 
 

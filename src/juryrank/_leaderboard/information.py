@@ -11,7 +11,7 @@ from juryrank.kernels.intervals import pair_information, spread_of_slopes
 from juryrank.kernels.links import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.strengths import list_information
-from juryrank.methods.base import check_matrix_size
+from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.strengths._pairs import PairwiseStrength
 from juryrank.methods.strengths.plackett_luce import PlackettLuce
 

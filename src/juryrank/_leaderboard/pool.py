@@ -97,9 +97,9 @@ class Fitted:
 def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
     """The method fitted to a pooled Rankings; experts that weigh nothing play no games."""
     consensus = model.fit(r).predict(r)
-    scale = model._list_weights(replace(r, list_weight=np.ones(r.n_lists)))
+    scale = model.list_weights(replace(r, list_weight=np.ones(r.n_lists)))
     count = np.where(scale > 0, r.list_weight, 0.0)
-    lists = with_tail(r, model._list_weights(r), getattr(model, "missing", "ignore"))
+    lists = with_tail(r, model.list_weights(r), getattr(model, "missing", "ignore"))
     games = _games(lists, count)
     tie = NEVER
     if "tie" in consensus.details and games.tied.any():

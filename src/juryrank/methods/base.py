@@ -7,7 +7,6 @@ from abc import ABC
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from math import isqrt
 from reprlib import repr as shortened
 from typing import Any, ClassVar, Self
 
@@ -43,6 +42,11 @@ def missing_param(default: str, *allowed: str) -> Any:
     return param(default, told, choices=allowed)
 
 
+def named_weights(experts: Iterable[str], values: Iterable[float], word: str = "weight") -> dict[str, dict[str, float]]:
+    """One number per expert, in the form of ``Aggregator.expert_weights``."""
+    return {str(name): {word: float(value)} for name, value in zip(experts, values, strict=True)}
+
+
 @dataclass(kw_only=True)
 class Aggregator(ABC):
     """A method: rankings in, one score per slot out."""
@@ -59,6 +63,11 @@ class Aggregator(ABC):
     def is_fitted(self) -> bool:
         """Whether ``fit`` has been called, or the model was loaded."""
         return bool(vars(self).get("_fitted", False))
+
+    @property
+    def learns(self) -> bool:
+        """Whether ``fit`` learns something from the data, with labels or without."""
+        return type(self)._learn is not Aggregator._learn
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
         """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
@@ -83,26 +92,25 @@ class Aggregator(ABC):
         self._fitted = True
         return self
 
-    def predict(self, data: Dataset | Rankings) -> Consensus:
-        """One finite score for every slot of ``data``; a warning where no list is of an expert that the model knows."""
+    def predict(self, data: Dataset | Rankings, *, warn_unknown: bool = True) -> Consensus:
+        """One finite score for every slot of ``data``.
+
+        A warning says where no list is of an expert that the model has learned from, unless ``warn_unknown`` is false.
+        """
         if not self.is_fitted:
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
         data = as_dataset(data)
-        r, known = data.rankings, self.experts_seen()
-        here = {r.experts[k] for k in np.unique(r.list_expert)} if known else set()
-        if here and known.isdisjoint(here):
+        r, known = data.rankings, self.experts_seen() if warn_unknown else frozenset[str]()
+        present = {r.experts[k] for k in np.unique(r.list_expert)} if known else set()
+        if present and known.isdisjoint(present):
             text = f"{self.name}: no list is of an expert that the model has learned from"
-            warnings.warn(f"{text}: {unknown_names(here, known)}", DataWarning, stacklevel=2)
-        return self.consensus(data)
-
-    def consensus(self, data: Dataset) -> Consensus:
-        """As ``predict`` of a fitted model, without the warning about unknown experts."""
-        check_list_weights(data.rankings)
-        out = np.zeros(data.rankings.n_slots)
+            warnings.warn(f"{text}: {unknown_names(present, known)}", DataWarning, stacklevel=2)
+        check_list_weights(r)
+        out = np.zeros(r.n_slots)
         with arithmetic(self.name):
             details = self._predict(data, out)
-        check_scores(self.name, data.rankings, out)
-        return Consensus(data.rankings, out, details or {})
+        check_scores(self.name, r, out)
+        return Consensus(r, out, details or {})
 
     def fit_predict(self, data: Dataset | Rankings) -> Consensus:
         """Fit, then predict the same data."""
@@ -136,7 +144,7 @@ class Aggregator(ABC):
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         """As ``_scores``; methods that look at more than the lists (item features, say) write this instead."""
-        return self._scores(self._heard(data.rankings), out)
+        return self._scores(self._drop_zero_weights(data.rankings), out)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
@@ -165,8 +173,9 @@ class Aggregator(ABC):
         for word, field_name in (("weight", "weights_"), ("theta", "theta_")):
             values = vars(self).get(field_name, 0.0)
             if len(experts) and np.shape(values) == (len(experts),):
-                return {name: {word: float(value)} for name, value in zip(experts, values, strict=True)}
-        return {str(name): {"weight": float(w)} for name, w in (getattr(self, "weights", None) or {}).items()}
+                return named_weights(experts, values, word)
+        weights = self._weights_by_name()
+        return named_weights(weights, weights.values())
 
     def learned(self) -> dict[str, Any]:
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""
@@ -197,12 +206,12 @@ class Aggregator(ABC):
         model._fitted = True
         return model
 
-    def _heard(self, rankings: Rankings) -> Rankings:
-        """The rankings without the lists that weigh nothing: a weight of 0 silences an expert."""
+    def _drop_zero_weights(self, rankings: Rankings) -> Rankings:
+        """The rankings without lists of weight 0, which count as if they were not there."""
         if message := self.unknown_weights(rankings.experts):
-            warnings.warn(message, DataWarning, stacklevel=3)
-        heard = self._list_weights(rankings) > 0
-        return rankings if heard.all() else rankings.keep_lists(heard)
+            warnings.warn(message, DataWarning, stacklevel=4)
+        positive = self.list_weights(rankings) > 0
+        return rankings if positive.all() else rankings.keep_lists(positive)
 
     def _weights_by_name(self) -> dict[str, float]:
         """The parameter ``weights``; experts are known by the text of their names, so 1 is "1"."""
@@ -229,7 +238,7 @@ class Aggregator(ABC):
         names = vars(self).get("experts_", ()) if getattr(self, "experts", "individual") == "individual" else ()
         return frozenset(names)
 
-    def _list_weights(self, rankings: Rankings) -> Floats:
+    def list_weights(self, rankings: Rankings) -> Floats:
         """The weight of each list: its own, times its expert's."""
         weights = self._weights_by_name()
         if not weights:
@@ -260,17 +269,3 @@ class Aggregator(ABC):
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-
-MATRIX_BYTES = 800_000_000  # of one query: pairs of 10,000 items, 8 bytes each
-
-
-def check_matrix_size(name: str, rankings: Rankings, instead: str, *, cell: int = 8) -> None:
-    """Refuse a query whose matrix of pairs, ``cell`` bytes each, would not fit in memory, and say what to use."""
-    largest, most = int(rankings.query_size.max(initial=0)), isqrt(MATRIX_BYTES // cell)
-    if largest > most:
-        query = rankings.queries[int(rankings.query_size.argmax())]
-        raise DataError(
-            f"{name} compares all pairs and takes up to {most} items per query; "
-            f"query {query!r} has {largest}; use {instead}, or cut the lists"
-        )

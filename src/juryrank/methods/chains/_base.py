@@ -48,7 +48,7 @@ class ListChain(MarkovChain):
 
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings
-        moves = self.moves(r, self._list_weights(r))
+        moves = self.moves(r, self.list_weights(r))
         out[:] = np.repeat(1.0 / np.maximum(r.query_size, 1), r.query_size)
         walk = (self.strict, self.teleport, self.tol, self.max_iter)
         stationary(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, *moves, *walk, steps, out)

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.chain import majority_chain
-from juryrank.methods.base import check_matrix_size
 from juryrank.methods.chains._base import MarkovChain
-from juryrank.methods.cost import Cost
+from juryrank.methods.cost import Cost, check_matrix_size
 
 
 @dataclass(kw_only=True)
@@ -34,6 +33,6 @@ class MC4(MarkovChain):
         r = rankings
         check_matrix_size(self.name, r, "mc2", cell=1)
         majority_chain(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r),
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r),
             self.missing == "last", self.teleport, self.tol, self.max_iter, steps, out,
         )  # fmt: skip

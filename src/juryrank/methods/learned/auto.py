@@ -93,7 +93,7 @@ class Auto(Aggregator):
         return restored(self.chosen_).expert_weights()
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
-        consensus = restored(self.chosen_).consensus(data)
+        consensus = restored(self.chosen_).predict(data, warn_unknown=False)
         out += consensus.scores
         return consensus.details
 

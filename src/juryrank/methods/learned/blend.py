@@ -63,7 +63,7 @@ class Blend(Aggregator):
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
         for state in self.members_:
-            scores = restored(state).consensus(data).scores
+            scores = restored(state).predict(data, warn_unknown=False).scores
             out += RECIPE[state["name"]] * standardised(data.rankings, scores)
         return None
 

@@ -81,7 +81,7 @@ class Boosted(Aggregator):
         self.missing_left_, self.value_ = forest.missing_left.astype(np.int64), forest.value
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
-        x = self._columns(replace(data, rankings=self._heard(data.rankings)))
+        x = self._columns(replace(data, rankings=self._drop_zero_weights(data.rankings)))
         self._forest().add_scores(x, data.rankings.slot_ptr, out)
         return None
 

@@ -8,8 +8,8 @@ from typing import Any
 from juryrank.data import Dataset, Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.chain_gradient import soft_majority, soft_majority_slopes
-from juryrank.methods.base import check_matrix_size
 from juryrank.methods.chains.mc4 import MC4
+from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.learned._chain import Problem, SupervisedChain
 from juryrank.params import param
 

@@ -69,7 +69,7 @@ class ThetaCPS(Coset):
     def _choices(self, data: Dataset) -> Iterator[tuple[Floats, int]]:
         """For each level of each labelled query, the cost of its items, then of those below, in each expert's lists."""
         r, gains = data.rankings, slot_gains(data)
-        rank_absent, weight = absent_place(r, self.missing), self._list_weights(r)
+        rank_absent, weight = absent_place(r, self.missing), self.list_weights(r)
         for q in range(len(r)):
             lo, hi = r.slot_ptr[q], r.slot_ptr[q + 1]
             lists = np.arange(r.list_ptr[q], r.list_ptr[q + 1])

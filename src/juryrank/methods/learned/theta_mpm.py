@@ -80,7 +80,7 @@ class ThetaMPM(Multinomial):
         return self.missing_
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        data = replace(data, rankings=self._heard(data.rankings))
+        data = replace(data, rankings=self._drop_zero_weights(data.rankings))
         taught = labelled_or_error(self.name, data, self.unjudged)
         self.experts_ = taught.experts
         found: dict[str, tuple[float, Floats, bool]] = {}
@@ -110,7 +110,7 @@ class ThetaMPM(Multinomial):
     def _worth(self, asked: Dataset) -> float:
         """The sum of the target metric over the labelled queries, under equal variances."""
         r = asked.rankings
-        weight = self._list_weights(r) * self._theta_of(r)[r.list_expert]
+        weight = self.list_weights(r) * self._theta_of(r)[r.list_expert]
         judged = Truth(asked).judge(Consensus(r, net_sums(r, self._counts(r), weight)))
         values = parse_metric(self.target).per_query(judged)
         return float(values[~np.isnan(values)].sum())
@@ -133,7 +133,7 @@ class ThetaMPM(Multinomial):
         r, n = taught.rankings, len(self.experts_)
         if not n:
             return np.empty(0)
-        objective = Objective(taught, self.experts_, self._counts(r), self._list_weights(r), self.penalty)
+        objective = Objective(taught, self.experts_, self._counts(r), self.list_weights(r), self.penalty)
         found = minimize(
             objective, np.full(n, 1.0 / n), jac=True, method="L-BFGS-B", bounds=[(0, None)] * n,
             options={"maxiter": FITTING_STEPS},

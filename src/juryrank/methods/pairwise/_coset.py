@@ -39,7 +39,7 @@ class Coset(Aggregator):
         r = rankings
         stranger = self.theta_.mean() if len(self.theta_) else 1.0
         theta = np.append(self.theta_, stranger)[r.places_in(self.experts_)]
-        weight = self._list_weights(r) * theta[r.list_expert]
+        weight = self.list_weights(r) * theta[r.list_expert]
         if self.distance == "kendall":
             kendall_stages(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, weight, out)
             return

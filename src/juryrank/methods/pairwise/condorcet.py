@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.pairwise import condorcet_places
-from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
-from juryrank.methods.cost import Cost
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import Cost, check_matrix_size
 
 
 @dataclass(kw_only=True)
@@ -35,5 +35,5 @@ class Condorcet(Aggregator):
         check_matrix_size(self.name, r, "copeland")
         last = self.missing == "last"
         condorcet_places(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r), last, out
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r), last, out
         )

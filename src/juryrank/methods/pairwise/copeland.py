@@ -36,6 +36,6 @@ class Copeland(Aggregator):
         lost = np.zeros(r.n_slots)
         last = self.missing == "last"
         wins_and_losses(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r), last, out, lost
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r), last, out, lost
         )
         out -= lost

@@ -58,7 +58,7 @@ class GeneralisedMallows(Aggregator):
 
     def dispersions(self, data: Dataset | Rankings) -> list[Floats]:
         """Of each query of ``data``, the dispersion of each place of a list but the last."""
-        rankings = self._heard(as_dataset(data).rankings)
+        rankings = self._drop_zero_weights(as_dataset(data).rankings)
         kemeny, out = self._kemeny(), np.zeros(rankings.n_slots)
         kemeny._scores(rankings, out)
         return [self._turns(rankings, q, kemeny, out)[1] for q in range(len(rankings))]
@@ -70,7 +70,7 @@ class GeneralisedMallows(Aggregator):
     def _turns(self, r: Rankings, q: int, kemeny: Kemeny, out: Floats) -> tuple[float, Floats]:
         """Improve the centre of one query in ``out``; gives the log-likelihood and the dispersions."""
         lo, hi = r.slot_ptr[q], r.slot_ptr[q + 1]
-        weight = self._list_weights(r)
+        weight = self.list_weights(r)
         lists = (r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, weight, self.missing == "last")
         centre = out[lo:hi].copy()
         best, thetas = self._fit(q, lists, centre)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.pairwise import borda_order, insertion_search, kendall_distance, local_kemeny, margins
-from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
-from juryrank.methods.cost import Cost
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import Cost, check_matrix_size
 from juryrank.params import param
 
 
@@ -47,7 +47,7 @@ class Kemeny(Aggregator):
         r = rankings
         check_matrix_size(self.name, r, "borda")
         last = self.missing == "last"
-        lists = (r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._list_weights(r), last)
+        lists = (r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r), last)
         optimal = np.zeros(len(r), bool)
         if self.solver == "heuristic":
             local_kemeny(*lists, out)

@@ -51,7 +51,7 @@ class Mallows(Aggregator):
         details = dict(Kemeny(**self.params())._scores(r, out))
         theta, likelihood = np.zeros(len(r)), np.zeros(len(r))
         dispersions(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_rank, self._list_weights(r), self.missing == "last",
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_rank, self.list_weights(r), self.missing == "last",
             details["objective"], theta, likelihood,
         )  # fmt: skip
         return details | {"dispersion": np.exp(-theta), "log_likelihood": likelihood}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.outranking import outranking_classes
-from juryrank.methods.base import Aggregator, check_matrix_size, missing_param, weights_param
-from juryrank.methods.cost import Cost
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import Cost, check_matrix_size
 from juryrank.params import param
 
 
@@ -40,6 +40,6 @@ class Outranking(Aggregator):
         r = rankings
         check_matrix_size(self.name, r, "copeland")
         outranking_classes(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_place, self._list_weights(r),
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_place, self.list_weights(r),
             self.missing == "last", self.preference, self.veto, self.concordance, self.discordance, out,
         )  # fmt: skip

@@ -65,7 +65,7 @@ class Positional(Aggregator):
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         rank = r.entry_rank if self.ranks == "given" else r.entry_place
-        weight = self._list_weights(r)
+        weight = self.list_weights(r)
         if self.missing == "ignore" and self.weights_multiply:
             add_weighted(r, self.points(rank), weight, out)
             return

@@ -41,4 +41,4 @@ class Borda(Aggregator):
         opponents = size if self.missing == "ignore" else total
         points = np.repeat(opponents, size) - r.entry_place
         absent = (total - size - 1) / 2 if self.missing == "mean" else np.zeros(r.n_lists)
-        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, points, absent, self._list_weights(r), out)
+        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, points, absent, self.list_weights(r), out)

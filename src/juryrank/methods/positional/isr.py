@@ -31,4 +31,4 @@ class ISR(Positional):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         super()._scores(rankings, out)
-        out *= listed_weight(rankings, self._list_weights(rankings))
+        out *= listed_weight(rankings, self.list_weights(rankings))

@@ -35,5 +35,5 @@ class LogISR(Positional):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         super()._scores(rankings, out)
-        listed = listed_weight(rankings, self._list_weights(rankings))
+        listed = listed_weight(rankings, self.list_weights(rankings))
         out *= np.log(np.maximum(listed, 1.0) + self.sigma)

@@ -36,7 +36,7 @@ class MeanRank(Aggregator):
         rank = r.entry_rank if self.ranks == "given" else r.entry_place
         ignored = self.missing == "ignore"
         absent = np.zeros(r.n_lists) if ignored else absent_rank(r, rank, self.missing)
-        weight = self._list_weights(r)
+        weight = self.list_weights(r)
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, rank, absent, weight, out)
         said = np.zeros(r.n_slots)
         ones = np.ones(r.n_entries)

@@ -35,6 +35,6 @@ class MedianRank(Aggregator):
         r = rankings
         rank = r.entry_rank if self.ranks == "given" else r.entry_place
         absent = np.full(r.n_lists, np.nan) if self.missing == "ignore" else absent_rank(r, rank, self.missing)
-        medians(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, rank, absent, self._list_weights(r), out)
+        medians(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, rank, absent, self.list_weights(r), out)
         np.negative(out, out=out)
         put_last(r.slot_ptr, np.isnan(out), out)

@@ -43,7 +43,7 @@ class RRA(Aggregator):
         new = np.ones(len(slot), bool)
         new[1:] = slot[1:] != slot[:-1]
         start = np.flatnonzero(new)
-        weight = self._list_weights(r)
+        weight = self.list_weights(r)
         passed = np.append(0.0, np.cumsum(np.repeat(weight, r.list_size)[order]))
         nth = passed[1:] - np.repeat(passed[start], np.diff(np.append(start, len(slot))))
         n = listed_weight(r, weight)

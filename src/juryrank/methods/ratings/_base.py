@@ -47,7 +47,7 @@ class Online(Aggregator):
         spread = np.full(r.n_slots, start.spread)
         out[:] = start.mean
         settings = (start.kind, start.step, start.scale, start.drift)
-        weight = self._list_weights(r)
+        weight = self.list_weights(r)
         lists = (r.entry_ptr, r.entry_slot, r.entry_rank, weight)
         for begin, end in blocks(self._games(r, weight)):
             play_all(np.clip(r.list_ptr, begin, end), *lists, *settings, spread, out)
@@ -136,7 +136,7 @@ class Stream:
         return float(self._spread[self._numbers([item])[0]])
 
     def _update_all(self, r: Rankings) -> None:
-        weight = self.model._list_weights(r)
+        weight = self.model.list_weights(r)
         self.model._games(r, weight)
         number = np.array(self._numbers(r.items[r.slot_item].tolist()), np.int32)
         for m in range(r.n_lists):

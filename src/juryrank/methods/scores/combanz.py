@@ -30,7 +30,7 @@ class CombANZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        r, weight = rankings, self._list_weights(rankings)
+        r, weight = rankings, self.list_weights(rankings)
         if self.missing == "ignore":
             lists = listed_weight(r, weight)
         else:

@@ -28,4 +28,4 @@ class CombGMNZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        out *= listed_weight(rankings, self._list_weights(rankings)) ** self.gamma
+        out *= listed_weight(rankings, self.list_weights(rankings)) ** self.gamma

@@ -26,4 +26,4 @@ class CombMED(Comb):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         r = rankings
-        medians(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, self._list_weights(r), out)
+        medians(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, score, absent, self.list_weights(r), out)

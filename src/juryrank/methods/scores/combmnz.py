@@ -26,4 +26,4 @@ class CombMNZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        out *= listed_weight(rankings, self._list_weights(rankings))
+        out *= listed_weight(rankings, self.list_weights(rankings))

@@ -27,7 +27,7 @@ class CombSUM(Comb):
     weights: Mapping[str, float] | None = weights_param()
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
-        r, weight = rankings, self._list_weights(rankings)
+        r, weight = rankings, self.list_weights(rankings)
         if self.missing == "ignore":
             add_weighted(r, score, weight, out)
         else:

@@ -39,7 +39,7 @@ class MajorityVote(Aggregator):
             vote = r.entry_score >= self.threshold
         else:
             vote = r.entry_place <= np.repeat((r.list_size + 1) / 2, r.list_size)
-        weight = self._list_weights(r)
+        weight = self.list_weights(r)
         if self.missing == "last":
             judged = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
         else:

@@ -44,7 +44,7 @@ class Strength(Aggregator):
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         steps = np.zeros(len(rankings), np.int64)
-        lists = with_tail(rankings, self._list_weights(rankings), self.missing)
+        lists = with_tail(rankings, self.list_weights(rankings), self.missing)
         details = self._strengths(rankings, lists, steps, out)
         warn_of_queries(self.name, steps, self.max_iter)
         return {"steps": steps, **details}

@@ -84,7 +84,7 @@ class Multinomial(Aggregator):
         """The consensus, and the variance of every slot: how little lists say about it; 1/2 where none is fitted."""
         rankings = as_dataset(data).rankings
         out = np.zeros(rankings.n_slots)
-        details, gamma = self._scores_and_variances(self._heard(rankings), out)
+        details, gamma = self._scores_and_variances(self._drop_zero_weights(rankings), out)
         return Consensus(rankings, out, details), gamma
 
     def _scores_and_variances(self, rankings: Rankings, out: Floats) -> tuple[Mapping[str, NDArray[Any]], Floats]:
@@ -101,7 +101,7 @@ class Multinomial(Aggregator):
     def _fit(self, r: Rankings, out: Floats) -> tuple[Ints, Floats]:
         """Write the scores; gives the steps of each query and the variance of each slot."""
         theta = self._theta_of(r)[r.list_expert]
-        counts, weight = self._counts(r), self._list_weights(r)
+        counts, weight = self._counts(r), self.list_weights(r)
         groups = adherences(r, theta, weight * counts.total)
         steps = self._fit_scores(r, counts, groups, weight * theta, out)
         gamma = np.full(r.n_slots, 0.5)

@@ -54,7 +54,7 @@ class CrowdBT(Aggregator):
     reliability_: dict[str, float] = learned(ByName(Number(at_least=0, at_most=1)))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        crowd = Crowd(self._heard(data.rankings), self._list_weights(self._heard(data.rankings)))
+        crowd = Crowd(self._drop_zero_weights(data.rankings), self.list_weights(self._drop_zero_weights(data.rankings)))
         reliable, strengths = np.full(len(data.experts), float(self.trust)), np.zeros(data.rankings.n_slots)
         for _ in range(self.max_iter):
             _, honest = crowd.climb(reliable, strengths, float(self.prior), 1)
@@ -67,7 +67,7 @@ class CrowdBT(Aggregator):
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         reliable = np.array([self.reliability_.get(name, float(self.trust)) for name in rankings.experts])
-        crowd = Crowd(rankings, self._list_weights(rankings))
+        crowd = Crowd(rankings, self.list_weights(rankings))
         steps, _ = crowd.climb(reliable, out, float(self.prior), self.max_iter)
         warn_of_queries(self.name, steps, self.max_iter)
         return {"steps": steps}

@@ -45,7 +45,7 @@ class MPM(Multinomial):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.experts_, self.theta_ = [], np.empty(0)
         if self.theta == "learned":
-            r = self._heard(data.rankings)
+            r = self._drop_zero_weights(data.rankings)
             self.experts_, self.theta_ = list(r.experts), self._learned_theta(r)
 
     def _learned_theta(self, r: Rankings) -> Floats:
@@ -73,7 +73,7 @@ class Profile:
     def __init__(self, model: MPM, rankings: Rankings) -> None:
         self.model, self.rankings = model, rankings
         self.counts: Counts = model._counts(rankings)
-        self.weight = model._list_weights(rankings)
+        self.weight = model.list_weights(rankings)
         self.scores = np.zeros(rankings.n_slots)
         by_list = self.weight * self.counts.total
         by_query = np.bincount(rankings.list_query, by_list, minlength=len(rankings))

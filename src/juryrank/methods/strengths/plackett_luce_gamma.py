@@ -14,7 +14,7 @@ from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.links import LISTWISE
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.strengths import list_information, list_strengths
-from juryrank.methods.base import check_matrix_size
+from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.strengths._base import Lists, Strength, logistic, tol_param, with_tail
 from juryrank.params import param
 
@@ -48,9 +48,9 @@ class PlackettLuceGamma(Strength):
     def posterior(self, data: Dataset | Rankings) -> tuple[Floats, Floats]:
         """For each slot, the mean share of the worth of its query, and the standard deviation of that share."""
         self._check()
-        r = self._heard(as_dataset(data).rankings)
+        r = self._drop_zero_weights(as_dataset(data).rankings)
         check_matrix_size(self.name, r, "plackett-luce")
-        lists = with_tail(r, self._list_weights(r), self.missing)
+        lists = with_tail(r, self.list_weights(r), self.missing)
         log_worth = self._log_worth(lists, np.zeros(len(r), np.int64))
         mean, spread = np.zeros(r.n_slots), np.zeros(r.n_slots)
         for q in range(len(r)):
