@@ -32,7 +32,7 @@ def test_the_short_way_gives_what_a_dataset_gives(many, lists, name, ranks, weig
     if weights is not None:
         weights = {expert: w for expert, w in weights.items() if len(lists.get(expert, ()))}
     model = method(name, ranks=ranks, weights=weights)
-    short = add_points(lists, model, served(model), many=many)  # by arrays, or by a loop
+    short = add_points(lists, served(model), many=many)  # by arrays, or by a loop
     data = from_dicts({expert: {"q": listed} for expert, listed in lists.items()})
     long = model.fit_predict(data).to_dict().get("q", {})
     assert list(short.items()) == list(long.items()) == list(fuse(lists, model).items())

@@ -19,7 +19,7 @@ from juryrank.data.shapes import Key, Listed, as_listed, as_texts, elements_of, 
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError, unknown_names
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
-from juryrank.serving import BY_POSITION, Served, add_points, cleaned, served
+from juryrank.serving import Served, add_points, cleaned, served
 
 ONE = "one"  # the name of the only query
 
@@ -142,12 +142,12 @@ def _many_queries(lists: Mapping[str, Any]) -> bool:
 
 
 def _fuse_one(lists: Mapping[str, Any], model: Aggregator, of_model: Served, values: str, key: Key) -> dict[Any, float]:
-    by_position = values == "score" and of_model.by in BY_POSITION
-    if by_position and key is None and (fused := add_points(lists, model, of_model)) is not None:
+    by_position = values == "score" and of_model.points is not None and of_model.points.formula is not None
+    if by_position and key is None and (fused := add_points(lists, of_model)) is not None:
         return fused
     listed = {expert: as_listed(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()}
     if by_position:
-        fused = add_points(cleaned(listed), model, of_model, checked=True)
+        fused = add_points(cleaned(listed), of_model, checked=True)
         assert fused is not None
         return fused
     return _by_dataset({expert: {ONE: of} for expert, of in listed.items()}, model, values).get(ONE, {})
@@ -166,7 +166,7 @@ def _fuse_many(
             query: as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)
             for query, listed in unique_names(queries, f"expert {expert!r}: query").items()
         }
-    if model.ties_by_appearance and values == "score" and of_model.by in BY_POSITION:
+    if model.ties_by_appearance and values == "score" and of_model.points is not None:
         by_query = {query: {expert: of[query] for expert, of in runs.items() if query in of} for query in own}
         fused = {query: _fuse_one(given, model, of_model, values, None) for query, given in by_query.items()}
     else:

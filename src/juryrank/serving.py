@@ -19,10 +19,10 @@ from juryrank.data.rankings import Floats
 from juryrank.data.shapes import Listed, as_texts
 from juryrank.errors import DataWarning
 from juryrank.methods import Aggregator
+from juryrank.methods.points import PositionPoints
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
 
-BY_POSITION = (("rank",), ("place",))  # what points may depend on for the short way
 MANY = 400  # entries from which arrays are faster than dicts
 NO_CURVE: Curve = ([], np.empty(0))
 FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
@@ -39,7 +39,7 @@ class Ranked(NamedTuple):
 class Served(NamedTuple):
     """What one model needs again for every query."""
 
-    by: tuple[str, ...]  # what points depend on
+    points: PositionPoints | None
     curves: dict[str, Curve]  # by expert
     by_name: bool  # whether equal scores stand in the order of names; else in that of the given lists
     named: bool  # whether experts matter: the model has weights, or has learned from experts
@@ -56,20 +56,21 @@ def served(model: Aggregator) -> Served:
         names = tuple(name for name in state if not name.startswith("_") and name != "weights")
         weights = None if state.get("weights") is None else dict(state["weights"])  # the given one may be changed
         seen = model.experts_seen()
-        kept = Served(model.points_by, {}, not model.ties_by_appearance, bool(weights or seen), seen, set())
+        kept = Served(model.as_points(), {}, not model.ties_by_appearance, bool(weights or seen), seen, set())
         model._serving = (names, tuple(map(state.get, names)), weights, kept)  # type: ignore[attr-defined]
     return kept  # type: ignore[no-any-return]
 
 
 def add_points(
-    lists: Mapping[Any, Any], model: Aggregator, of_model: Served, *, checked: bool = False, many: int = MANY
+    lists: Mapping[Any, Any], of_model: Served, *, checked: bool = False, many: int = MANY
 ) -> dict[Any, float] | None:
     """The sums of points, best first; None where a list is not plain, so that its shape must be looked at first.
 
     From ``many`` entries on they are added up by arrays.
     """
-    by, curves, by_name, *_ = of_model
-    gained = _gained(lists, model, curves, by_name, by == ("place",))
+    formula, curves, by_name, *_ = of_model
+    assert formula is not None
+    gained = _gained(lists, formula, curves, by_name)
     if gained is None:
         return None
     items, points = gained
@@ -82,7 +83,7 @@ def add_points(
 
 
 def _gained(
-    lists: Mapping[Any, Any], model: Aggregator, curves: dict[str, Curve], by_name: bool, shared: bool
+    lists: Mapping[Any, Any], formula: PositionPoints, curves: dict[str, Curve], by_name: bool
 ) -> tuple[list[Sequence[Any]], list[Curve]] | None:
     """The items of each list and, at least, as many points."""
     all_items, all_points = [], []
@@ -91,19 +92,19 @@ def _gained(
             return None
         items, ranks = lists[expert], None
         if type(items) is not list:
-            items, ranks = _ranked(items, shared)
+            items, ranks = _ranked(items, formula.share_ties)
             if items is None:
                 return None
         points = curves.get(expert, NO_CURVE)
         if len(points[0]) < len(items):
-            points = curves[expert] = _curve(model, expert, np.arange(1.0, max(FIRST, 2 * len(items)) + 1))
+            points = curves[expert] = _curve(formula, expert, np.arange(1.0, max(FIRST, 2 * len(items)) + 1))
         all_items.append(items)
-        all_points.append(_curve(model, expert, np.array(ranks)) if ranks else points)
+        all_points.append(_curve(formula, expert, np.array(ranks)) if ranks else points)
     return all_items, all_points
 
 
-def _curve(model: Aggregator, expert: str, ranks: Floats) -> Curve:
-    points = model.points_of(expert, ranks)
+def _curve(formula: PositionPoints, expert: str, ranks: Floats) -> Curve:
+    points = formula.of(expert, ranks)
     return points.tolist(), points
 
 

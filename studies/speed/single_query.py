@@ -110,7 +110,9 @@ def against_loops(task: str, lists: Any, loops: dict[str, Loop], rounds: int, **
 def _against_points(task: str, lists: Lists, rounds: int) -> list[Row]:
     model = learned_model(list(lists))
     reach = np.arange(1.0, max(map(len, lists.values())) + 1)
-    points = {expert: model.points_of(expert, reach).tolist() for expert in lists}
+    by_rank = model.as_points()
+    assert by_rank is not None
+    points = {expert: by_rank.of(expert, reach).tolist() for expert in lists}
     return against_loops(task, lists, {"plain loop": partial(loop_of_points, points=points)}, rounds, model=model)
 
 

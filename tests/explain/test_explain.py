@@ -37,7 +37,7 @@ def test_a_contribution_is_the_curve_at_the_rank(dataset):
     r, parts = dataset.rankings, contributions(model, dataset)
     owner = np.repeat(r.list_expert, r.list_size)
     for e in range(r.n_entries):
-        curve = model.points_of(r.experts[owner[e]], r.entry_rank[e : e + 1])[0]
+        curve = model.as_points().of(r.experts[owner[e]], r.entry_rank[e : e + 1])[0]
         assert parts[r.entry_slot[e], owner[e]] == pytest.approx(curve, abs=1e-12)
     assert np.count_nonzero(parts) <= r.n_entries
 
@@ -59,6 +59,23 @@ def test_weights_are_those_of_the_model(dataset):
     assert explain(method("rrf", weights={"e1": 2.0}).fit(dataset)).weights == {"e1": {"weight": 2.0}}
     fused = method("borda-fuse").fit(dataset)
     assert [w["weight"] for w in explain(fused).weights.values()] == fused.weights_.tolist()
+
+
+@pytest.mark.parametrize("name", ["jury", "crf", "lambdarank", "auto", "blend"])
+def test_an_expert_named_like_all_others_has_its_own_row(name):
+    queries = [f"q{n}" for n in range(6)]
+    runs = {"*": {key: ["a", "b", "c"] for key in queries}, "y": {key: ["c", "a", "b"] for key in queries}}
+    data = from_dicts(runs, labels={key: {"a": 2, "b": 1, "c": 0} for key in queries})
+    params = {"auto": {"among": "jury"}, "blend": {"epochs": 3}}.get(name, {})
+    found = explain(method(name, **params).fit(data))
+    assert list(found.weights) == ["*", "y", "**"]
+    assert found.weights["*"] != found.weights["**"]
+    assert "** stands for all other experts" in found.tables()[0].note
+
+
+def test_the_note_on_all_others_is_not_about_an_expert_of_that_name(dataset):
+    text = explain(method("rrf", weights={"*": 2.0}).fit(dataset)).tables()[0].note
+    assert "stands for all other experts" not in text
 
 
 def test_the_matrix_of_a_query_holds_ranks_labels_and_rrfs_order():

@@ -165,7 +165,7 @@ def test_a_table_is_as_deep_as_it_is_asked_to_be(tmp_path):
     assert content["other"] == [1 / (60 + rank) for rank in range(1, 5001)]
     long = from_dicts({"x": {"q": [f"i{n}" for n in range(4000)]}})
     assert_same_order(in_duckdb(export(model, "sql", depth=5000), entries_of(long)), model.predict(long))
-    with pytest.raises(DataError, match="over 10,000,000 points: less depth"):
+    with pytest.raises(DataError, match="over 10,000,000 points: reduce depth"):
         export(model, "json", depth=10_000_001)
 
 
@@ -199,7 +199,7 @@ def test_json_and_csv_hold_the_same_numbers_bit_for_bit():
     assert content["exact"] == "for whole ranks up to 5"
     ranks = np.arange(1.0, 6)
     for name in AWKWARD:
-        assert content["points"][name] == model.points_of(name, ranks).tolist()
+        assert content["points"][name] == model.as_points().of(name, ranks).tolist()
     u, v, m = model.stranger_
     assert content["other"] == pytest.approx(u * 60 / (60 + ranks) + v * 10 / (10 + ranks) + m)
     rows = list(csv.DictReader(io.StringIO(export(model, "csv", depth=5))))

@@ -33,9 +33,10 @@ def explain(
     """
     if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is explained; call fit(data) first")
+    others = model.others_key
     weights, summary = model.expert_weights(), getattr(model, "report", str)()
     if data is None:
-        return Explanation(model.name, model.params(), summary, weights)
+        return Explanation(model.name, model.params(), summary, weights, others)
     dataset = as_dataset(data)
     labelled = dataset.labels is not None or dataset.reference is not None or dataset.pairs is not None
     return Explanation(
@@ -43,6 +44,7 @@ def explain(
         model.params(),
         summary,
         weights,
+        others,
         single_experts=single_experts(dataset, metrics[0]) if labelled else None,
         leave_one_out=leave_one_out(model, dataset, metrics, refit=refit) if labelled else None,
         redundancy=redundancy(dataset.rankings),

@@ -30,7 +30,7 @@ class Explanation(Parts, Report):
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         """One table for each part that is present: weights, single experts, leave-one-out, agreement, query."""
-        tables = [weights_table(self.method, self.summary, self.weights)]
+        tables = [weights_table(self.method, self.summary, self.weights, self.others)]
         if self.single_experts is not None:
             tables.append(single_experts_table(self.single_experts, self.weights, bool(percent)))
         if self.leave_one_out is not None:

@@ -19,6 +19,7 @@ class Parts:
     params: dict[str, Any]
     summary: str  # the model's own report
     weights: dict[str, dict[str, float]]
+    others: str | None  # the key of all other experts in the weights
     single_experts: SingleExperts | None = None
     leave_one_out: LeaveOneOut | None = None
     redundancy: Redundancy | None = None

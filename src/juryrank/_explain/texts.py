@@ -24,7 +24,7 @@ def bar(value: float, largest: float) -> str:
     return (FULL if value > 0 else HOLLOW) * squares
 
 
-def weights_table(method: str, summary: str, weights: dict[str, dict[str, float]]) -> Table:
+def weights_table(method: str, summary: str, weights: dict[str, dict[str, float]], others: str | None = None) -> Table:
     """The weights of each expert, as numbers and as squares."""
     if not weights:
         note = summary or "All experts have the same weight."
@@ -37,8 +37,8 @@ def weights_table(method: str, summary: str, weights: dict[str, dict[str, float]
     ]
     columns = ["expert", *(cell for n in names for cell in (n, ""))]
     note = f"Squares: {FULL} positive, {HOLLOW} negative, in units of each column's largest."
-    if "*" in weights:
-        note += " * stands for all other experts."
+    if others is not None:
+        note += f" {others} stands for all other experts."
     return Table(
         f"{method}: weights of experts",
         columns,

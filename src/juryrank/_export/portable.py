@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
-from juryrank._export.table import OTHERS, PositionTable
+from juryrank._export.table import PositionTable
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.report import csv_text
 
 FORMAT = "juryrank-position-table"
+OTHERS = "*"  # the name of all other experts in CSV
 
 
 def to_json(table: PositionTable) -> str:

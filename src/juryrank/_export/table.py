@@ -14,9 +14,8 @@ from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.methods import Aggregator
 
-DEPTH = 1000  # ranks of a table unless told otherwise: as deep as TREC runs go
+DEPTH = 1000  # ranks of a table by default: as deep as TREC runs go
 MOST_POINTS = 10_000_000  # experts × ranks (or items) of a table: some 200 MB of text
-OTHERS = "*"  # under which a model tells what it holds of all other experts
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +40,15 @@ class PositionTable:
         r = rankings
         rank = np.minimum(r.entry_rank, self.depth).astype(np.int64) - 1
         row = np.repeat(r.places_in(self.experts)[r.list_expert], r.list_size)
-        points = np.vstack([self.points, self.other])[row, rank]  # -1, a stranger, is the last row
+        points = np.vstack([self.points, self.other])[row, rank]  # -1, an unknown expert, is the last row
         out = np.zeros(r.n_slots)
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, points, np.zeros(r.n_lists), r.list_weight, out)
         return out
 
 
 def has_table(model: Aggregator) -> bool:
-    """Whether the model is a sum over lists of points by position, given the sizes that ``model.points_by`` names."""
-    return bool(model.points_by)
+    """Whether the model is a sum over lists of points by position, for lists and queries of given sizes."""
+    return model.as_points() is not None
 
 
 def position_table(
@@ -62,44 +61,42 @@ def position_table(
     """
     if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is exported; call fit(data) first")
-    by = model.points_by
-    if not by:
+    position_points = model.as_points()
+    if position_points is None:
         raise DataError(
             f"{model.name} with these parameters is not a sum of points by position, so no table can stand for it; "
             "jury, ridge and rrf are"
         )
+    by = position_points.depends_on
+    _check_sizes(model.name, by, depth, items)
+    length = depth or min(DEPTH, items or DEPTH)
+    total = items if items is not None and "items" in by else length + 1
+    names = tuple(sorted((model.expert_weights().keys() - {model.others_key}) | set(experts), key=natural_key))
+    if (len(names) + 1) * total > MOST_POINTS:
+        raise DataError(
+            f"a table of {len(names)} experts × {total:,} ranks has over {MOST_POINTS:,} points: reduce depth"
+        )
+    points = _points_by_trial(model, (*names, _unknown_name(names)), length, total)
+    return PositionTable(model.name, names, points[:-1], points[-1], _validity(by, length, items))
+
+
+def _check_sizes(name: str, by: tuple[str, ...], depth: int | None, items: int | None) -> None:
     if "length" in by and depth is None:
-        raise DataError(f"points of {model.name} depend on the length of a list: give depth, the items of every list")
+        raise DataError(f"points of {name} depend on the length of a list: give depth, the items of every list")
     if "items" in by and items is None:
-        raise DataError(f"points of {model.name} depend on the items of a query: give items, their number")
+        raise DataError(f"points of {name} depend on the items of a query: give items, their number")
     if (items is not None and items < 1) or (depth is not None and depth < 1):
         raise DataError(f"depth and items must be 1 or more, got {depth} and {items}")
     if items is not None and depth is not None and items < depth:
         raise DataError(f"a list of {depth} items does not fit in a query of {items}")
-    length = depth or min(DEPTH, items or DEPTH)
-    total = items if items is not None and "items" in by else length + 1
-    names = tuple(sorted(_known(model) | set(experts), key=natural_key))
-    if (len(names) + 1) * total > MOST_POINTS:
-        raise DataError(
-            f"a table of {len(names)} experts × {total:,} ranks has over {MOST_POINTS:,} points: less depth"
-        )
-    points = _tried_out(model, (*names, _stranger(names)), length, total)
-    return PositionTable(model.name, names, points[:-1], points[-1], _holds(by, length, items))
 
 
-def _known(model: Aggregator) -> set[str]:
-    """The experts of whom the model holds something of their own; one of them may have the name of all others."""
-    named = set(model.expert_weights())
-    own = model.experts_seen() | set(getattr(model, "weights", None) or ())
-    return named if OTHERS in own else named - {OTHERS}
-
-
-def _stranger(names: Sequence[str]) -> str:
+def _unknown_name(names: Sequence[str]) -> str:
     """A name that is none of these."""
     return "\0" * (1 + max((len(name) for name in names if not name.strip("\0")), default=0))
 
 
-def _tried_out(model: Aggregator, names: tuple[str, ...], length: int, items: int) -> Floats:
+def _points_by_trial(model: Aggregator, names: tuple[str, ...], length: int, items: int) -> Floats:
     """The scores that the model gives where each expert is alone in a query, less those of items it leaves out."""
     n = len(names)
     rankings = Rankings(
@@ -120,8 +117,8 @@ def _tried_out(model: Aggregator, names: tuple[str, ...], length: int, items: in
     return points
 
 
-def _holds(by: tuple[str, ...], length: int, items: int | None) -> str:
+def _validity(by: tuple[str, ...], length: int, items: int | None) -> str:
     if by == ("rank",):
         return f"for whole ranks up to {length}"
-    told = f"for lists of {length} items" if "length" in by else f"for lists of up to {length} items"
-    return told + (f" in queries of {items}" if "items" in by else "") + ", ranked 1, 2, 3, … without ties"
+    text = f"for lists of {length} items" if "length" in by else f"for lists of up to {length} items"
+    return text + (f" in queries of {items}" if "items" in by else "") + ", ranked 1, 2, 3, … without ties"

@@ -19,6 +19,7 @@ from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterErr
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores
 from juryrank.methods.learned_fields import Sizes, declared, first_learned_fault
+from juryrank.methods.points import PositionPoints
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
 MISSING_POLICIES = {
@@ -45,6 +46,14 @@ def missing_param(default: str, *allowed: str) -> Any:
 def named_weights(experts: Iterable[str], values: Iterable[float], word: str = "weight") -> dict[str, dict[str, float]]:
     """One number per expert, in the form of ``Aggregator.expert_weights``."""
     return {str(name): {word: float(value)} for name, value in zip(experts, values, strict=True)}
+
+
+def others_key(experts: Collection[str]) -> str:
+    """The key of all other experts beside these: ``*``, or more stars where an expert has that name."""
+    key = "*"
+    while key in experts:
+        key += "*"
+    return key
 
 
 @dataclass(kw_only=True)
@@ -150,25 +159,17 @@ class Aggregator(ABC):
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
         raise NotImplementedError(f"{self.name} scores nothing")
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        """What the points that a list gives to an item depend on, where scores are sums of such points; else nothing.
-
-        Of ``rank`` (as given), ``place`` (a rank without gaps), ``length`` (of the list), ``items`` (of the query).
-        """
-        return ()
+    def as_points(self) -> PositionPoints | None:
+        """The points of each position, where the score of an item is their sum over the lists; else None."""
+        return None
 
     @property
     def ties_by_appearance(self) -> bool:
-        """Whether ``fuse`` has equal scores in the order in which the given lists have the items, not by name."""
+        """Whether ``fuse`` leaves equal scores in the order in which the lists have the items, not in that of names."""
         return False
 
-    def points_of(self, expert: str, rank: Floats) -> Floats:
-        """Where nothing but rank or place matters: what an item gains by these ranks in a list of this expert."""
-        raise NotImplementedError(f"{self.name} gives no points by rank alone")
-
     def expert_weights(self) -> dict[str, dict[str, float]]:
-        """What the method holds of each expert, by name; ``*`` stands for all others. Empty where all are alike."""
+        """The weights of each expert, by name; those of all others under ``others_key``. Empty where all are alike."""
         experts = vars(self).get("experts_", ())
         for word, field_name in (("weight", "weights_"), ("theta", "theta_")):
             values = vars(self).get(field_name, 0.0)
@@ -176,6 +177,11 @@ class Aggregator(ABC):
                 return named_weights(experts, values, word)
         weights = self._weights_by_name()
         return named_weights(weights, weights.values())
+
+    @property
+    def others_key(self) -> str | None:
+        """The key in ``expert_weights()`` of all experts without a key of their own; None where there is none."""
+        return None
 
     def learned(self) -> dict[str, Any]:
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""

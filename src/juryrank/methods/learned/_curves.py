@@ -12,8 +12,9 @@ import numpy as np
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ParameterError
-from juryrank.methods.base import Aggregator
+from juryrank.methods.base import Aggregator, others_key
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
+from juryrank.methods.points import PositionPoints
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 from juryrank.training.gains import truth_of
@@ -116,23 +117,26 @@ class Curves(Aggregator):
         variance = max(squares - total**2 / n, 0.0) / (n - 1) if n > 1 else np.nan
         return n, total / n, float(np.sqrt(variance / n))
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return ("rank",)
+    def as_points(self) -> PositionPoints:
+        """The curve of each expert at each rank."""
+        return PositionPoints(("rank",), self._points)
 
-    def points_of(self, expert: str, rank: Floats) -> Floats:
-        """What an item gains by standing at each of these ranks in a list of this expert."""
+    def _points(self, expert: str, ranks: Floats) -> Floats:
         curve = self.curves_[self.own_.index(expert)] if expert in self.own_ else self.stranger_
-        worth: Floats = (self._solver().curves(np.asarray(rank, np.float64)) * curve).sum(axis=1)  # as in _scores
-        return worth
+        points: Floats = (self._solver().curves(np.asarray(ranks, np.float64)) * curve).sum(axis=1)  # as in _scores
+        return points
 
     def experts_seen(self) -> frozenset[str]:
         """All experts of the lessons; none where everybody shares one curve."""
         return frozenset() if self.experts == "shared" else frozenset((*self.own_, *self.pooled_))
 
+    @property
+    def others_key(self) -> str:
+        return others_key((*self.own_, *self.pooled_))
+
     def expert_weights(self) -> dict[str, dict[str, float]]:
-        """The weights of each expert's curves; those of pooled and unknown experts under ``*``."""
-        rows = zip([*self.own_, "*"], np.vstack([self.curves_, self.stranger_]).tolist(), strict=True)
+        """The weights of each expert's curves; those of pooled and unknown experts under ``others_key``."""
+        rows = zip([*self.own_, self.others_key], np.vstack([self.curves_, self.stranger_]).tolist(), strict=True)
         return {name: dict(zip(self.curve_names, row, strict=True)) for name, row in rows}
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:

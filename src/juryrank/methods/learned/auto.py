@@ -13,6 +13,7 @@ from juryrank.methods.base import Aggregator
 from juryrank.methods.learned._curves import unjudged_param
 from juryrank.methods.learned._members import Member, fitted, kept, made, restored
 from juryrank.methods.learned_fields import ByName, ListOf, Number, learned
+from juryrank.methods.points import PositionPoints
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 from juryrank.training.gains import truth_of
@@ -76,17 +77,17 @@ class Auto(Aggregator):
         ]
         return "\n".join([head, *rows])
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return restored(self.chosen_).points_by if self.is_fitted else ()
-
-    def points_of(self, expert: str, rank: Floats) -> Floats:
+    def as_points(self) -> PositionPoints | None:
         """Those of the method that was chosen."""
-        return restored(self.chosen_).points_of(expert, rank)
+        return restored(self.chosen_).as_points() if self.is_fitted else None
 
     def experts_seen(self) -> frozenset[str]:
         """Those of the method that was chosen."""
         return restored(self.chosen_).experts_seen()
+
+    @property
+    def others_key(self) -> str | None:
+        return restored(self.chosen_).others_key
 
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """Those of the method that was chosen."""

@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Rankings
 from juryrank.kernels.ragged import parents
-from juryrank.methods.base import Aggregator
+from juryrank.methods.base import Aggregator, others_key
 from juryrank.methods.learned._curves import unjudged_param
 from juryrank.methods.learned._members import MemberList, fitted, kept, restored
 from juryrank.methods.learned_fields import learned
@@ -53,11 +53,16 @@ class Blend(Aggregator):
         """Those of all members."""
         return frozenset[str]().union(*(restored(state).experts_seen() for state in self.members_))
 
+    @property
+    def others_key(self) -> str:
+        return others_key(self.experts_seen())
+
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """Those of all members, each after its name."""
         out: dict[str, dict[str, float]] = {}
         for member in map(restored, self.members_):
-            for expert, weights in member.expert_weights().items():
+            for key, weights in member.expert_weights().items():
+                expert = self.others_key if key == member.others_key else key
                 out.setdefault(expert, {}).update({f"{member.name} {name}": w for name, w in weights.items()})
         return out
 

@@ -9,6 +9,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.methods.base import Aggregator
 from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.borda import Borda
 from juryrank.params import param
 from juryrank.training.expert_values import expert_values
@@ -49,9 +50,9 @@ class BordaFuse(Aggregator):
             raise DataError(f"{self.name}: no labelled query has a list, so there is nothing to learn")
         self.weights_ = np.array([max(0.0, values[name]) for name in self.experts_])
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return ("place", "items")
+    def as_points(self) -> PositionPoints:
+        """Those of the Borda count, times the weights of the experts."""
+        return PositionPoints(("place", "items"))
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         weighted_borda(rankings, self.experts_, self.weights_, out)

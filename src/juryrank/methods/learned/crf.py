@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
+from juryrank.methods.base import others_key
 from juryrank.methods.learned._trained import Trained
+from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 from juryrank.training.expected_metric import ExpectedMetric
 from juryrank.training.panel import Panel
@@ -42,14 +44,18 @@ class CRF(Trained):
     rate: float | None = param(None, "step size; by default 10000 for means and 2 for sums", above=0)
     epochs: int = param(300, "passes over the labelled queries", at_least=1)
 
+    def as_points(self) -> PositionPoints:
+        """Weighted counts of the items above and below; as means they depend on the size of the query."""
+        return PositionPoints(("place", "length", "items") if self.potentials == "mean" else ("place", "length"))
+
     @property
-    def points_by(self) -> tuple[str, ...]:
-        return ("place", "length", "items") if self.potentials == "mean" else ("place", "length")
+    def others_key(self) -> str:
+        return others_key(self.experts_)
 
     def expert_weights(self) -> dict[str, dict[str, float]]:
-        """By expert: alpha (missing), beta+ (preferred) and beta- (others preferred); ``*`` are all other experts."""
+        """By expert: alpha (missing), beta+ (preferred) and beta- (others preferred)."""
         triples = self.weights_.reshape(-1, 3) * (-1.0, 1.0, -1.0)  # a rank is what missing is not
-        rows = zip([*self.experts_, "*"], triples.tolist(), strict=True)
+        rows = zip([*self.experts_, self.others_key], triples.tolist(), strict=True)
         return {name: dict(zip(("alpha", "beta+", "beta-"), row, strict=True)) for name, row in rows}
 
     def _n_weights(self) -> int:

@@ -8,7 +8,9 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
+from juryrank.methods.base import others_key
 from juryrank.methods.learned._trained import Trained
+from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 from juryrank.training.lambdarank import LambdaRank as Net
 from juryrank.training.panel import Panel
@@ -42,21 +44,24 @@ class LambdaRank(Trained):
             np.stack([np.ones(r.n_entries), -np.log(r.entry_rank)], 1) * np.repeat(r.list_weight, r.list_size)[:, None]
         )
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return () if self.hidden else ("rank",)
+    def as_points(self) -> PositionPoints | None:
+        """a - b log(rank), where there is no hidden layer."""
+        return None if self.hidden else PositionPoints(("rank",), self._points)
 
-    def points_of(self, expert: str, rank: Floats) -> Floats:
-        """What an item gains by standing at each of these ranks in a list of this expert."""
+    def _points(self, expert: str, ranks: Floats) -> Floats:
         a, b = self._by_column()[self.experts_.index(expert) if expert in self.experts_ else -1]
-        worth: Floats = a - b * np.log(rank)
-        return worth
+        points: Floats = a - b * np.log(ranks)
+        return points
+
+    @property
+    def others_key(self) -> str | None:
+        return None if self.hidden else others_key(self.experts_)
 
     def expert_weights(self) -> dict[str, dict[str, float]]:
-        """The weights of each expert's values, where there is no hidden layer; of all others under ``*``."""
-        if self.hidden:
+        """The weights of each expert's values, where there is no hidden layer."""
+        if self.others_key is None:
             return {}
-        rows = zip([*self.experts_, "*"], self._by_column().tolist(), strict=True)
+        rows = zip([*self.experts_, self.others_key], self._by_column().tolist(), strict=True)
         return {name: dict(zip(self._value_names(), row, strict=True)) for name, row in rows}
 
     def _by_column(self) -> Floats:

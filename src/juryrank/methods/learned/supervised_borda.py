@@ -14,6 +14,7 @@ from juryrank.methods.base import Aggregator
 from juryrank.methods.chains._base import summed
 from juryrank.methods.learned.borda_fuse import weighted_borda
 from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 from juryrank.training.labelled import Labelled, labelled_or_error
 
@@ -59,9 +60,9 @@ class SupervisedBorda(Aggregator):
         if steps > self.max_iter:
             warn_not_converged(self.name, "the weights", self.max_iter)
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return ("place", "items")
+    def as_points(self) -> PositionPoints:
+        """Those of the Borda count, times the weights of the experts."""
+        return PositionPoints(("place", "items"))
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         weighted_borda(rankings, self.experts_, self.weights_, out)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.learned.lambdarank import LambdaRank
+from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 from juryrank.training.panel import Panel
 from juryrank.training.svd import svd_values
@@ -32,12 +33,10 @@ class SVDLambdaRank(LambdaRank):
     rate: float = param(0.003, "step size", above=0)
     rank: int = param(1, "singular vectors of each matrix", at_least=1)
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        apart = (
-            self.experts == "individual" and not self.hidden
-        )  # else lists are added up before their vectors are found
-        return ("place", "length") if apart else ()
+    def as_points(self) -> PositionPoints | None:
+        """Linear in the singular vectors of a list; where experts are pooled, these are of several lists together."""
+        individual = self.experts == "individual" and not self.hidden
+        return PositionPoints(("place", "length")) if individual else None
 
     def _value_names(self) -> tuple[str, ...]:
         return ("ranked", *(f"{side}{t}" for side in "uv" for t in range(1, self.rank + 1)))

@@ -13,6 +13,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_entries, add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 
 Number = TypeVar("Number", float, Floats)
@@ -34,20 +35,18 @@ class Positional(Aggregator):
     missing: str = missing_param("ignore", "ignore", "last", "mean")
     ranks: str = ranks_param()
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
+    def as_points(self) -> PositionPoints | None:
+        """Points by rank or place; where items that a list leaves out get points, also by the sizes."""
         if not self.additive:
-            return ()
+            return None
         if self.missing != "ignore":
-            return ("place", "length", "items")
-        return ("rank",) if self.ranks == "given" else ("place",)
+            return PositionPoints(("place", "length", "items"))
+        return PositionPoints(("rank",) if self.ranks == "given" else ("place",), self._weighted_points)
 
-    def points_of(self, expert: str, rank: Floats) -> Floats:
-        """The points of these ranks, weighted as a list of this expert is."""
-        weight = self._weights_by_name().get(expert, 1.0)
-        divide, multiply = self.weigh(weight, 1.0)
-        worth: Floats = multiply * self.points(rank / (divide or 1.0))
-        return worth
+    def _weighted_points(self, expert: str, ranks: Floats) -> Floats:
+        divide, multiply = self.weigh(self._weights_by_name().get(expert, 1.0), 1.0)
+        weighted: Floats = multiply * self.points(ranks / (divide or 1.0))
+        return weighted
 
     @abstractmethod
     def points(self, rank: Number) -> Number:

@@ -9,6 +9,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.points import PositionPoints
 
 
 @dataclass(kw_only=True)
@@ -29,11 +30,10 @@ class Borda(Aggregator):
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last", "mean")
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return {"ignore": ("place", "length"), "last": ("place", "items")}.get(
-            self.missing, ("place", "length", "items")
-        )
+    def as_points(self) -> PositionPoints:
+        """Points by place, and by the number of items that can be below."""
+        sizes = {"ignore": ("length",), "last": ("items",), "mean": ("length", "items")}
+        return PositionPoints(("place", *sizes[self.missing]))
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings

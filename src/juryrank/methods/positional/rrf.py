@@ -1,26 +1,69 @@
-"""Reciprocal rank fusion."""
+"""Reciprocal rank fusion, in the dialects of search systems."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_reciprocals
+from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional._base import Number, Positional
 from juryrank.params import param
 
-# What systems compute under the name RRF, with the version whose source or documentation says so.
+# What the weight of an expert does: what divides its ranks and what multiplies its points (numbers or arrays), from
+# its weight and the total weight of the lists of the query.
+Weighting = Callable[[Any, Any], tuple[Any, Any]]
+
+
+def multiply_points(weight: Any, total: Any) -> tuple[Any, Any]:
+    """w / (k + rank)."""
+    return 1.0, weight
+
+
+def multiply_by_share(weight: Any, total: Any) -> tuple[Any, Any]:
+    """(w / sum of weights) / (k + rank)."""
+    return 1.0, weight / total
+
+
+def divide_ranks(weight: Any, total: Any) -> tuple[Any, Any]:
+    """1 / (k + rank / w); nothing where w is 0."""
+    return weight, weight > 0
+
+
+def ignore_weights(weight: Any, total: Any) -> tuple[Any, Any]:
+    """1 / (k + rank), whatever the weight."""
+    return 1.0, weight * 0 + 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """What a system computes under the name RRF: 1 / (k + rank - 1 + first_rank), with ranks that start at 1."""
+
+    k: float = 60.0  # the constant, unless it is given
+    first_rank: int = 1  # of the best item, as the system counts
+    weighting: Weighting = multiply_points
+    times_k: bool = False  # whether points are multiplied by k
+    ties_by_appearance: bool = False  # whether it sorts documents as they come, so that ties stay in that order
+
+
+# With the version whose source or documentation says so.
 DIALECTS = {
-    "cormack": 60.0,  # Cormack et al. 2009: w / (k + rank)
-    "elasticsearch": 60.0,  # 9.2: w / (k + rank)
-    "opensearch": 60.0,  # 3.x: w / (k + rank)
-    "langchain": 60.0,  # langchain-classic 1.0.8, EnsembleRetriever: w / (k + rank)
-    "llamaindex": 60.0,  # llama-index-core 0.14.25, QueryFusionRetriever: 1 / (k + rank - 1), weights are ignored
-    "haystack": 61.0,  # haystack-ai 3.4.1, DocumentJoiner: k w / (k + rank - 1), weights sum to 1
-    "qdrant": 2.0,  # 1.17: 1 / (rank / w + k - 1)
+    # Cormack et al. 2009: w / (k + rank)
+    "cormack": Dialect(),
+    # 9.2: w / (k + rank)
+    "elasticsearch": Dialect(),
+    # 3.x: w / (k + rank)
+    "opensearch": Dialect(),
+    # langchain-classic 1.0.8, EnsembleRetriever: w / (k + rank)
+    "langchain": Dialect(ties_by_appearance=True),
+    # llama-index-core 0.14.25, QueryFusionRetriever: 1 / (k + rank - 1)
+    "llamaindex": Dialect(first_rank=0, weighting=ignore_weights, ties_by_appearance=True),
+    # haystack-ai 3.4.1, DocumentJoiner: k w / (k + rank - 1), weights sum to 1
+    "haystack": Dialect(k=61.0, first_rank=0, weighting=multiply_by_share, times_k=True, ties_by_appearance=True),
+    # 1.17: 1 / (rank / w + k - 1)
+    "qdrant": Dialect(k=2.0, first_rank=0, weighting=divide_ranks),
 }
-IN_MEMORY = ("langchain", "llamaindex", "haystack")  # sort the documents as they come, so ties stay in that order
-COUNTS_FROM_ZERO = ("llamaindex", "haystack", "qdrant")
 
 
 @dataclass(kw_only=True)
@@ -44,43 +87,43 @@ class RRF(Positional):
     k: float | None = param(None, "damps the top of each list; by default 60, or what the dialect uses", above=0)
     dialect: str = param("cormack", "the formula of a search system", choices=tuple(DIALECTS))
 
-    @property
-    def points_by(self) -> tuple[str, ...]:
-        return () if self.dialect == "haystack" else super().points_by  # there a list's points depend on other weights
+    def as_points(self) -> PositionPoints | None:
+        """Points by rank, unless those of a list depend on the weights of the others."""
+        return None if self._dialect.weighting is multiply_by_share else super().as_points()
 
     @property
     def ties_by_appearance(self) -> bool:
-        return self.dialect in IN_MEMORY
+        return self._dialect.ties_by_appearance
 
     def points(self, rank: Number) -> Number:
         """1 / (k + rank), with the k and the first rank of the dialect."""
-        k = self._k
-        if self.dialect in COUNTS_FROM_ZERO:
-            k -= 1.0
-        return (self._k if self.dialect == "haystack" else 1.0) / (k + rank)
+        return (self._k if self._dialect.times_k else 1.0) / (self._offset + rank)
 
     @property
     def weights_multiply(self) -> bool:
-        return self.dialect not in COUNTS_FROM_ZERO  # which have ways of their own with weights, too
+        return self._dialect.weighting is multiply_points
+
+    def weigh(self, weight: Any, total: Any) -> tuple[Any, Any]:
+        """Weights as the dialect understands them."""
+        return self._dialect.weighting(weight, total)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
-        usual = self.missing == "ignore" and self.ranks == "given" and self.weights_multiply
-        if usual and not self.weights and r.all_once:
-            add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, float(self._k), out)
+        plain = self.missing == "ignore" and self.ranks == "given" and not self._dialect.times_k
+        if plain and self.weights_multiply and not self.weights and r.all_once:
+            add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, float(self._offset), out)
         else:
             super()._scores(r, out)
 
-    def weigh(self, weight: Any, total: Any) -> tuple[Any, Any]:
-        """Weights as the dialect understands them: Qdrant divides ranks, Haystack makes them sum to 1."""
-        if self.dialect == "qdrant":
-            return weight, weight > 0
-        if self.dialect == "haystack":
-            return 1.0, weight / total
-        if self.dialect == "llamaindex":
-            return 1.0, weight * 0 + 1.0
-        return super().weigh(weight, total)
+    @property
+    def _dialect(self) -> Dialect:
+        return DIALECTS[self.dialect]
 
     @property
     def _k(self) -> float:
-        return DIALECTS[self.dialect] if self.k is None else self.k
+        return self._dialect.k if self.k is None else self.k
+
+    @property
+    def _offset(self) -> float:
+        """What is added to a rank that starts at 1."""
+        return self._k - (1.0 - self._dialect.first_rank)
