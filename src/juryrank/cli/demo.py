@@ -1,122 +1,182 @@
-"""``juryrank demo``: the main job on embedded data, with an honest verdict."""
+"""``juryrank demo``: search systems of TREC-COVID, combined without and with judgements, and what that gains."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.terminal import bars, console
+from juryrank.cli.terminal import console
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from juryrank.data import Consensus, Dataset, Fold
+    from juryrank.data import Consensus, Dataset
+    from juryrank.data.rankings import Floats
 
-Scores = dict[str, dict[str, float]]  # name -> metric -> mean
+FOLDER = files("juryrank") / "demo" / "trec-covid"
+METRIC, FOLDS, SEED = "nDCG@10", 5, 0
+BASELINE, LEARNED = "rrf", "jury"
+SHOWN = 5  # articles of one topic
+INTRODUCTION = (
+    "TREC-COVID round 1: 12 search systems ranked articles for 30 topics; NIST had the articles judged (0, 1 or 2). "
+    "This excerpt has the first 100 articles of each list and all judgements."
+)
+NEXT = """Next, with your own data (TREC runs and qrels, CSV, Parquet, …):
+  juryrank fuse a.run b.run -o fused.run            combine runs, no judgements
+  juryrank compare RUNS --labels QRELS --folds 5 --methods rrf,jury
+                                                    does learning pay here?
+  juryrank fit RUNS --labels QRELS -o model.json    learn whom to trust
+  juryrank methods                                  all methods"""
 
-METRICS = list(options.DEFAULT_METRICS)
-FOLDER = files("juryrank") / "demo"
-INTRODUCTION = "24 questions about cooking, 105 short texts; six experts rank texts for each question."
-CHOSEN = "q23"  # the consensus does well on it; the table over all questions says how far that goes
-CONSENSUS = ["rrf", "isr", "borda", "median-rank", "combsum", "combmnz", "condorcet", "copeland", "mc4", "kemeny"]
-LEARNED = "jury"
-NEXT = """Next:
-  juryrank methods                          every method, and juryrank methods rrf for one
-  juryrank fuse a.run b.run -o fused.run    your own runs (TREC format or tables)
-  juryrank compare DATA --labels QRELS      methods side by side on your own data
-  juryrank fit DATA --labels QRELS -o model.json    learn whom to trust"""
+
+@dataclass(frozen=True)
+class Measured:
+    """The values of one system or method, topic by topic; ``kind`` is "learned", "fused" or "system"."""
+
+    name: str
+    kind: str
+    values: Floats
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the 95 % interval of the mean over topics."""
+        from juryrank.evaluation.significance import half_width
+
+        return half_width(self.values)
 
 
 def run(
-    query: Annotated[str, typer.Option("--query", help="The question to show, q01 … q24.")] = CHOSEN,
+    query: Annotated[str, typer.Option("--query", help="The topic whose articles are shown, 1 … 30.")] = "1",
     quiet: options.Quiet = False,
 ) -> None:
-    """Combine the rankings of six experts on embedded data, with and without labels, and say how good that is."""
-    from juryrank.evaluation.compare import compare
-    from juryrank.evaluation.evaluate import evaluate
-    from juryrank.io import read
+    """Combine 12 search systems of TREC-COVID with and without judgements, and show what that gains."""
     from juryrank.methods import method
 
-    with as_file(FOLDER / "cooking.csv") as path:
-        data = read(path)
+    data = read_demo()
+    chosen = data[query]  # before the work: an unknown topic is an error
     out = console()
     out.print(INTRODUCTION + "\n", style="bold")
-    text = json.loads((FOLDER / "queries.json").read_text(encoding="utf-8"))
-    tops, fused = one_question(data[query], method("rrf").fit_predict(data)[query])
-    out.print(f"{query}: “{text[query]}”", tops, fused, "Label 2 answers it, 1 in part, 0 does not.\n", sep="\n")
-    with bars(quiet=quiet) as show:
-        found = compare(
-            [*CONSENSUS, LEARNED],
-            data,
-            METRICS,
-            folds=leave_one_out(data),
-            progress=lambda work: show(work, "comparing"),
-        )
-    methods = {
-        name: dict(zip(METRICS, means, strict=True))
-        for name, means in zip(found.names, found.means.tolist(), strict=True)
-    }
-    experts = evaluate(data, data, METRICS).means()
-    out.print(standings(experts, methods))
-    out.print(verdict(experts, methods) + "\n\n" + NEXT)
+    measured = measure(data)
+    out.print(standings(measured, points_for_first(data)))
+    out.print(gains(measured), explanation(measured) + "\n", sep="\n")
+    others = data[[n for n, topic in enumerate(data.queries) if topic != query]]
+    consensuses = {name: method(name).fit(others).predict(chosen) for name in (BASELINE, LEARNED)}
+    out.print(f"Topic {query}: the first {SHOWN} articles ({LEARNED} learned from the other {len(others)} topics)")
+    out.print(one_topic(chosen, consensuses), NEXT, sep="\n")
 
 
-def leave_one_out(data: Dataset) -> list[Fold]:
-    """One fold per question: learn from the others, test on it."""
-    from juryrank.data import Fold
+def read_demo() -> Dataset:
+    """The embedded excerpt of TREC-COVID round 1."""
+    from juryrank.io import read
 
-    every = range(len(data))
-    return [Fold(data.queries[q], tuple(i for i in every if i != q), (), (q,)) for q in every]
+    with as_file(FOLDER / "runs.parquet") as runs, as_file(FOLDER / "qrels.parquet") as qrels:
+        return read(runs, labels=qrels)
 
 
-def one_question(data: Dataset, consensus: Consensus) -> tuple[Table, Table]:
-    """The top of each expert's list for a question, and the consensus with its labels."""
+def measure(data: Dataset) -> list[Measured]:
+    """Every system, RRF and jury on the same topics, best first; jury is tested on topics it did not learn from."""
+    from juryrank.evaluation.compare import compare
+    from juryrank.evaluation.evaluate import evaluate
+
+    found = compare([BASELINE, LEARNED], data, METRIC, folds=FOLDS, seed=SEED)
+    rows = [
+        Measured(name, "learned" if name == LEARNED else "fused", values)
+        for name, (values,) in zip(found.names, found.values, strict=True)
+    ]
+    systems = evaluate(data, data, METRIC)
+    order = [systems.queries.index(topic) for topic in found.queries]
+    rows += [
+        Measured(name, "system", values[order]) for name, (values,) in zip(systems.names, systems.values, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.mean)
+
+
+def points_for_first(data: Dataset) -> dict[str, float]:
+    """What a jury of all topics gives an article for the first rank in the list of each system."""
+    from juryrank._fuse import fuse
+    from juryrank.methods import method
+
+    model = method(LEARNED).fit(data)
+    return {system: fuse({system: ["article"]}, model=model)["article"] for system in data.experts}
+
+
+def standings(measured: list[Measured], points: dict[str, float]) -> Table:
+    """Systems and methods in one table, best first."""
     from rich.table import Table
 
-    from juryrank.metrics.inputs import consensus_by_expert
-
-    (query,) = data.queries
-    tops = Table("expert", "1", "2", "3")
-    for expert, alone in consensus_by_expert(data.rankings).items():
-        tops.add_row(expert, *alone.top(3)[query])
-    r = data.rankings
-    labels = dict(zip(r.items[r.slot_item], data.slot_labels.tolist(), strict=True))
-    fused = Table("rank", "consensus (rrf)", "label")
-    for rank, item in enumerate(consensus.top(5)[query], 1):
-        fused.add_row(str(rank), item, f"{labels[item]:g}".replace("nan", "unjudged"))
-    return tops, fused
-
-
-def standings(experts: Scores, methods: Scores) -> Table:
-    """Experts and methods in one table, best first."""
-    from rich.table import Table
-
-    first = METRICS[0]
-    table = Table("", "", title="All 24 questions", title_justify="left")
-    for metric in METRICS:
-        table.add_column(metric, justify="right", no_wrap=True)
-    rows = [("expert", *row) for row in experts.items()]
-    rows += [("learned" if name == LEARNED else "consensus", name, scores) for name, scores in methods.items()]
-    for kind, name, scores in sorted(rows, key=lambda row: -row[2][first]):
-        style = "dim" if kind == "expert" else ""
-        table.add_row(kind, name, *(f"{scores[metric]:.4f}" for metric in METRICS), style=style)
+    table = Table("", "")
+    for column in (METRIC, "95 % interval", "points"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in measured:
+        low, high = row.mean - row.half_width, row.mean + row.half_width
+        given = f"{points[row.name]:+.2f}" if row.name in points else ""
+        style = "dim" if row.kind == "system" else ""
+        table.add_row(row.name, row.kind, f"{row.mean:.3f}", f"{low:.3f} – {high:.3f}", given, style=style)
     return table
 
 
-def verdict(experts: Scores, methods: Scores) -> str:
-    """What the numbers show, and what they do not."""
-    metric = METRICS[0]
-    learned, fixed = methods[LEARNED][metric], {name: methods[name][metric] for name in CONSENSUS}
-    best = max(experts, key=lambda name: experts[name][metric])
-    below = sum(value < learned for value in fixed.values())
-    return (
-        f"{LEARNED} ({learned:.4f}) learns whom to trust from the labels of the other questions, and is above {below} "
-        f"of the {len(fixed)} methods that use no labels (rrf: {fixed['rrf']:.4f}).\n"
-        f"The best single expert is {best} ({experts[best][metric]:.4f}); which one that is, is known only with "
-        "labels, and these were made for this demo by one judge.\n"
-        "24 questions are too few to tell methods apart: this is a demonstration, not a benchmark."
+def gains(measured: list[Measured]) -> Table:
+    """Paired differences on the same topics, with intervals and p-values."""
+    from rich.table import Table
+
+    from juryrank.evaluation.significance import half_width, randomisation, win_tie_loss
+
+    rows = {row.name: row for row in measured} | {"best system": best_system(measured)}
+    table = Table("")
+    for column in ("difference", "95 % interval", "p", "W/T/L"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one, other in ((LEARNED, BASELINE), (LEARNED, "best system"), (BASELINE, "best system")):
+        difference = rows[one].values - rows[other].values
+        mean, spread = float(difference.mean()), half_width(difference)
+        interval = f"{mean - spread:.3f} – {mean + spread:.3f}"
+        p = f"{randomisation(difference, seed=SEED):.3f}"
+        counts = "/".join(map(str, win_tie_loss(difference)))
+        table.add_row(f"{one} over {other}", f"{mean:+.3f}", interval, p, counts)
+    return table
+
+
+def best_system(measured: list[Measured]) -> Measured:
+    return next(row for row in measured if row.kind == "system")
+
+
+def explanation(measured: list[Measured]) -> str:
+    """How the numbers were measured."""
+    return "\n".join(
+        [
+            f"{BASELINE} uses no judgements. {LEARNED} learns from them, with {FOLDS}-fold cross-validation: each "
+            "topic is ranked by a model of 18 other topics.",
+            f"The best system, {best_system(measured).name}, is chosen by these judgements; without them nobody knows "
+            "which one it is.",
+            "W/T/L: topics won, tied, lost. p: two-sided randomisation test over topics, not corrected for the "
+            "three comparisons.",
+            f"points: what {LEARNED} gives an article for rank 1 in the list of a system. They depend on what a system "
+            "adds to the others, not on its quality alone.",
+        ]
     )
+
+
+def one_topic(data: Dataset, consensuses: dict[str, Consensus]) -> Table:
+    """The first articles of one topic by each method, with their judgements."""
+    from rich.table import Table
+
+    (topic,) = data.queries
+    r = data.rankings
+    labels = dict(zip(r.items[r.slot_item], data.slot_labels.tolist(), strict=True))
+    table = Table("rank")
+    tops = []
+    for name, consensus in consensuses.items():
+        table.add_column(name)
+        table.add_column("judged")
+        tops.append(consensus.top(SHOWN)[topic])
+    for rank, row in enumerate(zip(*tops, strict=True), 1):
+        cells = [cell for item in row for cell in (item, f"{labels[item]:g}".replace("nan", "unjudged"))]
+        table.add_row(str(rank), *cells)
+    return table
