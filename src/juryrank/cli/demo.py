@@ -83,8 +83,7 @@ def read_demo() -> Dataset:
 
 def measure(data: Dataset) -> list[Measured]:
     """Every system, RRF and jury on the same topics, best first; jury is tested on topics it did not learn from."""
-    from juryrank.evaluation.compare import compare
-    from juryrank.evaluation.evaluate import evaluate
+    from juryrank.evaluation import compare, evaluate
 
     found = compare([BASELINE, LEARNED], data, METRIC, folds=FOLDS, seed=SEED)
     rows = [
