@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
-from juryrank.data.build import from_long
 from juryrank.data.dataset import Dataset
+from juryrank.data.long_table import from_long
 from juryrank.errors import MissingExtraError
 
 # The first example compiles kernels, so examples have no deadline; the same examples every time.

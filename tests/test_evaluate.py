@@ -159,7 +159,7 @@ def test_nothing_that_is_given_is_written_to():
 def test_scores_that_contradict_ranks_are_not_used():
     import polars as pl
 
-    from juryrank.data.build import from_long
+    from juryrank.data.long_table import from_long
 
     rows = {"query": ["q"] * 2, "item": ["a", "b"], "expert": ["e"] * 2, "rank": [1.0, 2.0], "score": [0.1, 0.9]}
     data = from_long(pl.DataFrame(rows))

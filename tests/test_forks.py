@@ -18,10 +18,8 @@ ACTIONS = """
 import multiprocessing, sys, warnings
 import numpy as np
 import juryrank
-from juryrank.data.build import from_array, from_dicts, from_orders
-from juryrank.explain import explain
-from juryrank.io.judgements import from_dict
-from juryrank.streaming import rank_files
+from juryrank import explain, from_array, from_dicts, from_orders, rank_files
+from juryrank.data.long_table import labels_from_dict
 
 demo, folder = sys.argv[1:]
 data = juryrank.read(demo)
@@ -51,7 +49,7 @@ actions = {
     "from orders": lambda: repr(from_orders([["a", "b"], ["b", ("a", "c")]])),
     "from an array": lambda: repr(from_array(np.array([[1.0, 2.0], [2.0, np.nan]]))),
     "from dicts": lambda: repr(from_dicts(many, labels={"q1": {"x": 1}})),
-    "labels": lambda: repr(from_dict({"q1": {"x": 1}, "q10": {"y": 0}})),
+    "labels": lambda: repr(labels_from_dict({"q1": {"x": 1}, "q10": {"y": 0}})),
     "explain": lambda: repr(explain(jury, data, "q23")),
     "save": lambda: juryrank.save(jury, f"{folder}/again.json"),
     "show": lambda: data._repr_html_(),

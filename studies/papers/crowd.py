@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import juryrank
 from juryrank.data import Consensus, Dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 from juryrank.evaluation.significance import randomisation
 from juryrank.progress import track
 from studies.papers.trials import Lead

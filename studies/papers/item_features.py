@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import juryrank
 from juryrank.data import Dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 from juryrank.kernels.ragged import parents
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ import polars as pl
 
 import juryrank
 from juryrank.data import Dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 from juryrank.kernels.ragged import parents
 from studies.speed.peers import Scores, load
 

@@ -12,7 +12,7 @@ import polars as pl
 
 import juryrank
 from juryrank.data import Dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 from studies.speed.clock import Timing, timed
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load

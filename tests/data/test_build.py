@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import random_dataset
-from juryrank.data.build import from_array, from_dicts, from_long, from_orders, natural
+from juryrank.data.build import from_array, from_dicts, from_orders
 from juryrank.data.entries import ranks_from_scores
+from juryrank.data.long_table import from_long
+from juryrank.data.names import natural
 from juryrank.errors import DataError, DataWarning
 from juryrank.methods import method
 

@@ -15,7 +15,7 @@ from everyday import labels, pairs, python_shapes, run_files, tables
 from everyday.cases import Case, outcome
 from juryrank import fuse
 from juryrank.data import Dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 from juryrank.errors import DataWarning, JuryrankError
 from juryrank.io import read
 from juryrank.kernels.ragged import parents

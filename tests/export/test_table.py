@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
 from juryrank._export import has_table, position_table
-from juryrank.data.build import from_long
 from juryrank.data.dataset import Dataset
+from juryrank.data.long_table import from_long
 from juryrank.errors import DataError, NotFittedError
 from juryrank.methods import METHODS, method
 

@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from juryrank.data import Dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=6)
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=6)

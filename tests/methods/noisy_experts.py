@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from conftest import random_dataset
-from juryrank.data.build import from_long
+from juryrank.data.long_table import from_long
 from juryrank.methods.learned._chain import Problem
 from juryrank.training.labelled import labelled
 

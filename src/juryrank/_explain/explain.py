@@ -38,7 +38,7 @@ def explain(
     if data is None:
         return Explanation(model.name, model.params(), summary, weights, others)
     dataset = as_dataset(data)
-    labelled = dataset.labels is not None or dataset.reference is not None or dataset.pairs is not None
+    labelled = dataset.has_truth
     return Explanation(
         model.name,
         model.params(),

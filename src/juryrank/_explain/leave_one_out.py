@@ -41,7 +41,7 @@ def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, r
     The fitted model predicts again without the expert's lists. With ``refit`` the method is fitted again without them
     and evaluated on held-out queries (the folds of the data, or five folds).
     """
-    if data.labels is None and data.reference is None and data.pairs is None:
+    if not data.has_truth:
         raise DataError("leaving experts out needs labels, and the data has none; give labels=")
     values = _refitted if refit else _predicted
     whole = values(model, data, metrics)

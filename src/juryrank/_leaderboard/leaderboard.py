@@ -42,7 +42,7 @@ def leaderboard(
     ``by``), ``sandwich`` or ``fisher`` (normal intervals from the likelihood), or ``none``. ``elo`` turns log odds into
     points, 400 for odds of 10, 1000 in the middle. ``judges`` adds each expert's reliability where there are several.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> board = leaderboard(from_orders([["a", "b"], ["b", "a"], ["a", "c"], ["b", "c"]], weights=[30, 10, 20, 20]))
     >>> board.items.tolist(), [int(games) for games in board.games]
     (['a', 'b', 'c'], [60, 60, 40])

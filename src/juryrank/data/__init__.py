@@ -1,7 +1,8 @@
-"""What moves: Rankings in, Consensus out, Dataset around them."""
+"""Data: Rankings in, Consensus out; a Dataset is Rankings with labels, features and folds."""
 
+from juryrank.data.consensus import Consensus
 from juryrank.data.dataset import Dataset, Fold, Pairs, as_dataset
 from juryrank.data.labels import Labels
-from juryrank.data.rankings import Consensus, Rankings
+from juryrank.data.rankings import Rankings
 
 __all__ = ["Consensus", "Dataset", "Fold", "Labels", "Pairs", "Rankings", "as_dataset"]

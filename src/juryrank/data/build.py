@@ -1,8 +1,4 @@
-"""Names become integers here, and nowhere else.
-
-Queries and experts stand in the natural order of their names ("2" before "10"), items of a query in the order of
-their names unless the source has an order of its own: results do not depend on the order in which lists are given.
-"""
+"""A Dataset from Python's own shapes: dicts, lists in order, arrays of ranks."""
 
 from __future__ import annotations
 
@@ -13,178 +9,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from juryrank.data.arrays import Floats
 from juryrank.data.dataset import Dataset
-from juryrank.data.entries import (
-    best_of_duplicates,
-    codes,
-    floats,
-    lists_of,
-    rank_by_score,
-    ranks_from_scores,
-    slots_of,
-    sorted_order,
-)
-from juryrank.data.label_matching import check_match
-from juryrank.data.labels import Labels
-from juryrank.data.rankings import Floats, Ints, Names, Rankings
+from juryrank.data.entries import rank_by_score
+from juryrank.data.long_table import from_long, label_rows, without_missing_values, without_scores
 from juryrank.data.shapes import Key, Listed, as_listed, as_texts, elements_of, ids, is_number, unique_names
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.params import check_weights
 
-LARGEST_LABEL = 1e50  # sums and squares of labels are still numbers
-LARGEST_NUMBER = 10**18  # a name with more digits is text
 ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)
-
-
-def natural(names: pl.Series) -> pl.Series:
-    """Distinct names in natural order: whole numbers by value and first, then text by code point.
-
-    >>> natural(pl.Series(["10", "b", "2", "a"])).to_list()
-    ['2', '10', 'a', 'b']
-    """
-    names = names.unique().sort(multithreaded=False)  # as fast as with threads, which a forked process does not have
-    return names.gather(natural_order(names))
-
-
-def natural_order(names: pl.Series) -> Ints:
-    """Positions of distinct names, which stand in the order of their letters, in natural order."""
-    value = names.cast(pl.Int64, strict=False)
-    whole = value.cast(pl.String).eq_missing(names) & (value >= 0) & (value < LARGEST_NUMBER)
-    number = whole.to_numpy().astype(bool)
-    at = np.flatnonzero(number)
-    return np.concatenate([at[np.argsort(value.filter(whole).to_numpy())], np.flatnonzero(~number)])
-
-
-def from_long(
-    entries: pl.DataFrame,
-    *,
-    candidates: pl.DataFrame | None = None,
-    labels: pl.DataFrame | None = None,
-    keep_order: bool = False,
-    natural_items: bool = False,
-    source: str = "the data",
-) -> Dataset:
-    """A Dataset from one row per entry, with columns query, item, expert, and rank or score.
-
-    ``entries`` may also have ``weight`` (one per list) and ``list`` (tells apart several lists of one expert in one
-    query). ``candidates`` (query, item) get slots though nobody may rank them; with ``keep_order`` the slots of a
-    query stand in the order of ``candidates``, otherwise in the order of the letters of their names, or with
-    ``natural_items`` in natural order (9 before 10). ``labels`` has query, item, label. With a score and no rank, ranks
-    follow from scores, and equal scores share the smaller rank.
-    """
-    entries = without_missing_values(entries, source)
-    parts = [f for f in (entries, candidates, labels) if f is not None]
-    queries = natural(pl.concat([f["query"] for f in parts]))
-    items = pl.concat([f["item"] for f in parts])
-    items = natural(items) if natural_items else items.unique().sort(multithreaded=False)
-    rankings = _rankings(entries, candidates, queries, items, keep_order, source)
-    judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
-    if judged is not None:
-        check_match(judged, rankings)
-    return Dataset(rankings=rankings, labels=judged)
-
-
-def _rankings(
-    entries: pl.DataFrame,
-    candidates: pl.DataFrame | None,
-    queries: pl.Series,
-    items: pl.Series,
-    keep_order: bool,
-    source: str,
-) -> Rankings:
-    experts = natural(entries["expert"])
-    query, item = codes(entries["query"], queries), codes(entries["item"], items)
-    slot_ptr, slot_item, entry_slot = slots_of(query, item, candidates, queries, items, keep_order)
-    lists = lists_of(query, codes(entries["expert"], experts), entries, source)
-    rank, score = (floats(entries, name) for name in ("rank", "score"))
-    kept = best_of_duplicates(lists.code, entry_slot, rank, score, source)
-    if kept is not None:
-        entry_slot = entry_slot[kept]
-        lists = lists.keep(kept)
-        rank, score = (None if v is None else v[kept] for v in (rank, score))
-    if rank is None:
-        assert score is not None
-        rank = ranks_from_scores(lists.code, score)
-    elif score is not None:
-        score = scores_of_all(lists.code, score, source)
-    order = sorted_order(lists.code, rank, entry_slot)
-    return Rankings(
-        queries=tuple(queries.to_list()),
-        experts=tuple(experts.to_list()),
-        items=items.to_numpy().astype(object),
-        slot_ptr=slot_ptr,
-        slot_item=slot_item.astype(np.int32),
-        list_ptr=sizes_to_ptr(np.bincount(lists.query, minlength=len(queries))),
-        list_expert=lists.expert.astype(np.int32),
-        list_weight=lists.weight,
-        entry_ptr=sizes_to_ptr(np.bincount(lists.code, minlength=len(lists.query))),
-        entry_slot=entry_slot[order].astype(np.int32),
-        entry_rank=rank[order],
-        entry_score=None if score is None else score[order],
-    )
-
-
-def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
-    """Labels from one row per judgement with columns query, item, label; the larger of two labels wins."""
-    if frame["label"].null_count():
-        frame = frame.drop_nulls("label")
-    query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
-    item = codes(frame["item"], pl.Series(items, dtype=pl.String))
-    value = frame["label"].cast(pl.Float64).to_numpy()
-    _check_labels(frame, value, source)
-    order = np.lexsort((-value, item, query))
-    query, item, value = query[order], item[order], value[order]
-    again = np.zeros(len(value), bool)
-    again[1:] = (query[1:] == query[:-1]) & (item[1:] == item[:-1])
-    differing = int((again[1:] & (value[1:] != value[:-1])).sum())
-    if differing:
-        warnings.warn(
-            f"{source}: {differing} items have several labels; the highest is kept", DataWarning, stacklevel=2
-        )
-    query, item, value = query[~again], item[~again], value[~again]
-    return Labels(
-        queries=queries,
-        items=items,
-        label_ptr=sizes_to_ptr(np.bincount(query, minlength=len(queries))),
-        label_item=item.astype(np.int32),
-        label_value=value,
-    )
-
-
-def _check_labels(frame: pl.DataFrame, value: Floats, source: str) -> None:
-    if len(bad := np.flatnonzero(~(np.abs(value) <= LARGEST_LABEL))):
-        row = frame.row(int(bad[0]), named=True)
-        raise DataError(
-            f"{source}: labels must be numbers of at most {LARGEST_LABEL:g}, but item {row['item']!r} of query "
-            f"{row['query']!r} has {value[bad[0]]}; leave out the labels of items that are not judged"
-        )
-
-
-def scores_of_all(list_code: Ints, score: Floats, source: str) -> Floats | None:
-    """The scores beside ranks where all entries have one; else None, and the lists without are counted."""
-    if (known := np.isfinite(score)).all():
-        return score
-    lacking, n_lists = len(np.unique(list_code[~known])), len(np.unique(list_code))
-    if lacking < n_lists or known.any():
-        warnings.warn(_without_scores(source, lacking, n_lists), DataWarning, stacklevel=3)
-    return None
-
-
-def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
-    """The entries that have a finite rank or score; others are dropped, counted and warned of."""
-    value = "rank" if "rank" in entries.columns else "score"
-    if value not in entries.columns:
-        raise DataError(f"{source}: entries need a rank or a score; columns are {', '.join(entries.columns)}")
-    values = entries[value].cast(pl.Float64).to_numpy()
-    good = np.isfinite(values)
-    if value == "rank" and len(bad := np.flatnonzero(good & (values <= 0))):
-        first = entries["rank"][int(bad[0])]
-        raise DataError(f"{source}: ranks start at 1 (1 is best), got {first}; is it a score?")
-    if dropped := entries.height - int(good.sum()):
-        warnings.warn(f"{source}: {dropped} entries without a {value} are dropped", DataWarning, stacklevel=3)
-        return pl.DataFrame([column.filter(pl.Series(good)) for column in entries])
-    return entries
 
 
 def from_dicts(
@@ -215,7 +49,7 @@ def from_dicts(
             raise DataError(f"expert {expert!r}: {{query: list}} is needed, got {type(queries).__name__}")
         for query, listed in unique_names(queries, f"expert {expert!r}: query").items():
             heads.append((expert, query, as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)))
-    return from_heads(heads, values, None if labels is None else _label_frame(labels))
+    return from_heads(heads, values, None if labels is None else label_rows(labels))
 
 
 def warn_of_lists_without_scores(lists: Sequence[Listed]) -> None:
@@ -223,11 +57,7 @@ def warn_of_lists_without_scores(lists: Sequence[Listed]) -> None:
     filled = [listed for listed in lists if listed.items]
     lacking = sum(listed.numbers is None for listed in filled)
     if 0 < lacking < len(filled):
-        warnings.warn(_without_scores("the data", lacking, len(filled)), DataWarning, stacklevel=5)
-
-
-def _without_scores(source: str, lacking: int, n_lists: int) -> str:
-    return f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
+        warnings.warn(without_scores("the data", lacking, len(filled)), DataWarning, stacklevel=5)
 
 
 def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.DataFrame | None = None) -> Dataset:
@@ -257,18 +87,6 @@ def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.Dat
         rank = entries["score"].zip_with(entries["ranked"], by_score)
         entries = pl.DataFrame({**{name: entries[name] for name in ("expert", "query", "item")}, "rank": rank})
     return from_long(entries, labels=labels, natural_items=True)
-
-
-def _label_frame(labels: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
-    judged = pl.Series([str(query) for query in labels], dtype=pl.String)
-    query = np.repeat(np.arange(len(labels)), np.array([len(of) for of in labels.values()], np.int64))
-    return pl.DataFrame(
-        {
-            "query": judged.gather(query),
-            "item": pl.Series([str(item) for of in labels.values() for item in of], dtype=pl.String),
-            "label": pl.Series([float(value) for of in labels.values() for value in of.values()], dtype=pl.Float64),
-        }
-    )
 
 
 def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | None = None) -> Dataset:

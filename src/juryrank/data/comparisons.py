@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -11,10 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from juryrank.data.build import ONE_QUERY, natural
+from juryrank.data.arrays import Codes, Floats, Names
+from juryrank.data.build import ONE_QUERY
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import codes, distinct
-from juryrank.data.rankings import Codes, Floats, Names, Rankings
+from juryrank.data.names import natural
+from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.distinct import number_keys
 
@@ -71,8 +72,7 @@ def _shared(better: Column, worse: Column) -> tuple[Names, Codes] | None:
     if not (isinstance(better, list) and isinstance(worse, list)):
         return None
     texts = np.fromiter(chain(better, worse), object, len(better) + len(worse))
-    # An array of objects is an array of addresses; asking each object for its id takes four times as long.
-    address = np.ctypeslib.as_array((ctypes.c_ssize_t * len(texts)).from_address(texts.ctypes.data))
+    address = np.frombuffer(texts, np.intp)  # of each object; ``map(id, …)`` takes four times as long
     first, number = np.empty(SHARED, np.int64), np.empty(len(texts), np.int32)
     found = number_keys(address, np.full(2 * SHARED, -1, np.int32), first, number)
     distinct = texts[first[:found]].tolist() if found >= 0 else [None]

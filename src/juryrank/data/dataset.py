@@ -8,9 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from juryrank.data.arrays import Codes, Floats, Ints, freeze
+from juryrank.data.by_query import ByQuery
 from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
-from juryrank.data.rankings import ByQuery, Codes, Floats, Ints, Rankings, freeze
+from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
@@ -82,6 +84,11 @@ class Dataset(ByQuery):
     def experts(self) -> tuple[str, ...]:
         return self.rankings.experts
 
+    @property
+    def has_truth(self) -> bool:
+        """Whether there are labels, a reference ranking or preference pairs to learn from and to measure by."""
+        return self.labels is not None or self.reference is not None or self.pairs is not None
+
     @cached_property
     def slot_labels(self) -> Floats:
         """The label of each slot; NaN where it is not judged."""
@@ -106,9 +113,13 @@ class Dataset(ByQuery):
         return f"Dataset({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from juryrank.data.notebook import dataset_html
+        from juryrank.report import Table, notebook_html
 
-        return dataset_html(self)
+        r = self.rankings
+        lists = np.bincount(r.list_expert, minlength=len(r.experts))
+        entries = np.bincount(r.list_expert, r.list_size, minlength=len(r.experts)).astype(int)
+        rows = [[name, f"{lists[k]:,}", f"{entries[k]:,}"] for k, name in enumerate(r.experts)]
+        return notebook_html([Table("", ["expert", "lists", "entries"], rows, note=repr(self))])
 
     def with_labels(self, other: Labels | Dataset) -> Dataset:
         """The same data with the labels of another, joined by the names of queries and items.

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, DataWarning
 from juryrank.forks import threads_left_behind
 from juryrank.kernels.ragged import sizes_to_ptr

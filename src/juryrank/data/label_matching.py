@@ -17,8 +17,9 @@ from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import children, parents
 
 if TYPE_CHECKING:
+    from juryrank.data.arrays import Ints
     from juryrank.data.labels import Labels
-    from juryrank.data.rankings import Ints, Rankings
+    from juryrank.data.rankings import Rankings
 
 SAMPLES = 20  # names of the shorter side that are searched for a prefix or suffix
 SEARCHED = 20_000  # names that they are searched in

@@ -7,7 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from juryrank.data.rankings import ByQuery, Codes, Floats, Ints, Names, Rankings, freeze
+from juryrank.data.arrays import Codes, Floats, Ints, Names, freeze
+from juryrank.data.by_query import ByQuery
+from juryrank.data.rankings import Rankings
 from juryrank.kernels.ragged import children, descending, sizes_to_ptr
 from juryrank.kernels.slots import spread_labels
 

@@ -1,13 +1,26 @@
-"""The order of names, for single names in plain Python; ``build.natural`` is the same for a column."""
+"""Natural order: whole numbers by value and first, then text by code point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:  # names are sorted one by one where polars is not loaded
+    import polars as pl
+
+    from juryrank.data.arrays import Ints
+
+DIGITS = 18  # a name with more digits is text
 
 
 def is_whole_number(text: str) -> bool:
     """Whether a name is a whole number as Python writes it: 0, 7, 10, but not 007."""
-    return text.isascii() and text.isdigit() and len(text) <= 18 and (text[0] != "0" or text == "0")
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS and (text[0] != "0" or text == "0")
 
 
 def natural_key(name: object) -> tuple[bool, int, str]:
-    """Whole numbers by value and first, then text by code point.
+    """The key by which ``sorted`` has names in natural order.
 
     >>> sorted(["10", "b", "2", "a"], key=natural_key)
     ['2', '10', 'a', 'b']
@@ -15,3 +28,25 @@ def natural_key(name: object) -> tuple[bool, int, str]:
     text = str(name)
     number = is_whole_number(text)
     return (not number, int(text) if number else 0, text)
+
+
+def natural(names: pl.Series) -> pl.Series:
+    """The distinct names of a column in natural order.
+
+    >>> import polars as pl
+    >>> natural(pl.Series(["10", "b", "2", "a"])).to_list()
+    ['2', '10', 'a', 'b']
+    """
+    names = names.unique().sort(multithreaded=False)  # as fast as with threads, which a forked process does not have
+    return names.gather(natural_order(names))
+
+
+def natural_order(names: pl.Series) -> Ints:
+    """The positions of distinct names, which are sorted by code point, in natural order."""
+    import polars as pl
+
+    value = names.cast(pl.Int64, strict=False)
+    whole = value.cast(pl.String).eq_missing(names) & (value >= 0) & (value < 10**DIGITS)
+    number = whole.to_numpy().astype(bool)
+    at = np.flatnonzero(number)
+    return np.concatenate([at[np.argsort(value.filter(whole).to_numpy())], np.flatnonzero(~number)])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
+from juryrank.data.long_table import labels_from_dict
 from juryrank.errors import DataError, refuse_warnings
 from juryrank.forks import demand_threads
 from juryrank.io import judgements
@@ -123,7 +124,7 @@ def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
     if isinstance(labels, Labels | Dataset):
         return labels
     if isinstance(labels, Mapping):
-        return judgements.from_dict(labels)
+        return labels_from_dict(labels)
     if hasattr(labels, "__arrow_c_stream__"):
         return judgements.of_frame(frames.arrow(labels), columns).build()
     inputs = inputs_of(labels)

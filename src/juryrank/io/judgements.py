@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
-from juryrank.data import Labels
-from juryrank.data.build import labels_from_long, natural
 from juryrank.errors import DataError
 from juryrank.io.formats import format_of, letor, letor_features, name_of, ratings, recognised, table, trec_qrels
 from juryrank.io.rows import SLOT, Rows
@@ -18,7 +15,6 @@ from juryrank.io.tables.columns import Columns, Fail, roles, told
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
 
-TEXT = {"query": pl.String, "item": pl.String}
 BARE = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
 LABELLED = (trec_qrels, letor, letor_features)
 
@@ -64,14 +60,3 @@ def of_frame(
     chosen = Layout({word: found[word] for word in (*SLOT, "label") if word in found}, comma=comma)
     rows = table.named_rows(frame, chosen, fail or frames.failing_in(name))
     return Rows(name=name, labels=rows.select(*SLOT, "label").drop_nulls("label").unique())
-
-
-def from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:
-    """Labels from ``{query: {item: label}}``."""
-    try:
-        rows = [(str(q), str(item), float(value)) for q, judged in labels.items() for item, value in judged.items()]
-    except (AttributeError, TypeError, ValueError):
-        raise DataError("labels must be {query: {item: number}}, or something that read takes") from None
-    frame = pl.DataFrame(rows, schema={**TEXT, "label": pl.Float64}, orient="row")
-    items = frame["item"].unique().sort(multithreaded=False).to_numpy().astype(object)
-    return labels_from_long(frame, tuple(natural(frame["query"])), items, "labels")

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.build import from_long, natural
 from juryrank.data.entries import rank_by_score
+from juryrank.data.long_table import from_long
+from juryrank.data.names import natural
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, DataWarning
 from juryrank.io.dataset_frames import slot_frame

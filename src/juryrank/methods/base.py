@@ -83,7 +83,7 @@ class Aggregator(ABC):
         self._check()
         data = as_dataset(data)
         check_list_weights(data.rankings)
-        if self.supervised and data.labels is None and data.reference is None and data.pairs is None:
+        if self.supervised and not data.has_truth:
             raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a fitted model")
         if self.supervised and not data.rankings.n_lists:
             raise DataError(f"{self.name} learns whom to trust, but the data has no lists; read the runs, too")

@@ -22,9 +22,9 @@ def as_truth(labels: Judgements) -> Dataset | Labels:
     if isinstance(labels, Dataset | Labels):
         return labels
     if isinstance(labels, Mapping):
-        from juryrank.data.build import from_dicts
+        from juryrank.data.long_table import labels_from_dict
 
-        return from_dicts({}, labels=labels)
+        return labels_from_dict(labels)
     raise DataError(f"labels are a Dataset, Labels or {{query: {{item: label}}}}, got {type(labels).__name__}")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.data.build import natural_order
+from juryrank.data.names import natural_order
 from juryrank.data.rankings import Codes, Ints
 from juryrank.io import fast_trec
 from juryrank.io.by_query.opening import opened

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.data.build import natural
 from juryrank.data.entries import codes
+from juryrank.data.names import natural
 from juryrank.errors import DataError
 from juryrank.io.files import save
 from juryrank.io.formats import _svmlight as svmlight

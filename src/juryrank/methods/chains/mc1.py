@@ -16,7 +16,7 @@ class MC1(ListChain):
     All such entries, over all lists, are equally likely; tied entries count as level. With ``last`` the unranked items
     of a list are tied below it.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> MC1().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
     {'all': ['b', 'a', 'c']}
 

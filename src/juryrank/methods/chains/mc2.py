@@ -16,7 +16,7 @@ class MC2(ListChain):
     Lists are chosen by weight, items of the list evenly; tied items count as level. With ``last`` the unranked items
     of a list are tied below it.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> MC2().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
     {'all': ['b', 'a', 'c']}
 

@@ -17,7 +17,7 @@ class MC3(ListChain):
     Lists that have the item are chosen by weight, items of the list evenly; a tie is no reason to move. With ``last``
     the unranked items of a list are tied below it.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> MC3().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
     {'all': ['b', 'a', 'c']}
 

@@ -19,7 +19,7 @@ class MC4(MarkovChain):
     A list that ties two items, or has neither, says nothing about them. With ``last`` a list prefers what it ranks to
     what it leaves out.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> MC4().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
     {'all': ['b', 'a', 'c']}
 

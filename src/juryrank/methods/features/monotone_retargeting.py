@@ -58,7 +58,7 @@ class MonotoneRetargeting(Aggregator):
 
     >>> import numpy as np
     >>> from dataclasses import replace
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> data = from_orders([["a", "b", "c", "d"], ["b", "a", "d", "c"], ["d", "a", "b", "c"]])
     >>> data = replace(data, features=np.array([[4.0], [3.0], [1.0], [2.0]]))
     >>> MonotoneRetargeting(output="features").fit_predict(data).top()

@@ -32,7 +32,7 @@ class Retargeting(Aggregator):
 
     >>> import numpy as np
     >>> from dataclasses import replace
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> data = from_dicts({"any": {"q": ["a", "b", "c"]}}, labels={"q": {"a": 0, "b": 2, "c": 1}})
     >>> data = replace(data, features=np.array([[1.0], [9.0], [4.0]]))
     >>> Retargeting().fit_predict(data).top()

@@ -32,7 +32,7 @@ class Auto(Aggregator):
     queries; of equals, the first. RRF is always among them, so nothing is chosen that did worse. With one query to
     learn from it is RRF. ``report`` says what was chosen and by how much it beats RRF.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
     >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
     >>> Auto().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 0, "b": 0, "c": 1}))).chosen_["name"]

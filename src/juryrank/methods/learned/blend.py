@@ -28,7 +28,7 @@ class Blend(Aggregator):
     and ``crf``, which is trained for the metric. For a hundred labelled queries and more; with few, take jury.
     ``experts`` and ``threshold`` concern jury and crf. Validation queries choose crf's passes.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
     >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
     >>> model = Blend().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))

@@ -23,7 +23,7 @@ class BordaFuse(Aggregator):
     That is the mean of the target metric over the labelled queries for which the expert has a list. An expert that was
     not there in training weighs as the mean expert; unranked items get nothing from a list.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
     >>> model = BordaFuse().fit(from_dicts(lists, labels={"q": {"a": 1}}))
     >>> dict(zip(model.experts_, model.weights_.round(2).tolist()))

@@ -22,7 +22,7 @@ class Jury(Curves):
     not needed. ``partial_fit`` and ``merge`` are exact; ``report`` says what queries left out of training tell. With
     one or two labelled queries it can still lose to RRF.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
     >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
     >>> model = Jury().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))

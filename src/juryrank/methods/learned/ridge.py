@@ -17,7 +17,7 @@ class Ridge(Curves):
     that hold all weights to 0. For data with most items judged; with few labels, or runs over a large collection,
     ``jury`` is safer. Unseen experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` as in ``jury``.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
     >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
     >>> model = Ridge().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))

@@ -30,7 +30,7 @@ class SupervisedBorda(Aggregator):
     queries at once; places are shares of the query's items. The problem is convex and is solved to its optimum. An
     expert that was not there in training weighs as the mean expert.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
     >>> model = SupervisedBorda().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
     >>> dict(zip(model.experts_, model.weights_.round(2).tolist()))

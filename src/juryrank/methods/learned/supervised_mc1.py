@@ -14,7 +14,7 @@ class SupervisedMC1(SupervisedListChain):
     distribution itself, by implicit differentiation. Unranked items of a list are tied below it; an expert that was
     not there in training weighs as the mean expert.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
     >>> model = SupervisedMC1().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
     >>> dict(zip(model.experts_, model.weights_ > 0.5))

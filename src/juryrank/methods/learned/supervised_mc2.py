@@ -29,7 +29,7 @@ class SupervisedMC2(SupervisedListChain):
     by a bound and relaxes what is left, and both are loose, so that weights differ little. It takes at most ``queries``
     labelled queries and ``pairs`` of each, drawn with ``seed``, and says so.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
     >>> model = SupervisedMC2().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
     >>> dict(zip(model.experts_, model.weights_ > 0.5))

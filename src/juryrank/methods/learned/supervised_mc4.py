@@ -21,7 +21,7 @@ class SupervisedMC4(SupervisedChain):
     While it learns, a majority is a sigmoid of the share of the weights; when it ranks, it is a majority again.
     Unranked items of a list are tied below it; an expert that was not there in training weighs as the mean expert.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
     >>> model = SupervisedMC4().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
     >>> dict(zip(model.experts_, model.weights_ > 0.5))

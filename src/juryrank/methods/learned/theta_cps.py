@@ -30,7 +30,7 @@ class ThetaCPS(Coset):
     whatever the weights, teaches nothing. The likelihood is concave; ``prior`` pulls the weights towards 0. An expert
     that was not there weighs as the mean expert. The rest is as in ``cps``.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> runs = {"good": {"q": ["a", "b", "c"]}, "poor": {"q": ["c", "b", "a"]}}
     >>> model = ThetaCPS().fit(from_dicts(runs, labels={"q": {"a": 2, "b": 1, "c": 0}}))
     >>> bool(model.theta_[0] > 0), float(model.theta_[1])

@@ -42,7 +42,7 @@ class ThetaMPM(Multinomial):
     are last is ``learned``, too: what is better by nDCG@10 on the validation queries, or else on those learned from.
     The rest is as in ``mpm``.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> runs = {"good": {"q": ["a", "b", "c"]}, "poor": {"q": ["c", "b", "a"]}}
     >>> model = ThetaMPM().fit(from_dicts(runs, labels={"q": {"a": 2, "b": 1, "c": 0}}))
     >>> dict(zip(model.experts_, model.theta_.tolist()))

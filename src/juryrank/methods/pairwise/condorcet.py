@@ -18,7 +18,7 @@ class Condorcet(Aggregator):
     prefers it, so a Condorcet winner comes first and cycles are cut the same way every time. The score is the number
     of items left below; items level in wins and against each other share it.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Condorcet().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
     {'all': {'b': 2.0, 'a': 1.0, 'c': 0.0}}
 

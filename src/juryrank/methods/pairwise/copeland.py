@@ -19,7 +19,7 @@ class Copeland(Aggregator):
     A list that ranks neither item, or ties them, says nothing about the pair. Memory grows with the entries, time
     with the squares of the lengths of the lists.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Copeland().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
     {'all': {'b': 2.0, 'a': 0.0, 'c': -2.0}}
 

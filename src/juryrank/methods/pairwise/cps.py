@@ -23,7 +23,7 @@ class CPS(Coset):
     of the slots. With ``spearman`` the consensus is the order of mean places, with ``kendall`` the Borda winner among
     the items left, again and again.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> CPS().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
     {'all': ['b', 'a', 'c']}
 

@@ -30,7 +30,7 @@ class GeneralisedMallows(Aggregator):
     centre, the likeliest. With ``ignore`` a list is an order of its own items. Scores count the items left below.
     ``Consensus.details`` has the ``log_likelihood`` and the mean ``dispersion`` of the places; ``dispersions`` has all.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> consensus = GeneralisedMallows().fit_predict(from_orders([["a", "b", "c"], ["a", "c", "b"], ["a", "b", "c"]]))
     >>> consensus.top(), consensus.details["dispersion"].round(6).tolist()
     ({'all': ['a', 'b', 'c']}, [0.25])

@@ -28,7 +28,7 @@ class Kemeny(Aggregator):
     weight; a list that ties a pair or misses both items says nothing) and whether it is proven ``optimal``: that no
     order has fewer disagreements, up to the rounding of sums of weights (some 1e-14 of them).
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> consensus = Kemeny().fit_predict(from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
     >>> consensus.top(), consensus.details["objective"].tolist(), consensus.details["optimal"].tolist()
     ({'all': ['a', 'b', 'c']}, [3.0], [True])

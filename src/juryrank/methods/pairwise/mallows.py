@@ -31,7 +31,7 @@ class Mallows(Aggregator):
     Scores count the items left below. ``Consensus.details`` has ``dispersion`` and ``log_likelihood`` beside
     ``objective`` and ``optimal``.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> consensus = Mallows().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"]]))
     >>> consensus.top(), consensus.details["dispersion"].round(6).tolist()
     ({'all': ['a', 'b']}, [0.5])

@@ -20,7 +20,7 @@ class Outranking(Aggregator):
     ``discordance`` are against. Items are then taken out from the top: those that outrank most and are outranked
     least among the items left form the next class. With ``last`` the unranked items of a list are tied below it.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Outranking().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
     {'all': {'b': 0.0, 'a': -1.0, 'c': -2.0}}
 

@@ -19,7 +19,7 @@ class Borda(Aggregator):
     An unranked item gets nothing (``last``) or shares the points its list did not give (``mean``); with ``ignore``
     only the items of a list count as below each other.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Borda().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
     {'all': {'b': 5.0, 'a': 3.0, 'c': 0.0}}
 

@@ -11,7 +11,7 @@ class Dowdall(Positional):
 
     An item that a list leaves out gets nothing from it; tied items get the same points.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Dowdall().fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()
     {'all': {'b': 1.5, 'a': 1.0, 'c': 0.5}}
 

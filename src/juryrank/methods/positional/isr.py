@@ -14,7 +14,7 @@ class ISR(Positional):
     A list of weight w is w lists, in the number and in the sum. An item that a list leaves out gets nothing from it;
     tied items get the same points.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> ISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()
     {'all': {'b': 2.5, 'a': 1.0, 'c': 0.25}}
 

@@ -17,7 +17,7 @@ class LogISR(Positional):
     With ``sigma`` 0 an item of a single list scores 0. An item that a list leaves out gets nothing from it. A list of
     weight w is w lists, in the number and in the sum; a number below 1 counts as 1.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> LogISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).top()
     {'all': ['b', 'a', 'c']}
 

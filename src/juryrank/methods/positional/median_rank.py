@@ -19,7 +19,7 @@ class MedianRank(Aggregator):
 
     With ``ignore`` an item is judged by the lists that rank it alone, and an item nobody ranks comes last.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> MedianRank().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
     {'all': {'b': -1.0, 'a': -2.0, 'c': -3.0}}
 

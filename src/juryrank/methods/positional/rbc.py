@@ -12,7 +12,7 @@ class RBC(Positional):
 
     An item that a list leaves out gets nothing from it; tied items get the same points.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> RBC(phi=0.5).fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()
     {'all': {'b': 0.75, 'a': 0.5, 'c': 0.25}}
 

@@ -21,7 +21,7 @@ class RRA(Aggregator):
     A list of weight w is w lists: the last of its copies is the least likely, so j and n are sums of weights, which
     need not be whole numbers.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> RRA().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()
     {'all': ['b', 'a', 'c']}
 

@@ -74,7 +74,7 @@ class RRF(Positional):
     same points. ``dialect`` reproduces what a search system computes under the same name, with its own ``k`` and with
     what it makes of ``weights``: qdrant divides ranks by them, llamaindex ignores them.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> RRF().fit_predict(from_orders([["a", "b"], ["b", "c"]])).top()
     {'all': ['b', 'a', 'c']}
     >>> RRF(dialect="qdrant").fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()

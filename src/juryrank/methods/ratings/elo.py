@@ -19,7 +19,7 @@ class Elo(Online):
     list of more than two is one game: what an item won more than expected is averaged over its opponents. Lists are
     played in the order in which they are stored: queries and experts by name, the lists of one expert as in the file.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Elo(k=32).fit_predict(from_orders([["a", "b"], ["a", "c"]])).to_dict()
     {'all': {'a': 1031.2..., 'c': 984.7..., 'b': 984.0}}
 

@@ -15,7 +15,7 @@ class TrueSkill(Skill):
     order of the list; tied items performed alike (TrueSkill's draw margin is 0). Lists are played in the order in which
     they are stored: queries and experts by name, the lists of one expert as in the file.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> TrueSkill().fit_predict(from_orders([["a", "b"], ["a", "c"]])).top()
     {'all': ['a', 'c', 'b']}
 

@@ -18,7 +18,7 @@ class WengLin(Skill):
     (``bradley-terry``); OpenSkill's models of these names give the same numbers. Lists are played in the order in which
     they are stored: queries and experts by name, the lists of one expert as in the file.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> WengLin().fit_predict(from_orders([["a", "b"], ["a", "c"]])).top()
     {'all': ['a', 'c', 'b']}
 

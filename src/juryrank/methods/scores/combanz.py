@@ -17,7 +17,7 @@ class CombANZ(CombSUM):
 
     With ``ignore`` the mean over the lists that rank the item, with ``last`` over all lists.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
     >>> CombANZ().fit_predict(lists).to_dict()
     {'q': {'b': 0.75, 'a': 0.5, 'c': 0.0}}

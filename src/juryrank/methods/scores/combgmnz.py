@@ -15,7 +15,7 @@ class CombGMNZ(CombSUM):
 
     A list of weight w is w lists, in the sum and in the number.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
     >>> CombGMNZ().fit_predict(lists).to_dict()
     {'q': {'b': 6.0, 'a': 1.0, 'c': 0.0}}

@@ -13,7 +13,7 @@ from juryrank.methods.scores._base import Comb
 class CombMED(Comb):
     """CombMED: the weighted median of the normalised scores; half-way between two middle scores.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
     >>> CombMED().fit_predict(lists).to_dict()
     {'q': {'b': 0.75, 'a': 0.5, 'c': 0.0}}

@@ -13,7 +13,7 @@ from juryrank.methods.scores._base import Comb
 class CombMIN(Comb):
     """CombMIN: the lowest of the normalised scores.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
     >>> CombMIN().fit_predict(lists).to_dict()
     {'q': {'b': 0.5, 'a': 0.0, 'c': 0.0}}

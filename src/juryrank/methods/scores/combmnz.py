@@ -14,7 +14,7 @@ class CombMNZ(CombSUM):
 
     A list of weight w is w lists, in the sum and in the number; ranx's ``wmnz`` weighs the number alone.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
     >>> CombMNZ().fit_predict(lists).to_dict()
     {'q': {'b': 3.0, 'a': 1.0, 'c': 0.0}}

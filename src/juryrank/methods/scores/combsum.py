@@ -15,7 +15,7 @@ from juryrank.methods.scores._base import Comb
 class CombSUM(Comb):
     """CombSUM: the weighted sum of the normalised scores.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})
     >>> CombSUM().fit_predict(lists).to_dict()
     {'q': {'b': 1.5, 'a': 1.0, 'c': 0.0}}

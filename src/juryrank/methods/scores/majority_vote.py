@@ -19,7 +19,7 @@ class MajorityVote(Aggregator):
     for the upper half of their places. With ``ignore`` only those who judged the item count; an item that nobody judged
     gets 0.
 
-    >>> from juryrank.data.build import from_dicts
+    >>> from juryrank import from_dicts
     >>> judged = {"w1": {"q": {"a": 1, "b": 0}}, "w2": {"q": {"a": 1, "b": 1}}, "w3": {"q": {"b": 0}}}
     >>> MajorityVote().fit_predict(from_dicts(judged)).to_dict()
     {'q': {'a': 1.0, 'b': 0.33...}}

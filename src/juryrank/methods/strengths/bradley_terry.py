@@ -29,7 +29,7 @@ class BradleyTerry(PairwiseStrength):
     their own with one parameter per query: odds :math:`e^{d/2} : e^{-d/2} : \nu` (``davidson``), or a win where
     the lead is at least :math:`\log\theta` (``rao-kupper``); ``Consensus.details["tie"]`` has it.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> BradleyTerry().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"], ["b", "c"]])).top()
     {'all': ['a', 'b', 'c']}
 

@@ -33,7 +33,7 @@ class CrowdBT(Aggregator):
     and strengths together, in turns; ``predict`` fits the strengths of each query given η, and takes
     ``trust`` for experts it never met. A tie is half a comparison each way.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> data = from_orders([["a", "b", "c", "d"]] * 4 + [["d", "c", "b", "a"]])
     >>> model = CrowdBT().fit(data)
     >>> model.predict(data).top(), {k: round(v, 1) for k, v in model.reliability_.items()}

@@ -24,7 +24,7 @@ class HodgeRank(Strength):
     ``prior`` and :math:`\phi` by ``flow``. With ``last`` the items that a list leaves out stand one rank below it, and
     have its lowest score; two of them are not compared.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> HodgeRank().fit_predict(from_orders([["a", "b", "c"], ["b", "a"], ["a", "c"]])).top()
     {'all': ['a', 'b', 'c']}
 

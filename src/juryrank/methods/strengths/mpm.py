@@ -32,7 +32,7 @@ class MPM(Multinomial):
     query and the mean ``variance`` of its items. Adherences :math:`\theta_n` in [0, 1] are 1, or ``learned`` without
     labels in ``fit``, under equal variances and shared by all queries; an expert that was not there gets their mean.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> MPM().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "c"]])).top()
     {'all': ['a', 'b', 'c']}
 

@@ -29,7 +29,7 @@ class PlackettLuce(Strength):
     counts as g choices from the items left, or g - 1 at the bottom of the list, where the last is forced; on lists of
     two this is Bradley–Terry with half a win for a tie.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> PlackettLuce().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "b"]])).top()
     {'all': ['a', 'b', 'c']}
 

@@ -28,7 +28,7 @@ class PlackettLuceGamma(Strength):
     then its exact mean and spread. The scale of all worths together means nothing, so scores are centred in each query.
     ``posterior`` gives the mean share of each item in the worth of its query, and its standard deviation.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> data = from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "b"]])
     >>> PlackettLuceGamma().fit_predict(data).top()
     {'all': ['a', 'b', 'c']}

@@ -26,7 +26,7 @@ class RankCentrality(Strength):
     exp(strength). The score is log(M × mass): a group of items that is compared only within itself keeps the mass it
     starts with, a mean of 1 before the log.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> RankCentrality().fit_predict(from_orders([["a", "b", "c"], ["b", "a"], ["a", "c"]])).top()
     {'all': ['a', 'b', 'c']}
 

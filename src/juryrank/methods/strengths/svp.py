@@ -26,7 +26,7 @@ class SVP(Strength):
     by projection on rank 2, and scores by :math:`X e / M`. A pair that no list compares is 0 with weight ``unknown``:
     with 1 that is a singular value decomposition of Y, with less the matrix is completed there.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> SVP().fit_predict(from_orders([["a", "b", "c"], ["b", "a"], ["a", "c"]])).top()
     {'all': ['a', 'b', 'c']}
 

@@ -15,7 +15,7 @@ class Thurstone(PairwiseStrength):
     The maximum of the likelihood of all pairs that the lists compare, times a normal prior with precision ``prior``; a
     tie is half a win each. The difference of two items has variance 1.
 
-    >>> from juryrank.data.build import from_orders
+    >>> from juryrank import from_orders
     >>> Thurstone().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"], ["b", "c"]])).top()
     {'all': ['a', 'b', 'c']}
 

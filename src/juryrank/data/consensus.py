@@ -1,0 +1,109 @@
+"""Consensus: one ranking of the items of each query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data.arrays import Floats, Ints, freeze
+from juryrank.data.by_query import ByQuery
+from juryrank.data.rankings import Rankings
+from juryrank.errors import DataError
+from juryrank.kernels.ragged import children, descending, parents
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SHOWN_QUERIES, SHOWN_ITEMS = 3, 5  # in a notebook
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus(ByQuery):
+    """One score per slot, higher is better; equal scores stand in the order of the slots."""
+
+    rankings: Rankings
+    scores: Floats  # [n_slots]
+    details: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # [n_queries] each: what a method reports
+
+    def __post_init__(self) -> None:
+        if len(self.scores) != self.rankings.n_slots:
+            raise DataError(f"{len(self.scores)} scores for {self.rankings.n_slots} slots")
+        freeze(self)
+
+    @property
+    def queries(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.rankings.queries
+
+    def __repr__(self) -> str:
+        return f"Consensus({len(self)} queries, {len(self.scores)} slots)"
+
+    def _repr_html_(self) -> str:
+        from juryrank.report import Table, notebook_html
+
+        shown = self[:SHOWN_QUERIES]
+        rows = [
+            [query, str(rank), item, f"{score:.6g}"]
+            for query, items in shown.to_dict().items()
+            for rank, (item, score) in enumerate(list(items.items())[:SHOWN_ITEMS], 1)
+        ]
+        note = f"At most {SHOWN_ITEMS} items of {len(shown)} queries, of {self!r}."
+        return notebook_html([Table("", ["query", "rank", "item", "score"], rows, n_names=3, note=note)])
+
+    @cached_property
+    def order(self) -> Ints:
+        """Slots of each query from best to worst (``slot_ptr`` has the offsets)."""
+        out = np.empty(len(self.scores), np.int64)
+        descending(self.rankings.slot_ptr, self.scores, out)
+        return out
+
+    def take(self, chosen: Ints) -> Consensus:
+        """The chosen queries, in that order."""
+        scores = self.scores[children(self.rankings.slot_ptr, chosen)]
+        return Consensus(self.rankings.take(chosen), scores, {name: v[chosen] for name, v in self.details.items()})
+
+    def top(self, n: int = 10) -> dict[str, list[str]]:
+        """The names of the best ``n`` items of each query."""
+        return {query: list(scored)[:n] for query, scored in self.to_dict().items()}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """``{query: {item: score}}``, best first."""
+        r, order = self.rankings, self.order
+        names = r.items[r.slot_item[order]].tolist()
+        scores = self.scores[order].tolist()
+        ptr = r.slot_ptr.tolist()
+        return {
+            query: dict(zip(names[ptr[q] : ptr[q + 1]], scores[ptr[q] : ptr[q + 1]], strict=True))
+            for q, query in enumerate(r.queries)
+        }
+
+    def to_frame(self, top: int | None = None) -> pl.DataFrame:
+        """A polars frame with query, item, rank and score, best first; of each query all items, or ``top``."""
+        import polars as pl
+
+        r, order, query = self.rankings, self.order, parents(self.rankings.slot_ptr)
+        rank = np.arange(len(order)) - r.slot_ptr[query] + 1
+        if top is not None:
+            kept = rank <= top
+            order, query, rank = order[kept], query[kept], rank[kept]
+        queries = pl.Series(r.queries, dtype=pl.String)
+        return pl.DataFrame(
+            {
+                "query": queries.gather(query),
+                "item": r.names_of(r.slot_item[order]),
+                "rank": rank,
+                "score": self.scores[order],
+            }
+        )
+
+    def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
+        """The lines of a TREC run file; a DataError for a name with blanks, which a run cannot carry."""
+        import polars as pl
+
+        from juryrank.data.trec_lines import run_lines
+
+        return run_lines(self.to_frame(top).with_columns(expert=pl.lit(tag))).decode()

@@ -1,0 +1,199 @@
+"""A Dataset from tables with one row per entry: here names become integers.
+
+Queries and experts are sorted in the natural order of their names ("2" before "10"), the items of a query by name
+unless the source has an order of its own, so that results do not depend on the order in which lists are given.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from juryrank.data.arrays import Floats, Ints, Names
+from juryrank.data.dataset import Dataset
+from juryrank.data.entries import (
+    best_of_duplicates,
+    codes,
+    floats,
+    lists_of,
+    ranks_from_scores,
+    slots_of,
+    sorted_order,
+)
+from juryrank.data.label_matching import check_match
+from juryrank.data.labels import Labels
+from juryrank.data.names import natural
+from juryrank.data.rankings import Rankings
+from juryrank.errors import DataError, DataWarning
+from juryrank.kernels.ragged import sizes_to_ptr
+
+LARGEST_LABEL = 1e50  # sums and squares of labels stay finite
+
+
+def from_long(
+    entries: pl.DataFrame,
+    *,
+    candidates: pl.DataFrame | None = None,
+    labels: pl.DataFrame | None = None,
+    keep_order: bool = False,
+    natural_items: bool = False,
+    source: str = "the data",
+) -> Dataset:
+    """A Dataset from one row per entry, with columns query, item, expert, and rank or score.
+
+    ``entries`` may also have ``weight`` (one per list) and ``list`` (tells apart several lists of one expert in one
+    query). ``candidates`` (query, item) get slots though nobody may rank them; with ``keep_order`` the slots of a
+    query stand in the order of ``candidates``, otherwise in the order of the letters of their names, or with
+    ``natural_items`` in natural order (9 before 10). ``labels`` has query, item, label. With a score and no rank, ranks
+    follow from scores, and equal scores share the smaller rank.
+    """
+    entries = without_missing_values(entries, source)
+    parts = [f for f in (entries, candidates, labels) if f is not None]
+    queries = natural(pl.concat([f["query"] for f in parts]))
+    items = pl.concat([f["item"] for f in parts])
+    items = natural(items) if natural_items else items.unique().sort(multithreaded=False)
+    rankings = _rankings(entries, candidates, queries, items, keep_order, source)
+    judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
+    if judged is not None:
+        check_match(judged, rankings)
+    return Dataset(rankings=rankings, labels=judged)
+
+
+def _rankings(
+    entries: pl.DataFrame,
+    candidates: pl.DataFrame | None,
+    queries: pl.Series,
+    items: pl.Series,
+    keep_order: bool,
+    source: str,
+) -> Rankings:
+    experts = natural(entries["expert"])
+    query, item = codes(entries["query"], queries), codes(entries["item"], items)
+    slot_ptr, slot_item, entry_slot = slots_of(query, item, candidates, queries, items, keep_order)
+    lists = lists_of(query, codes(entries["expert"], experts), entries, source)
+    rank, score = (floats(entries, name) for name in ("rank", "score"))
+    kept = best_of_duplicates(lists.code, entry_slot, rank, score, source)
+    if kept is not None:
+        entry_slot = entry_slot[kept]
+        lists = lists.keep(kept)
+        rank, score = (None if v is None else v[kept] for v in (rank, score))
+    if rank is None:
+        assert score is not None
+        rank = ranks_from_scores(lists.code, score)
+    elif score is not None:
+        score = scores_of_all(lists.code, score, source)
+    order = sorted_order(lists.code, rank, entry_slot)
+    return Rankings(
+        queries=tuple(queries.to_list()),
+        experts=tuple(experts.to_list()),
+        items=items.to_numpy().astype(object),
+        slot_ptr=slot_ptr,
+        slot_item=slot_item.astype(np.int32),
+        list_ptr=sizes_to_ptr(np.bincount(lists.query, minlength=len(queries))),
+        list_expert=lists.expert.astype(np.int32),
+        list_weight=lists.weight,
+        entry_ptr=sizes_to_ptr(np.bincount(lists.code, minlength=len(lists.query))),
+        entry_slot=entry_slot[order].astype(np.int32),
+        entry_rank=rank[order],
+        entry_score=None if score is None else score[order],
+    )
+
+
+def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
+    """Labels from one row per judgement with columns query, item, label; the larger of two labels wins."""
+    if frame["label"].null_count():
+        frame = frame.drop_nulls("label")
+    query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
+    item = codes(frame["item"], pl.Series(items, dtype=pl.String))
+    value = frame["label"].cast(pl.Float64).to_numpy()
+    _check_labels(frame, value, source)
+    order = np.lexsort((-value, item, query))
+    query, item, value = query[order], item[order], value[order]
+    again = np.zeros(len(value), bool)
+    again[1:] = (query[1:] == query[:-1]) & (item[1:] == item[:-1])
+    differing = int((again[1:] & (value[1:] != value[:-1])).sum())
+    if differing:
+        warnings.warn(
+            f"{source}: {differing} items have several labels; the highest is kept", DataWarning, stacklevel=2
+        )
+    query, item, value = query[~again], item[~again], value[~again]
+    return Labels(
+        queries=queries,
+        items=items,
+        label_ptr=sizes_to_ptr(np.bincount(query, minlength=len(queries))),
+        label_item=item.astype(np.int32),
+        label_value=value,
+    )
+
+
+def _check_labels(frame: pl.DataFrame, value: Floats, source: str) -> None:
+    if len(bad := np.flatnonzero(~(np.abs(value) <= LARGEST_LABEL))):
+        row = frame.row(int(bad[0]), named=True)
+        raise DataError(
+            f"{source}: labels must be numbers of at most {LARGEST_LABEL:g}, but item {row['item']!r} of query "
+            f"{row['query']!r} has {value[bad[0]]}; leave out the labels of items that are not judged"
+        )
+
+
+def scores_of_all(list_code: Ints, score: Floats, source: str) -> Floats | None:
+    """The scores beside ranks where all entries have one; else None, and the lists without are counted."""
+    if (known := np.isfinite(score)).all():
+        return score
+    lacking, n_lists = len(np.unique(list_code[~known])), len(np.unique(list_code))
+    if lacking < n_lists or known.any():
+        warnings.warn(without_scores(source, lacking, n_lists), DataWarning, stacklevel=3)
+    return None
+
+
+def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The entries that have a finite rank or score; others are dropped, counted and warned of."""
+    value = "rank" if "rank" in entries.columns else "score"
+    if value not in entries.columns:
+        raise DataError(f"{source}: entries need a rank or a score; columns are {', '.join(entries.columns)}")
+    values = entries[value].cast(pl.Float64).to_numpy()
+    good = np.isfinite(values)
+    if value == "rank" and len(bad := np.flatnonzero(good & (values <= 0))):
+        first = entries["rank"][int(bad[0])]
+        raise DataError(f"{source}: ranks start at 1 (1 is best), got {first}; is it a score?")
+    if dropped := entries.height - int(good.sum()):
+        warnings.warn(f"{source}: {dropped} entries without a {value} are dropped", DataWarning, stacklevel=3)
+        return pl.DataFrame([column.filter(pl.Series(good)) for column in entries])
+    return entries
+
+
+def without_scores(source: str, lacking: int, n_lists: int) -> str:
+    """The warning about lists without scores beside lists with scores."""
+    return f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
+
+
+def label_rows(labels: Mapping[Any, Mapping[Any, float]]) -> pl.DataFrame:
+    """``{query: {item: label}}`` as one row per label."""
+    try:
+        sizes = np.array([len(judged) for judged in labels.values()], np.int64)
+        items = [str(item) for judged in labels.values() for item in judged]
+        values = [float(value) for judged in labels.values() for value in judged.values()]
+    except (AttributeError, TypeError, ValueError):
+        raise DataError("labels must be {query: {item: number}}, or something that read takes") from None
+    queries = pl.Series([str(query) for query in labels], dtype=pl.String)
+    return pl.DataFrame(
+        {
+            "query": queries.gather(np.repeat(np.arange(len(labels)), sizes)),
+            "item": pl.Series(items, dtype=pl.String),
+            "label": pl.Series(values, dtype=pl.Float64),
+        }
+    )
+
+
+def labels_from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:
+    """Labels from ``{query: {item: label}}``.
+
+    >>> labels_from_dict({"q1": {"a": 1, "b": 0}})
+    Labels(1 queries, 2 labels)
+    """
+    rows = label_rows(labels)
+    items = rows["item"].unique().sort(multithreaded=False).to_numpy().astype(object)
+    return labels_from_long(rows, tuple(natural(rows["query"])), items, "labels")
