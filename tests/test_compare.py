@@ -13,10 +13,12 @@ from conftest import random_dataset
 from juryrank.data import Dataset, Fold
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
-from juryrank.evaluation.compare import compare, prepare
-from juryrank.evaluation.evaluate import evaluate
-from juryrank.evaluation.folds import seeded_folds
+from juryrank.evaluation.compare import compare
+from juryrank.evaluation.evaluate import as_metrics, evaluate
+from juryrank.evaluation.experiment import Experiment
+from juryrank.evaluation.folds import seeded_folds, splits_of
 from juryrank.evaluation.method_specs import parse_method, split_methods
+from juryrank.evaluation.selection import select_methods
 from juryrank.evaluation.significance import half_width, holm, randomisation, randomisations, t_test, win_tie_loss
 from juryrank.evaluation.time_budget import estimate
 from juryrank.methods import METHODS, RRF, Aggregator, consensus_methods, method
@@ -150,7 +152,7 @@ def test_times_are_measured_for_every_method(data):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        ({"methods": [Popular()]}, DataError, "must be tested on other queries: give folds (folds=5 in Python"),
+        ({"methods": [Popular()]}, DataError, "must be evaluated on held-out queries: give folds (folds=5 in Python"),
         ({"methods": []}, ParameterError, "at least one method"),
         ({"methods": ["rrf", RRF(k=1)]}, ParameterError, "a label of its own, got 'rrf' twice"),
         ({"baseline": "borda"}, UnknownNameError, "no method in this comparison 'borda'"),
@@ -289,35 +291,42 @@ def test_a_budget_takes_the_quick_methods_and_names_the_others(data):
     assert {*found.names, *found.skipped} == set(consensus_methods())
     assert sum(seconds[name] for name in found.names) <= budget * (1 + 1e-9)
     assert max(seconds[name] for name in found.names) <= min(seconds[name] for name in found.skipped)
-    with pytest.raises(ParameterError, match="methods that are named take part whatever they cost"):
+    with pytest.raises(ParameterError, match="cannot be combined with named methods"):
         compare(["rrf"], data, "AP", budget=5)
     with pytest.raises(ParameterError, match="above 0, got 0"):
         compare(None, data, "AP", budget=0)
 
 
 def test_a_baseline_takes_part_whatever_it_costs(data):
-    assert list(prepare(None, data, "AP", budget=1e-12).chosen) == ["rrf"]
-    assert list(prepare(None, data, "AP", budget=1e-12, baseline="kemeny").chosen) == ["kemeny"]
-    assert list(prepare(None, data, "AP").chosen) == consensus_methods()
+    assert list(select_methods(None, data, (), budget=1e-12).methods) == ["rrf"]
+    assert list(select_methods(None, data, (), budget=1e-12, baseline="kemeny").methods) == ["kemeny"]
+    assert list(select_methods(None, data, ()).methods) == consensus_methods()
+
+
+def experiment(names, data, *, folds, baseline=None):
+    """A comparison by AP that is ready to run."""
+    splits = splits_of(folds, data, seed=0)
+    selection = select_methods(names, data, splits, baseline=baseline)
+    return Experiment(selection, data, splits, as_metrics("AP"), convention="trec", seed=0)
 
 
 def test_the_baseline_runs_first_and_slow_methods_last(data):
-    trial, finished = prepare(["crowd-bt", Popular(), "mc4", "rrf", "borda"], data, "AP", folds=2, baseline="mc4"), []
-    trial.run(report=finished.append)
+    running, finished = experiment(["crowd-bt", Popular(), "mc4", "rrf", "borda"], data, folds=2, baseline="mc4"), []
+    running.run(on_finished=finished.append)
     assert finished == ["mc4", "rrf", "borda", "crowd-bt", "popular"]
-    assert trial.result().names == ("crowd-bt", "popular", "mc4", "rrf", "borda"), "tables keep the order given"
+    assert running.result().names == ("crowd-bt", "popular", "mc4", "rrf", "borda"), "tables keep the order given"
 
 
-def test_an_interrupted_trial_has_the_methods_that_finished(data):
-    trial = prepare(["borda", "rrf", "copeland"], data, "AP", folds=2)
+def test_an_interrupted_comparison_has_the_methods_that_finished(data):
+    running = experiment(["borda", "rrf", "copeland"], data, folds=2)
 
     def stop_before_the_last(work):
         yield from work[:3]  # rrf in both folds, borda in one
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        trial.run(stop_before_the_last)
-    found = trial.result()
+        running.run(stop_before_the_last)
+    found = running.result()
     assert found.names == ("rrf",)
     assert found.skipped == dict.fromkeys(["borda", "copeland"], "interrupted before it was finished")
     assert found.mean("rrf", "AP") == compare(["rrf"], data, "AP", folds=2).mean("rrf", "AP")

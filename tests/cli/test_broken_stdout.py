@@ -46,8 +46,6 @@ def juryrank(*args: object, shell: str = "", **options: object) -> subprocess.Co
         ["leaderboard", BATTLES, "--interval", "none", "--no-judges"],
         ["explain", "MODEL"],
         ["export", "MODEL", "--to", "csv"],
-        ["data"],
-        ["reproduce", "--list"],
     ],
     ids=lambda args: " ".join(str(getattr(arg, "name", arg)) for arg in args),
 )

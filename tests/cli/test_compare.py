@@ -47,9 +47,9 @@ def test_a_line_for_each_method_comes_as_it_finishes(run: Run) -> None:
 def test_methods_beyond_the_budget_are_left_out_by_name(run: Run) -> None:
     shown = run("compare", DEMO, "--budget", "0.000001", "-m", "AP", "--json")
     assert list(json.loads(shown.out)["methods"]) == ["rrf"]
-    (told,) = (line for line in shown.err.splitlines() if line.startswith("left out for their time: "))
+    (told,) = (line for line in shown.err.splitlines() if line.startswith("left out, too slow for the budget: "))
     assert all(f"{name} (under a second)" in told for name in consensus_methods() if name != "rrf")
-    assert told.endswith("; --methods names them or takes all, --budget SECONDS allows more")
+    assert told.endswith("; select them with --methods (or --methods all), or raise --budget SECONDS")
     assert run("compare", DEMO, "--methods", "rrf", "--budget", "5").code == 2
     assert run("compare", DEMO, "--budget", "0").err == "error: budget must be a number of seconds above 0, got 0.0\n"
 

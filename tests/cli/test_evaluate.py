@@ -65,6 +65,6 @@ def test_labelled_queries_that_no_run_ranks_are_counted(run: Run, runs: list[Pat
     whole = run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json").out
     qrels.write_text(qrels.read_text() + "77 0 a 1\n78 0 b 1\n")
     shown = run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json")
-    assert (shown.code, shown.err) == (0, "2 of 4 queries with labels are in no run; they are left out\n")
+    assert (shown.code, shown.err) == (0, "2 of 4 queries with labels are in no run; left out\n")
     assert shown.out == whole
     assert run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json", "--quiet").err == ""

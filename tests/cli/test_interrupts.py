@@ -106,7 +106,7 @@ def test_a_kernel_is_interrupted_and_finished_methods_are_shown(tmp_path: Path) 
     found = json.loads(out)
     assert {row["method"] for row in found["results"]} == {"rrf", "borda"}
     assert found["skipped"] == {"generalised-mallows": "interrupted before it was finished"}
-    assert "interrupted: 2 of 3 methods are finished" in err
+    assert "interrupted: 2 of 3 methods have finished" in err
     assert "Traceback" not in err
 
 

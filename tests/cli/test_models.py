@@ -117,7 +117,7 @@ def test_compare_tests_methods_that_learn_on_other_queries(run: Run) -> None:
     assert json.loads(done.out)["methods"]["jury"]["name"] == "jury"
     refused = run("compare", DEMO, "--methods", "rrf,jury")
     assert refused.code == 1
-    assert "must be tested on other queries" in refused.err
+    assert "must be evaluated on held-out queries" in refused.err
 
 
 @pytest.mark.parametrize("command", [["rank", DEMO, "--model"], ["explain"], ["export", "--to", "json"]], ids=str)
@@ -206,3 +206,10 @@ def test_export_says_what_is_missing(run: Run, model: Path, tmp_path: Path) -> N
     assert run("fit", DEMO, "--method", "borda", "-o", borda, "-q").code == 0
     assert "give items" in run("export", borda, "--to", "json").err
     assert run("export", borda, "--to", "json", "--items", "40").code == 0
+
+
+@pytest.mark.parametrize("valid", [["--valid", "a.csv", "b.csv"], ["--valid=a.csv", "b.csv"]])
+def test_a_path_after_the_value_of_valid_is_an_error_and_not_training_data(run: Run, valid: list[str]) -> None:
+    refused = run("fit", "train.csv", *valid, "-o", "model.json")
+    assert refused.code == 2
+    assert "--valid takes one path, and 'b.csv' follows it" in " ".join(refused.err.replace("│", "").split())

@@ -20,6 +20,7 @@ from juryrank.cli import (
     methods,
     rank,
 )
+from juryrank.cli.option_groups import expand_groups
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
 from juryrank.cli.terminal import complain, remarks, show_warnings_as_lines, speak_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
@@ -32,7 +33,8 @@ app = typer.Typer(
 for command in (
     methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo,
 ):  # fmt: skip
-    app.command(command.__name__.rpartition(".")[2])(command.run)
+    name = command.__name__.rpartition(".")[2]
+    app.command(name, cls=getattr(command, "Command", None))(expand_groups(command.run))
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,7 +46,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass

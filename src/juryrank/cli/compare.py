@@ -1,13 +1,16 @@
-"""``juryrank compare``: methods side by side on one data set."""
+"""``juryrank compare``: compare methods on one data set."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import completion, interrupts, options, reports
+from juryrank.cli import completion, interrupts, options
+from juryrank.cli.reading import FullReadOptions
+from juryrank.cli.reports import ReportOptions
 from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
@@ -16,8 +19,32 @@ if TYPE_CHECKING:
     from juryrank.evaluation.experiment import Experiment
 
 
-ALL = "all"  # methods, whatever they cost
+ALL = "all"  # of --methods: all methods that need no labels
 BUDGET = 30.0  # seconds
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """How methods are compared."""
+
+    folds: Annotated[
+        str | None,
+        typer.Option(
+            "--folds",
+            metavar="N|DIR",
+            help="Number of folds, or a folder with Fold1 … FoldN; default: the folds of the data.",
+        ),
+    ] = None
+    metric: options.Metrics = None
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Method that the others are compared with; default: rrf.")
+    ] = None
+    convention: options.Convention = "trec"
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of the folds and of the randomisation test.")] = 0
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", metavar="SECONDS", help="Time budget in seconds, without --methods; default: 30."),
+    ] = None
 
 
 def run(
@@ -27,141 +54,107 @@ def run(
         typer.Option(
             "--methods",
             metavar="NAME,…",
-            help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. "
-            "Default: those that need no labels and fit the budget; all: whatever they cost.",
+            help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. Default: the methods that need "
+            "no labels and fit into the time budget; all: these methods without a budget.",
             autocompletion=completion.several_methods,
         ),
     ] = None,
-    labels: options.Labels = None,
-    label_columns: options.LabelColumns = None,
-    features: options.Features = None,
-    folds: Annotated[
-        str | None,
-        typer.Option(
-            "--folds", metavar="N|DIR", help="N parts, or a folder Fold1 … FoldN; default: those of the data."
-        ),
-    ] = None,
-    metric: options.Metrics = None,
-    baseline: Annotated[str | None, typer.Option("--baseline", help="Differences are to this method.")] = None,
-    convention: options.Convention = "trec",
-    seed: Annotated[int, typer.Option("--seed", help="Of the folds and of the randomisation test.")] = 0,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", metavar="SECONDS", help="Without --methods: about how long it may take. Default: 30."),
-    ] = None,
+    *,
+    reading: FullReadOptions,
+    experiment: ExperimentOptions,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", callback=options.a_file, help="Draw the differences here (png, svg, pdf)."),
+        typer.Option("--plot", callback=options.a_file, help="Draw the differences to this file (png, svg, pdf)."),
     ] = None,
-    form: reports.Form = None,
-    as_json: reports.Json = False,
-    out: options.Output = None,
-    source_format: options.Format = None,
-    columns: options.Columns = None,
-    values: options.Values = None,
-    quiet: options.Quiet = False,
+    report: ReportOptions,
 ) -> None:
-    """Compare methods: means, differences to a baseline, tests of significance.
+    """Compare methods: means, differences to a baseline, significance tests.
 
-    Methods that fail on this data are skipped by name. Ctrl-C shows the methods that are finished.
+    Methods that fail on the data are skipped with a warning. Ctrl-C shows the methods that have finished.
     """
-    from juryrank.evaluation.compare import prepare
+    from juryrank.figures import check_picture
 
-    check_outputs(plot, out, "json" if as_json else form)
-    names = named_methods(methods, budget)
-    given = options.read_data(
-        data,
-        labels=labels,
-        label_columns=label_columns,
-        features=features,
-        source_format=source_format,
-        columns=columns,
-        values=values,
-    )
-    trial = prepare(
-        names,
-        given,
-        metric or list(options.DEFAULT_METRICS),
-        folds=None if folds is None else chosen_folds(folds, given),
-        baseline=baseline,
-        convention=convention,
-        seed=seed,
-        budget=None if names else BUDGET if budget is None else budget,
-    )
-    announce(trial, quiet=quiet)
+    report.check()
+    if plot is not None:
+        check_picture(plot)
+    names = named_methods(methods, experiment.budget)
+    prepared = prepare(names, reading.read(data), experiment)
+    announce(prepared, quiet=report.quiet)
 
     def deliver() -> None:
-        if (found := result_so_far(trial, quiet=quiet)) is not None:
-            reports.deliver(found, form, as_json=as_json, out=out, quiet=quiet)
+        if (found := result_so_far(prepared, quiet=report.quiet)) is not None:
+            report.deliver(found)
             if plot is not None:
                 found.plot(plot)
 
-    with interrupts.delivered(deliver), bars(quiet=quiet) as show:
-        trial.run(lambda work: show(work, "comparing"), lambda label: note(result_line(trial, label), quiet=quiet))
+    with interrupts.delivered(deliver), bars(quiet=report.quiet):
+        prepared.run(on_finished=lambda label: note(result_line(prepared, label), quiet=report.quiet))
 
 
-def check_outputs(plot: Path | None, out: Path | None, form: str | None) -> None:
-    """Refuse what cannot be written before the work, not after it."""
-    from juryrank.errors import UnknownNameError
-    from juryrank.figures import check_picture
-    from juryrank.report import FORMATS
+def prepare(names: list[str] | None, data: Dataset, chosen: ExperimentOptions) -> Experiment:
+    """The comparison that the options ask for, ready to run."""
+    from juryrank.evaluation.evaluate import as_metrics
+    from juryrank.evaluation.experiment import Experiment
+    from juryrank.evaluation.folds import splits_of
+    from juryrank.evaluation.selection import select_methods
 
-    if form is not None and form not in FORMATS:
-        raise UnknownNameError.of("format", form, FORMATS)
-    if out is not None and form is None:
-        reports.form_of(out)
-    if plot is not None:
-        check_picture(plot)
+    folds = splits_of(None if chosen.folds is None else chosen_folds(chosen.folds, data), data, chosen.seed)
+    budget = None if names else BUDGET if chosen.budget is None else chosen.budget
+    selection = select_methods(names, data, folds, baseline=chosen.baseline, budget=budget)
+    metrics = as_metrics(chosen.metric or options.DEFAULT_METRICS)
+    return Experiment(selection, data, folds, metrics, convention=chosen.convention, seed=chosen.seed)
 
 
 def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | None:
-    """The methods that ``--methods`` names, or None for those that the budget allows."""
+    """The methods that ``--methods`` names, or None for those that fit into the budget."""
     from juryrank.evaluation.method_specs import split_methods
     from juryrank.methods import consensus_methods
 
     if texts is None:
         return None
     if budget is not None:
-        raise typer.BadParameter("methods that are named take part whatever they cost", param_hint="--budget")
+        raise typer.BadParameter("--budget cannot be used with --methods")
     named = [name for text in texts for name in split_methods(text)]
     every = consensus_methods() if ALL in named else []
     return [*every, *(name for name in named if name != ALL and name not in every)]
 
 
-def announce(trial: Experiment, *, quiet: bool) -> None:
-    """What is going to be compared, how long that takes, and what is left out."""
+def announce(prepared: Experiment, *, quiet: bool) -> None:
+    """What will be compared, how long it will take, and which methods are left out."""
     from juryrank.evaluation.time_budget import total
 
-    count = f"{len(trial.chosen)} method{'s' if len(trial.chosen) > 1 else ''} on {len(trial.queries)} queries"
-    note(f"comparing {count}, {total(trial.estimates)}: {', '.join(trial.chosen)}", quiet=quiet)
-    if trial.left_out:
-        told = ", ".join(f"{name} ({takes})" for name, takes in trial.left_out.items())
-        more = "--methods names them or takes all, --budget SECONDS allows more"
-        note(f"left out for their time: {told}; {more}", quiet=quiet)
+    count = len(prepared.methods)
+    what = f"{count} method{'s' if count > 1 else ''} on {len(prepared.queries)} queries"
+    note(f"comparing {what}, {total(prepared.estimates)}: {', '.join(prepared.methods)}", quiet=quiet)
+    if prepared.left_out:
+        slow = ", ".join(f"{name} ({takes})" for name, takes in prepared.left_out.items())
+        advice = "select them with --methods (or --methods all), or raise --budget SECONDS"
+        note(f"left out, too slow for the budget: {slow}; {advice}", quiet=quiet)
 
 
-def result_so_far(trial: Experiment, *, quiet: bool) -> Comparison | None:
-    """The comparison of the methods that are finished, where there are any."""
-    finished = len(trial.finished())
-    if not finished and not trial.failed:
+def result_so_far(experiment: Experiment, *, quiet: bool) -> Comparison | None:
+    """The comparison of the methods that have finished, if there are any."""
+    finished = len(experiment.finished())
+    if not finished and not experiment.failed:
         return None
-    if finished + len(trial.failed) < len(trial.chosen):
-        note(f"interrupted: {finished} of {len(trial.chosen)} methods are finished", quiet=quiet)
-    return trial.result()
+    if finished + len(experiment.failed) < len(experiment.methods):
+        note(f"interrupted: {finished} of {len(experiment.methods)} methods have finished", quiet=quiet)
+    return experiment.result()
 
 
-def result_line(trial: Experiment, label: str) -> str:
-    """One finished method: its means, and the seconds it took."""
+def result_line(experiment: Experiment, label: str) -> str:
+    """One finished method: its means and its time."""
     from juryrank.report import number
 
-    width = max(map(len, trial.chosen))
-    percent = trial.convention == "letor"
-    means = [f"{m} {number(v, percent)}" for m, v in zip(trial.metrics, trial.means(label).tolist(), strict=True)]
-    return "  ".join([label.ljust(width), *means, f"{sum(trial.seconds[label]):.2f} s"])
+    width = max(map(len, experiment.methods))
+    percent = experiment.convention == "letor"
+    means = zip(experiment.metrics, experiment.means(label).tolist(), strict=True)
+    shown = [f"{metric} {number(mean, percent)}" for metric, mean in means]
+    return "  ".join([label.ljust(width), *shown, f"{sum(experiment.seconds[label]):.2f} s"])
 
 
 def chosen_folds(text: str, data: Dataset) -> int | tuple[Fold, ...]:
-    """A number of folds, or the folds of a folder found among the queries of the data by name."""
+    """A number of folds, or the folds of a folder, matched to the queries of the data by name."""
     if text.isdigit():
         return int(text)
     from juryrank.data import Fold

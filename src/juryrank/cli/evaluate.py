@@ -1,4 +1,4 @@
-"""``juryrank evaluate``: how good runs are, by labels."""
+"""``juryrank evaluate``: evaluate runs against labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from juryrank.cli import options, reports
+from juryrank.cli import options
+from juryrank.cli.reading import LabelledReadOptions, read_labels
+from juryrank.cli.reports import ReportOptions
 from juryrank.cli.terminal import note
 from juryrank.report import Report, Table, number
 
@@ -19,33 +21,27 @@ if TYPE_CHECKING:
 def run(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN", callback=options.stdin_once, help="TREC runs or tables; each expert is one row."),
+        typer.Argument(metavar="RUN", callback=options.stdin_once, help="TREC runs or tables; one result per expert."),
     ],
-    labels: options.Labels = None,
-    label_columns: options.LabelColumns = None,
     metric: options.Metrics = None,
     convention: options.Convention = "trec",
     per_query: Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")] = False,
-    form: reports.Form = None,
-    as_json: reports.Json = False,
-    out: options.Output = None,
-    source_format: options.Format = None,
-    columns: options.Columns = None,
-    values: options.Values = None,
-    quiet: options.Quiet = False,
+    *,
+    reading: LabelledReadOptions,
+    report: ReportOptions,
 ) -> None:
-    """Evaluate each expert alone against labels (those of --labels, or those in the data)."""
+    """Evaluate each expert against labels (those of --labels, or those in the data)."""
     from juryrank.evaluation.evaluate import evaluate
 
-    judged = None if labels is None else options.read_labels(labels, label_columns)
-    own = label_columns if judged is None else None
-    data = options.read_data(
-        runs, labels=judged, label_columns=own, source_format=source_format, columns=columns, values=values
-    )
-    if judged is not None and (absent := len(set(judged.queries).difference(data.queries))):
-        note(f"{absent} of {len(judged)} queries with labels are in no run; they are left out", quiet=quiet)
+    if reading.labels is None:
+        data = reading.read(runs)
+    else:
+        labels = read_labels(reading.labels, reading.label_columns)
+        data = reading.read(runs, labels=labels, label_columns=None)
+        if absent := len(set(labels.queries).difference(data.queries)):
+            note(f"{absent} of {len(labels)} queries with labels are in no run; left out", quiet=report.quiet)
     found = evaluate(data, data, metric or list(options.DEFAULT_METRICS), convention=convention)
-    reports.deliver(PerQuery(found) if per_query else found, form, as_json=as_json, out=out, quiet=quiet)
+    report.deliver(PerQuery(found) if per_query else found)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""``juryrank explain``: what a saved model holds of each expert, and what that does."""
+"""``juryrank explain``: explain a saved model."""
 
 from typing import Annotated
 
 import typer
 
 from juryrank.cli import options, reports
+from juryrank.cli.reading import LabelledReadOptions, OptionalData
 from juryrank.cli.terminal import bars, note
 
 PICTURES = ("png", "svg")
@@ -12,38 +13,32 @@ PICTURES = ("png", "svg")
 
 def run(
     model: options.Model,
-    more: options.MoreData = None,
-    data: options.Data = None,
-    labels: options.Labels = None,
-    label_columns: options.LabelColumns = None,
     query: Annotated[
-        str | None, typer.Option("--query", help="Show what each expert adds to the items of this query of DATA.")
+        str | None, typer.Option("--query", help="Show the contribution of each expert to the items of this query.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Items of the query that are shown.")] = 20,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of items shown for --query.")] = 20,
     refit: Annotated[
-        bool, typer.Option("--refit", help="Fit anew without each expert and test on other queries, not ask again.")
+        bool,
+        typer.Option("--refit", help="For leave-one-out, refit without each expert and evaluate on held-out queries."),
     ] = False,
     metric: options.Metrics = None,
     form: Annotated[
         str | None, typer.Option("--format", help="text, markdown, latex, csv, json, html, png or svg.")
     ] = None,
     out: options.Output = None,
-    source_format: options.Format = None,
-    columns: options.Columns = None,
-    values: options.Values = None,
+    *,
+    data: OptionalData,
+    reading: LabelledReadOptions,
     quiet: options.Quiet = False,
 ) -> None:
-    """Explain a model: weights of experts; with DATA whom it could do without, who agrees with whom, one query."""
+    """Explain a model: expert weights; with DATA also leave-one-out, agreement of experts, and one query."""
     from juryrank._explain import explain
     from juryrank.models import load
 
-    sources = [*(data or []), *(more or [])]
-    if query is not None and not sources:
-        raise typer.BadParameter("a query needs the data it is in: juryrank explain MODEL DATA…", param_hint="--query")
+    if query is not None and not data.sources:
+        raise typer.BadParameter("--query requires DATA: juryrank explain MODEL DATA…")
     fitted = load(model)
-    given = options.optional_data(
-        sources, labels=labels, label_columns=label_columns, source_format=source_format, columns=columns, values=values
-    )
+    given = reading.read_optional(data.sources)
     with bars(quiet=quiet):
         metrics = metric or list(options.DEFAULT_METRICS)
         found = explain(fitted, given, query, metrics=metrics, refit=refit, top=top)
@@ -51,7 +46,7 @@ def run(
         form = out.suffix[1:].lower()
     if form in PICTURES:
         if out is None:
-            raise typer.BadParameter("a picture goes to a file: give -o", param_hint="--format")
+            raise typer.BadParameter(f"--format {form} requires -o FILE")
         from juryrank.io.files import save
 
         save(out, found.picture(form))

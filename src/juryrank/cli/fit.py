@@ -1,72 +1,71 @@
-"""``juryrank fit``: learn whom to trust, and keep it."""
+"""``juryrank fit``: fit a method and save the model."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from juryrank.cli import options
+from juryrank.cli.reading import FullReadOptions, use_tags
 from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
 
 
+class Command(TyperCommand):
+    """Refuses a path after the value of ``--valid``: without this, ``--valid a b`` would train on ``b`` silently."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for at, word in enumerate(args):
+            after = args[at + 2 : at + 3] if word == "--valid" else args[at + 1 : at + 2]
+            if (word == "--valid" or word.startswith("--valid=")) and after and not after[0].startswith("-"):
+                raise typer.BadParameter(
+                    f"--valid takes one path, and {after[0]!r} follows it; repeat the option for more validation data "
+                    "(--valid a --valid b), and give DATA before it"
+                )
+        return super().parse_args(ctx, args)
+
+
 def run(
     data: options.Sources,
-    out: Annotated[Path, typer.Option("--out", "-o", callback=options.a_file, help="The model goes here, as JSON.")],
+    out: Annotated[Path, typer.Option("--out", "-o", callback=options.a_file, help="The model file, JSON.")],
     method: options.Method = "jury",
-    labels: options.Labels = None,
-    label_columns: options.LabelColumns = None,
-    features: options.Features = None,
     valid: Annotated[
         list[Path] | None,
         typer.Option(
             "--valid",
             callback=options.stdin_once,
-            help="Queries to choose on, for methods that do: files or folders; repeatable.",
+            help="Validation queries, for methods that use them: one file or folder; repeat the option for more.",
         ),
     ] = None,
-    param: options.Params = None,
-    weights: options.Weights = None,
-    source_format: options.Format = None,
-    columns: options.Columns = None,
-    values: options.Values = None,
+    *,
+    parameters: options.ParameterOptions,
+    reading: FullReadOptions,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a method to labelled data and save it; --labels also has the labels of --valid."""
-    from juryrank.models import fit, save
+    from juryrank.models import save
 
     if out == Path("-"):
         raise typer.BadParameter("a model is saved to a file, not to stdout", param_hint="--out")
-    chosen = options.chosen_method(method, param, weights)
-    given, held = (
-        options.read_data(
-            paths,
-            labels=labels,
-            label_columns=label_columns,
-            features=features,
-            source_format=source_format,
-            columns=columns,
-            values=values,
-        )
-        if paths
-        else None
-        for paths in (data, valid)
-    )
-    assert given is not None
+    chosen = parameters.method(method)
+    train = reading.read(data)
+    validation = reading.read(valid) if valid else None
+    use_tags(chosen, train)
     with bars(quiet=quiet):
-        model = fit(given, chosen, valid=held)
-    save(model, out)
-    if report := getattr(model, "report", None):
+        chosen.fit(train, valid=validation)
+    save(chosen, out)
+    if report := getattr(chosen, "report", None):
         print(report())
-    note(f"{out}: {model.name}, {taught_by(given) if model.supervised else f'fitted to {given!r}'}", quiet=quiet)
+    note(f"{out}: {chosen.name}, {training_note(train) if chosen.supervised else f'fitted to {train!r}'}", quiet=quiet)
 
 
-def taught_by(data: Dataset) -> str:
-    """How many queries and labels a method learned from."""
+def training_note(data: Dataset) -> str:
+    """The number of queries and labels that a method learned from."""
     import numpy as np
 
     from juryrank.kernels.ragged import parents

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from juryrank.cli import completion, options
+from juryrank.cli.reading import FullReadOptions, ReadOptions, use_tags
 from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.methods import Aggregator
+
+
+@dataclass(frozen=True)
+class RankOptions:
+    """How ``rank`` and ``fuse`` rank and write."""
+
+    model: options.Fitted = None
+    out: options.Output = None
+    memory: options.Memory = None
+    top: options.Top = None
+    tag: options.Tag = None
+    quiet: options.Quiet = False
 
 
 def run(
@@ -19,80 +33,74 @@ def run(
     method: Annotated[
         str | None, typer.Option("--method", help="A name from `juryrank methods`.", autocompletion=completion.methods)
     ] = None,
-    model: options.Fitted = None,
-    out: options.Output = None,
-    param: options.Params = None,
-    weights: options.Weights = None,
-    labels: options.Labels = None,
-    label_columns: options.LabelColumns = None,
-    features: options.Features = None,
-    source_format: options.Format = None,
-    columns: options.Columns = None,
-    values: options.Values = None,
-    memory: options.Memory = None,
-    top: options.Top = None,
-    tag: options.Tag = None,
-    quiet: options.Quiet = False,
+    *,
+    ranking: RankOptions,
+    parameters: options.ParameterOptions,
+    reading: FullReadOptions,
 ) -> None:
-    """Rank the items of a data set by one method or model; without -o a TREC run goes to stdout."""
-    if (method is None) == (model is None):
-        raise typer.BadParameter("one of the two is needed, --method or --model")
-    if model is not None and (param or weights):
-        raise typer.BadParameter("a model has its parameters already", param_hint="--param / --weights")
+    """Rank the items of a data set by a method or a model; without -o a TREC run goes to stdout."""
+    rank(data, method, ranking, parameters, reading)
+
+
+def rank(
+    sources: list[Path],
+    name: str | None,
+    ranking: RankOptions,
+    parameters: options.ParameterOptions,
+    reading: ReadOptions,
+) -> None:
+    """Rank the sources by the named method or by the model, and write the result."""
+    chosen = chosen_method(name, ranking.model, parameters)
+    if ranking.memory is not None:
+        _rank_by_query(sources, chosen, ranking, ranking.memory, reading)
+        return
     from juryrank.data.trec_lines import run_lines
     from juryrank.io import write
     from juryrank.io.files import stdout
     from juryrank.io.formats.trec_run import OUR_TAG, rows_of
-    from juryrank.models import load
 
-    chosen = options.chosen_method(method, param, weights) if method is not None else load(str(model))
-    if memory is not None:
-        if options.STDIN in data:
-            raise typer.BadParameter("stdin cannot be read query by query; save it to a file", param_hint="--memory")
-        if labels is not None or features is not None:
-            raise typer.BadParameter("with a limit of memory only lists are read, no labels and no features")
-        given_options = options.table_options(columns, values)
-        _by_query(data, chosen, out, memory, source_format, given_options, top, tag, quiet)
-        return
-    given = options.read_data(
-        data,
-        labels=labels,
-        label_columns=label_columns,
-        features=features,
-        source_format=source_format,
-        columns=columns,
-        values=values,
-    )
-    options.use_tags(chosen, given)
-    with bars(quiet=quiet):
-        consensus = (chosen if model is not None else chosen.fit(given)).predict(given)
+    data = reading.read(sources)
+    use_tags(chosen, data)
+    with bars(quiet=ranking.quiet):
+        consensus = (chosen if ranking.model is not None else chosen.fit(data)).predict(data)
+    top, tag, out = ranking.top, ranking.tag, ranking.out
     if out is None:
         stdout().write(run_lines(rows_of(consensus, top, tag or OUR_TAG)))
         return
     write(consensus, out, top=top, tag=tag)
     items = sum(min(int(size), top or size) for size in consensus.rankings.query_size)
-    note(f"{out}: {len(consensus)} queries, {items} items ranked by {chosen.name}", quiet=quiet)
+    note(f"{out}: {len(consensus)} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)
 
 
-def _by_query(
-    data: list[Path],
-    chosen: Aggregator,
-    out: Path | None,
-    memory: str,
-    source_format: str | None,
-    given: dict[str, Any],
-    top: int | None,
-    tag: str | None,
-    quiet: bool,
+def chosen_method(name: str | None, model: Path | None, parameters: options.ParameterOptions) -> Aggregator:
+    """The method of ``--method``, or the model of ``--model``."""
+    if (name is None) == (model is None):
+        raise typer.BadParameter("exactly one of --method and --model is required")
+    if name is not None:
+        return parameters.method(name)
+    if parameters.param or parameters.weights:
+        raise typer.BadParameter("--param and --weights cannot be used with --model, which has its own parameters")
+    from juryrank.models import load
+
+    return load(str(model))
+
+
+def _rank_by_query(
+    sources: list[Path], chosen: Aggregator, ranking: RankOptions, memory: str, reading: ReadOptions
 ) -> None:
+    if options.STDIN in sources:
+        raise typer.BadParameter("stdin cannot be read query by query; save it to a file", param_hint="--memory")
+    if not reading.only_lists:
+        raise typer.BadParameter("--labels and --features cannot be used with --memory")
     from juryrank.io.files import stdout
     from juryrank.io.formats.trec_run import OUR_TAG
     from juryrank.streaming import rank_files
 
-    with bars(quiet=quiet):
+    out = ranking.out
+    with bars(quiet=ranking.quiet):
         queries, items = rank_files(
-            data, chosen, stdout() if out is None else out, memory=options.size(memory), format=source_format,
-            options=given, top=top, tag=tag or OUR_TAG,
+            sources, chosen, stdout() if out is None else out, memory=options.size(memory),
+            format=reading.source_format, options=reading.table_options(), top=ranking.top, tag=ranking.tag or OUR_TAG,
         )  # fmt: skip
     if out is not None:
-        note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=quiet)
+        note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)

@@ -1,13 +1,14 @@
-"""Results of ``evaluate`` and ``compare``: drawn on the screen, or as text in the format that was asked for."""
+"""Results of ``evaluate``, ``compare`` and ``leaderboard``: shown in the terminal, or written in a chosen format."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import completion
+from juryrank.cli import completion, options
 from juryrank.cli.terminal import console, note, put
 
 if TYPE_CHECKING:
@@ -24,8 +25,32 @@ ENDINGS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class ReportOptions:
+    """Where a report goes, and in which format."""
+
+    form: Form = None
+    as_json: Json = False
+    out: options.Output = None
+    quiet: options.Quiet = False
+
+    def check(self) -> None:
+        """Fail before the work, not after it, if the report could not be written."""
+        from juryrank.errors import UnknownNameError
+        from juryrank.report import FORMATS
+
+        if not self.as_json and self.form is not None and self.form not in FORMATS:
+            raise UnknownNameError.of("format", self.form, FORMATS)
+        if self.out is not None and self.form is None and not self.as_json:
+            form_of(self.out)
+
+    def deliver(self, report: Report) -> None:
+        """Show the report, or write it to the output file."""
+        deliver(report, self.form, as_json=self.as_json, out=self.out, quiet=self.quiet)
+
+
 def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None, quiet: bool) -> None:
-    """Show a report, or write it to ``out`` in the format of its ending."""
+    """Show a report, or write it to ``out`` in the format of its extension."""
     if as_json:
         form = "json"
     if out is None:
@@ -41,9 +66,9 @@ def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None
 
 
 def form_of(path: Path) -> str:
-    """The format that the ending of a file name means."""
+    """The format that the extension of a file name stands for."""
     if path.suffix.lower() not in ENDINGS:
         raise typer.BadParameter(
-            f"the ending of {path} is none of {', '.join(ENDINGS)}; say --format", param_hint="--out"
+            f"the extension of {path} is none of {', '.join(ENDINGS)}; use --format", param_hint="--out"
         )
     return ENDINGS[path.suffix.lower()]

@@ -13,7 +13,7 @@ Methods = str | Aggregator | Sequence[str | Aggregator] | Mapping[str, str | Agg
 OPENING, CLOSING = "([{", ")]}"
 
 
-def by_label(methods: Methods) -> dict[str, Aggregator]:
+def methods_by_label(methods: Methods) -> dict[str, Aggregator]:
     """Methods by the label they have in the table; a list gives each its own name or text."""
     if isinstance(methods, str | Aggregator):
         methods = [methods]
