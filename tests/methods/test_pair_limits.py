@@ -1,24 +1,32 @@
-"""Models that keep pairs of items say their limit and refuse beyond it, before any memory is taken."""
+"""Models that store pairs of items state their limit and refuse larger data before they allocate memory."""
 
 import pytest
 
-from juryrank.data.build import from_orders
+from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError
 from juryrank.methods import method
-from juryrank.methods.strengths import _base as strength
-from juryrank.methods.strengths import crowd_bt
+from juryrank.methods.strengths._base import PAIR_LIMIT
+from juryrank.methods.strengths.crowd_bt import COMPARISON_LIMIT
+
+
+def items(n):
+    return [f"i{k}" for k in range(n)]
 
 
 @pytest.mark.parametrize("name", ["bradley-terry", "thurstone", "svp", "rank-centrality", "crowd-bt"])
-def test_a_query_with_too_many_pairs_is_refused_with_advice(name, monkeypatch):
-    data = from_orders([["a", "b", "c", "d"], ["b", "a"]])
-    assert len(method(name).fit_predict(data).scores) == 4
-    monkeypatch.setattr(strength, "PAIR_LIMIT", 5)
-    with pytest.raises(DataError, match=r"up to 5 in a query; query 'all' may have 6; use .*, or cut the lists"):
-        method(name).fit_predict(data)
+def test_a_query_with_too_many_pairs_is_refused_with_advice(name):
+    few, many = from_orders([["a", "b", "c", "d"], ["b", "a"]]), from_orders([items(4473), ["i1", "i0"]])
+    assert len(method(name).fit_predict(few).scores) == 4
+    pairs = 4473 * 4472 // 2
+    assert pairs > PAIR_LIMIT
+    text = f"up to {PAIR_LIMIT} in a query; query 'all' may have {pairs}; use .*, or cut the lists"
+    with pytest.raises(DataError, match=text):
+        method(name).fit_predict(many)
 
 
-def test_crowd_bt_refuses_more_comparisons_than_it_can_keep(monkeypatch):
-    monkeypatch.setattr(crowd_bt, "COMPARISON_LIMIT", 6)
-    with pytest.raises(DataError, match="up to 6; the lists make 7"):
-        method("crowd-bt").fit(from_orders([["a", "b", "c", "d"], ["b", "a"]]))
+def test_crowd_bt_refuses_more_comparisons_than_it_can_store():
+    data = from_dicts({"expert": {f"q{q}": items(4400) for q in range(11)}})
+    comparisons = 11 * 4400 * 4399 // 2
+    assert comparisons > COMPARISON_LIMIT
+    with pytest.raises(DataError, match=f"up to {COMPARISON_LIMIT}; the lists make {comparisons}"):
+        method("crowd-bt").fit(data)

@@ -16,7 +16,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.intervals import refit
 from juryrank.kernels.jit import threads
-from juryrank.methods.strengths._pairs import PairwiseStrength
+from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 
 NOISE = 0.01  # of a resampled fit: how far it may be from settled, as a share of what resampling moves it
 Draw = Callable[[np.random.Generator], Floats]
@@ -43,7 +43,7 @@ def _draw_pairs(fit: Fitted) -> Draw:
 
     def draw(rng: np.random.Generator) -> Floats:
         out = fit.scores.copy()
-        refit(rng, model._link(), pairs, scale, nones, whole, *settings, np.array([fit.tie]), out)
+        refit(rng, model.link, pairs, scale, nones, whole, *settings, np.array([fit.tie]), out)
         return out
 
     return draw

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank._leaderboard.pool import Fitted
-from juryrank.data.rankings import Floats
+from juryrank.data.rankings import Floats, read_only
 from juryrank.errors import ParameterError
 from juryrank.kernels.intervals import pair_information, spread_of_slopes
 from juryrank.kernels.links import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.strengths import list_information
 from juryrank.methods.cost import check_matrix_size
-from juryrank.methods.strengths._pairs import PairwiseStrength
+from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 from juryrank.methods.strengths.plackett_luce import PlackettLuce
 
 
@@ -27,13 +27,13 @@ def covariance(fit: Fitted, *, robust: bool) -> Floats:
     check_matrix_size(model.name, r, "the bootstrap")
     if not isinstance(model, PlackettLuce | PairwiseStrength):
         raise ParameterError(f"{model.name} has no likelihood to take intervals from; use bootstrap intervals")
-    longest = int(r.list_size.max(initial=0) if fit.lists[-1].sum() == 0 else r.n_slots)
+    longest = int(r.list_size.max(initial=0) if fit.lists.tail.sum() == 0 else r.n_slots)
     if not robust and isinstance(model, PairwiseStrength) and longest > 2:
         raise ParameterError(
             f"fisher intervals of {model.name} take all pairs as independent, but pairs of one list are not, and the "
             f"longest list has {longest} items; use sandwich or bootstrap intervals, or plackett-luce"
         )
-    n, link = r.n_slots, LISTWISE if isinstance(model, PlackettLuce) else model._link()
+    n, link = r.n_slots, LISTWISE if isinstance(model, PlackettLuce) else model.link
     free = n + (link in (DAVIDSON, RAO_KUPPER) and fit.tie != NEVER)
     curvature = _curvature(fit, model, link, fit.count * fit.scale)
     if robust:
@@ -59,12 +59,12 @@ def _unknowns(fit: Fitted, link: int) -> Floats:
 def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, weight: Floats) -> Floats:
     """Of the likelihood of lists of these weights, with the prior."""
     x = _unknowns(fit, link)
-    curvature, whole = np.empty((len(x), len(x))), fit.weighing(weight)
+    curvature = np.empty((len(x), len(x)))
     if link == LISTWISE:
-        lists = (*fit.lists[:-2], *whole[-2:])
+        lists = fit.lists._replace(list_weight=read_only(weight))
         list_information(0, *lists, 0.0, 0.0, _precision(model), fit.scores, curvature)
     else:
-        pair_information(link, fit.games_of(weight).pairs, whole, _precision(model), x, curvature)
+        pair_information(link, fit.games_of(weight).pairs, fit.weighing(weight), _precision(model), x, curvature)
     return curvature
 
 

@@ -12,9 +12,10 @@ from juryrank.data.build import ONE_QUERY
 from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import DataError
 from juryrank.kernels.links import NEVER
+from juryrank.kernels.lists import Lists
 from juryrank.kernels.pairs import count_pairs, most_pairs
 from juryrank.methods.base import Aggregator
-from juryrank.methods.strengths._base import Lists, with_tail
+from juryrank.methods.strengths._base import lists_with_tail
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
     consensus = model.fit(r).predict(r)
     scale = model.list_weights(replace(r, list_weight=np.ones(r.n_lists)))
     count = np.where(scale > 0, r.list_weight, 0.0)
-    lists = with_tail(r, model.list_weights(r), getattr(model, "missing", "ignore"))
+    lists = lists_with_tail(r, model.list_weights(r), getattr(model, "missing", "ignore"))
     games = _games(lists, count)
     tie = NEVER
     if "tie" in consensus.details and games.tied.any():
@@ -109,5 +110,6 @@ def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
 
 def _games(lists: Lists, weight: Floats) -> Games:
     most = np.empty(1, np.int64)
-    most_pairs(*lists[:3], most)
-    return Games(int(lists[0][-1]), *count_pairs(0, most[0], *lists[:-2], read_only(weight), lists[-1]))
+    most_pairs(lists.slot_ptr, lists.list_ptr, lists.entry_ptr, most)
+    weighted = lists._replace(list_weight=read_only(weight))
+    return Games(int(lists.slot_ptr[-1]), *count_pairs(0, most[0], *weighted))

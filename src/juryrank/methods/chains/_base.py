@@ -1,4 +1,4 @@
-"""What the Markov chain methods share: the stationary distribution and its parameters."""
+"""What the Markov chain methods share: parameters, the transition matrix in factors, its stationary distribution."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from juryrank.params import param
 
 @dataclass(kw_only=True)
 class MarkovChain(Aggregator):
-    """Score = stationary mass of a random walk that climbs the lists."""
+    """Score = stationary probability of a random walk that moves up the lists."""
 
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
-    teleport: float = param(0.05, "chance of a jump to any item of the query", at_least=0, at_most=1)
-    tol: float = param(1e-10, "stop when a step moves less mass than this", above=0)
-    max_iter: int = param(2000, "steps at most", at_least=1)
+    teleport: float = param(0.05, "probability of a jump to a random item of the query", at_least=0, at_most=1)
+    tol: float = param(1e-10, "stop when a step moves less probability than this", above=0)
+    max_iter: int = param(2000, "maximum number of steps", at_least=1)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         steps = np.zeros(len(rankings), np.int64)
@@ -38,13 +38,13 @@ class MarkovChain(Aggregator):
 
     @abstractmethod
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
-        """Write the stationary distribution of every query and the steps it took."""
+        """Write the stationary distribution of every query and the number of steps."""
 
 
 class ListChain(MarkovChain):
-    """A chain whose moves are sums over lists; see ``kernels/chain.py`` for the shares."""
+    """A chain whose transitions are sums over lists; see ``kernels/chain.py`` for the shares."""
 
-    strict: ClassVar[bool] = False  # True where a walk stays unless the chosen item is ranked above
+    strict: ClassVar[bool] = False  # True if the walk stays unless the chosen item is ranked above
 
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings
@@ -54,34 +54,36 @@ class ListChain(MarkovChain):
         stationary(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, *moves, *walk, steps, out)
 
     def moves(self, rankings: Rankings, weight: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Shares of slots, of entries and of what a list leaves out, and the chance to stay: the transition matrix."""
+        """The transition matrix: shares of slots, entries and unranked items, and the probability to stay."""
         last = self.missing == "last"
         slot_share, entry_share, tail = self._shares(rankings, weight, last)
         stay = np.zeros(rankings.n_slots)
         if self.strict:
-            stay = 1.0 - self._leaving(rankings, slot_share, entry_share, tail, last)
+            stay = 1.0 - self._leave_probability(rankings, slot_share, entry_share, tail, last)
         return slot_share, entry_share, tail, stay
 
     @abstractmethod
     def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
         """Shares of slots, of entries, and of the unranked items of each list (0 unless they count as last)."""
 
-    def _leaving(self, r: Rankings, slot_share: Floats, entry_share: Floats, tail: Floats, last: bool) -> Floats:
-        """The chance to leave each slot when every move goes to an item ranked strictly above."""
+    def _leave_probability(
+        self, r: Rankings, slot_share: Floats, entry_share: Floats, tail: Floats, last: bool
+    ) -> Floats:
+        """The probability to leave each slot if every move goes to an item ranked strictly above."""
         above = entry_share * entries_above(r)
         moves = summed(r.entry_slot, above, r.n_slots)
         if last:
             per_query = summed(r.list_query, tail * r.list_size, len(r))
             listed = summed(r.entry_slot, np.repeat(tail * r.list_size, r.list_size), r.n_slots)
             moves += np.repeat(per_query, r.query_size) - listed
-        leaving: Floats = np.clip(moves * slot_share, 0.0, 1.0)
-        # A slot that no list speaks of would keep its mass for ever: it hands it to everyone instead.
-        leaving[slot_share == 0] = 1.0
-        return leaving
+        leave: Floats = np.clip(moves * slot_share, 0.0, 1.0)
+        # A slot that no list ranks would keep its probability for ever: it is spread over all slots instead.
+        leave[slot_share == 0] = 1.0
+        return leave
 
 
 def entries_above(r: Rankings) -> Floats:
-    """How many entries of its list stand strictly above each entry."""
+    """The number of entries of the same list strictly above each entry."""
     at = np.arange(r.n_entries) - np.repeat(r.entry_ptr[:-1], r.list_size)
     new = np.ones(r.n_entries, bool)
     new[1:] = (r.entry_rank[1:] != r.entry_rank[:-1]) | (at[1:] == 0)
@@ -92,23 +94,23 @@ def entries_above(r: Rankings) -> Floats:
 
 
 def at_or_above(r: Rankings) -> Floats:
-    """How many entries of its list stand level with each entry or above it."""
+    """The number of entries of the same list tied with each entry or above it, itself included."""
     return 2 * r.entry_place - 1 - entries_above(r)
 
 
 def slot_weight(r: Rankings, weight: Floats, last: bool) -> Floats:
-    """The weight of the lists that speak of each slot."""
+    """The total weight of the lists that rank each slot, or of all lists of the query if ``last``."""
     if last:
         return np.repeat(summed(r.list_query, weight, len(r)), r.query_size)
     return summed(r.entry_slot, np.repeat(weight, r.list_size), r.n_slots)
 
 
 def summed(at: NDArray[Any], values: Floats, n: int) -> Floats:
-    """The sum of the values that fall on each of 0 … n - 1."""
+    """The sum of the values at each of 0 … n - 1."""
     total: Floats = np.bincount(at, values, minlength=n).astype(np.float64)
     return total
 
 
 def inverse(values: Floats) -> Floats:
-    """1 / values, and 0 where they are 0."""
+    """1 / values, and 0 for values of 0."""
     return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)

@@ -11,10 +11,10 @@ from juryrank.methods.chains._base import ListChain, at_or_above, inverse, summe
 
 @dataclass(kw_only=True)
 class MC1(ListChain):
-    """MC1: from an item, walk to any entry ranked at or above it in any list that has it.
+    """MC1: from an item, move to a random entry ranked at or above it in any of the lists that rank the item.
 
-    All such entries, over all lists, are equally likely; tied entries count as level. With ``last`` the unranked items
-    of a list are tied below it.
+    All such entries, over all lists, have the same probability; tied entries count as at the same rank. With ``last``
+    the unranked items of a list are tied below it.
 
     >>> from juryrank import from_orders
     >>> MC1().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()

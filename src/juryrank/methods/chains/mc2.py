@@ -11,10 +11,10 @@ from juryrank.methods.chains._base import ListChain, at_or_above, inverse, slot_
 
 @dataclass(kw_only=True)
 class MC2(ListChain):
-    """MC2: choose a list that has the item, then walk to any of its items ranked at or above it.
+    """MC2: choose a list that ranks the item, then move to a random item that this list ranks at or above it.
 
-    Lists are chosen by weight, items of the list evenly; tied items count as level. With ``last`` the unranked items
-    of a list are tied below it.
+    Lists are chosen by weight, the items of the list uniformly; tied items count as at the same rank. With ``last`` the
+    unranked items of a list are tied below it.
 
     >>> from juryrank import from_orders
     >>> MC2().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()

@@ -12,10 +12,10 @@ from juryrank.methods.cost import Cost
 
 @dataclass(kw_only=True)
 class MC3(ListChain):
-    """MC3: choose a list and one of its items; walk there if the list ranks it above, else stay.
+    """MC3: choose a list that ranks the item and one of its items; move there if the list ranks it above, else stay.
 
-    Lists that have the item are chosen by weight, items of the list evenly; a tie is no reason to move. With ``last``
-    the unranked items of a list are tied below it.
+    Lists are chosen by weight, the items of the list uniformly; for a tie the walk stays. With ``last`` the unranked
+    items of a list are tied below it.
 
     >>> from juryrank import from_orders
     >>> MC3().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()

@@ -14,10 +14,10 @@ from juryrank.methods.cost import Cost, check_matrix_size
 
 @dataclass(kw_only=True)
 class MC4(MarkovChain):
-    """MC4: choose any item of the query; walk there if a majority of the lists that rank both prefers it.
+    """MC4: choose a random item of the query; move there if a majority of the lists that rank both prefers it.
 
-    A list that ties two items, or has neither, says nothing about them. With ``last`` a list prefers what it ranks to
-    what it leaves out.
+    A list that ties two items, or ranks neither, does not count for the pair. With ``last`` a list prefers the items it
+    ranks to those it leaves out.
 
     >>> from juryrank import from_orders
     >>> MC4().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()

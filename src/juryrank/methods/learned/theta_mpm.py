@@ -76,7 +76,7 @@ class ThetaMPM(Multinomial):
         return f"missing_ must be one of {', '.join(self._policies())} with these parameters, found {self.missing_!r}"
 
     @property
-    def left_out(self) -> str:
+    def missing_policy(self) -> str:
         return self.missing_
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:

@@ -1,4 +1,4 @@
-"""What the CPS models share: the three distances, places of unranked items, greedy inference."""
+"""What the coset-permutation stagewise models share: three distances, places of unranked items, greedy inference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DISTANCES = {"kendall": KENDALL, "spearman": SPEARMAN, "footrule": FOOTRULE}
 
 @dataclass(kw_only=True)
 class Coset(Aggregator):
-    """Items are placed one by one, each time the one that keeps the order nearest to all lists; see ``CPS``."""
+    """Each stage selects the item that keeps the order nearest to all lists; see ``CPS``."""
 
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("mean", "last", "mean")
@@ -33,12 +33,20 @@ class Coset(Aggregator):
 
     @abstractmethod
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        """Fill ``experts_`` and ``theta_``; leave them empty where all experts weigh alike."""
+        """Set ``experts_`` and ``theta_``; empty if all experts have the same weight."""
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        if not self.experts_seen():
+            return super().expert_weights()
+        return {name: {"theta": float(value)} for name, value in zip(self.experts_, self.theta_, strict=True)}
+
+    def experts_seen(self) -> frozenset[str]:
+        return frozenset(self.experts_ if self.is_fitted else ())
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
-        stranger = self.theta_.mean() if len(self.theta_) else 1.0
-        theta = np.append(self.theta_, stranger)[r.places_in(self.experts_)]
+        default = self.theta_.mean() if len(self.theta_) else 1.0  # of experts that are not known
+        theta = np.append(self.theta_, default)[r.places_in(self.experts_)]
         weight = self.list_weights(r) * theta[r.list_expert]
         if self.distance == "kendall":
             kendall_stages(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, weight, out)

@@ -1,6 +1,5 @@
 """Copeland's method."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,16 +7,16 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.pairwise import wins_and_losses
-from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.cost import Cost
+from juryrank.methods.pairwise._base import PairwiseMethod
 
 
 @dataclass(kw_only=True)
-class Copeland(Aggregator):
-    """Copeland: the items it beats in a majority of the lists, less the items that beat it.
+class Copeland(PairwiseMethod):
+    """Copeland: the number of items that it beats by majority, minus the number of items that beat it.
 
-    A list that ranks neither item, or ties them, says nothing about the pair. Memory grows with the entries, time
-    with the squares of the lengths of the lists.
+    A list that ranks neither item of a pair, or ties them, does not count. Memory grows with the number of entries,
+    time with the squares of the lengths of the lists.
 
     >>> from juryrank import from_orders
     >>> Copeland().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
@@ -28,14 +27,8 @@ class Copeland(Aggregator):
 
     name = "copeland"
     cost = Cost("pairs of items", 11.0)
-    weights: Mapping[str, float] | None = weights_param()
-    missing: str = missing_param("last", "ignore", "last")
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
-        r = rankings
-        lost = np.zeros(r.n_slots)
-        last = self.missing == "last"
-        wins_and_losses(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r), last, out, lost
-        )
+        lost = np.zeros(rankings.n_slots)
+        wins_and_losses(*self._lists(rankings), out, lost)
         out -= lost

@@ -13,15 +13,15 @@ from juryrank.methods.pairwise._coset import Coset
 
 @dataclass(kw_only=True)
 class CPS(Coset):
-    r"""Coset-permutation stagewise model: each stage takes the item that keeps the order nearest to all lists.
+    r"""Coset-permutation stagewise model: each stage selects the item that keeps the order nearest to all lists.
 
-    Stage k takes item x with probability proportional to :math:`\exp(-\sum_m \theta_m \hat d(S_x, \sigma_m))`, where
-    :math:`\hat d` is the mean distance from list m to all orders that begin with the items taken so far and x. The
-    consensus takes the most probable item at every stage; its scores count the items left below. All experts weigh
-    alike (``theta-cps`` learns them). Distances are between whole orders: items that a list leaves out stand below it,
-    tied; tied items share the mean of their places, and count half a disagreement. Equal probabilities go by the order
-    of the slots. With ``spearman`` the consensus is the order of mean places, with ``kendall`` the Borda winner among
-    the items left, again and again.
+    Stage k selects item x with probability proportional to :math:`\exp(-\sum_m \theta_m \hat d(S_x, \sigma_m))`, where
+    :math:`\hat d` is the mean distance from list m to all orders that begin with the items selected so far and x. The
+    consensus takes the most probable item at every stage; its score is the number of items below. All experts have the
+    same weight (``theta-cps`` learns weights). Distances are between complete orders: items that a list leaves out are
+    tied below it; tied items share the mean of their places, and a tie counts as half a disagreement. Items of equal
+    probability keep the order of the slots. With ``spearman`` the consensus is the order of mean places; with
+    ``kendall`` each stage selects the Borda winner among the items left.
 
     >>> from juryrank import from_orders
     >>> CPS().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()

@@ -13,23 +13,21 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import dispersions, draw
-from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.cost import Cost
-from juryrank.methods.pairwise.kemeny import Kemeny
-from juryrank.params import param
+from juryrank.methods.pairwise._base import KemenyMethod
 
 
 @dataclass(kw_only=True)
-class Mallows(Aggregator):
-    r"""Mallows: lists are noisy copies of a centre, less likely the farther they are from it.
+class Mallows(KemenyMethod):
+    r"""Mallows: lists are noisy copies of a central order, less likely the farther they are from it.
 
-    :math:`P(\pi) \propto \phi^{d(\pi, \sigma)}`, where d is Kendall's distance to the centre :math:`\sigma`.
-    The centre is the Kemeny order (proven or by local search, as in ``kemeny``), the dispersion :math:`\phi` in [0, 1]
-    the one of highest likelihood: 0 where no list disagrees with the centre, 1 where lists agree no more than by
-    chance. A tied group stands for all orders of its items, which keeps the likelihood exact; with ``last`` so do the
-    items that a list leaves out, below it (a top-k list); with ``ignore`` a list is a Mallows order of its own items.
-    Scores count the items left below. ``Consensus.details`` has ``dispersion`` and ``log_likelihood`` beside
-    ``objective`` and ``optimal``.
+    :math:`P(\pi) \propto \phi^{d(\pi, \sigma)}`, where d is the Kendall distance to the centre :math:`\sigma`.
+    The centre is the Kemeny order (see ``kemeny``), and the dispersion :math:`\phi` in [0, 1] maximises the likelihood:
+    0 if no list disagrees with the centre, 1 if lists agree no better than random orders. A tied group stands for all
+    orders of its items, which keeps the likelihood exact; with ``last`` so do the items that a list leaves out, below
+    it (a top-k list); with ``ignore`` a list is a Mallows order of its own items. The score is the number of items
+    below. ``Consensus.details`` has ``dispersion`` and ``log_likelihood``, and ``objective`` and ``optimal`` as in
+    ``kemeny``.
 
     >>> from juryrank import from_orders
     >>> consensus = Mallows().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"]]))
@@ -41,27 +39,23 @@ class Mallows(Aggregator):
 
     name = "mallows"
     cost = Cost("triples of items", 0.12, per_query=2.3e6, threaded=False)
-    weights: Mapping[str, float] | None = weights_param()
-    missing: str = missing_param("last", "ignore", "last")
-    solver: str = param("auto", "how to search for the centre", choices=("auto", "exact", "heuristic"))
-    exact_up_to: int = param(30, "items of a group that auto still solves exactly", at_least=1)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
-        r = rankings
-        details = dict(Kemeny(**self.params())._scores(r, out))
-        theta, likelihood = np.zeros(len(r)), np.zeros(len(r))
+        lists = self._lists(rankings)
+        details = self._kemeny(rankings, lists, out)
+        theta, likelihood = np.zeros(len(rankings)), np.zeros(len(rankings))
         dispersions(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_rank, self.list_weights(r), self.missing == "last",
+            lists.slot_ptr, lists.list_ptr, lists.entry_ptr, lists.entry_rank, lists.list_weight, lists.last,
             details["objective"], theta, likelihood,
         )  # fmt: skip
         return details | {"dispersion": np.exp(-theta), "log_likelihood": likelihood}
 
 
 def sample(centre: Sequence[str], dispersion: float | Sequence[float], n: int, *, seed: int = 0) -> list[list[str]]:
-    """Orders drawn around a centre, with one dispersion, or one for each place but the last.
+    """Random orders around a centre, with one dispersion, or one for each place but the last.
 
-    From the top, each place goes to the first item left of the centre, or skips v of them with weight dispersion^v;
-    with one dispersion that is Mallows' model, as is inserting the items one by one.
+    From the top, each place takes the first remaining item of the centre, or skips v of them with weight dispersion^v;
+    with one dispersion this is Mallows' model.
 
     >>> sample(["a", "b", "c"], 0.0, 1)
     [['a', 'b', 'c']]

@@ -1,4 +1,4 @@
-"""Ratings that move after every list: from data in one go, or game by game as they come."""
+"""What the online ratings share: updates after every list, for a whole data set or game by game."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.rankings import Codes, Floats
 from juryrank.errors import DataError
 from juryrank.kernels.ratings_online import MOST_GAMES, play, play_all
 from juryrank.methods.base import Aggregator, weights_param
+from juryrank.params import param
 
-MOST_IN_ALL = 100 * MOST_GAMES  # that the weights of all lists may ask for
-IN_A_ROW = MOST_GAMES  # games between two chances to interrupt
+TOTAL_LIMIT = 100 * MOST_GAMES  # comparisons of all lists with a weight above 1
+BLOCK_GAMES = MOST_GAMES  # between two points at which the user can interrupt
 
 
-class Start(NamedTuple):
-    """What a kernel of ratings takes: its kind, the first mean and spread, and its settings."""
+class Settings(NamedTuple):
+    """The settings of a kernel of ratings: its kind, the initial mean and spread, and its parameters."""
 
     kind: int
     mean: float
@@ -33,59 +34,82 @@ class Start(NamedTuple):
 
 @dataclass(kw_only=True)
 class Online(Aggregator):
-    """Score = rating after all lists of the query, played in the order in which they are stored."""
+    """Score = rating after all lists of the query, in the order in which they are stored."""
 
     weights: Mapping[str, float] | None = weights_param()
 
     def stream(self) -> Stream:
-        """Ratings to be moved game by game, from their first values."""
+        """Ratings to be updated game by game, from their initial values."""
         self._check()
         return Stream(self)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
-        start, r = self._start(), rankings
-        spread = np.full(r.n_slots, start.spread)
-        out[:] = start.mean
-        settings = (start.kind, start.step, start.scale, start.drift)
+        settings, r = self.settings(), rankings
+        spread = np.full(r.n_slots, settings.spread)
+        out[:] = settings.mean
+        update = (settings.kind, settings.step, settings.scale, settings.drift)
         weight = self.list_weights(r)
         lists = (r.entry_ptr, r.entry_slot, r.entry_rank, weight)
-        for begin, end in blocks(self._games(r, weight)):
-            play_all(np.clip(r.list_ptr, begin, end), *lists, *settings, spread, out)
+        for begin, end in blocks(self.count_games(r, weight)):
+            play_all(np.clip(r.list_ptr, begin, end), *lists, *update, spread, out)
         out[:] = self.rating(out, spread)
 
-    def _games(self, r: Rankings, weight: Floats) -> Floats:
-        """How many comparisons of two items each list plays; a DataError where its weight makes them too many."""
+    def count_games(self, r: Rankings, weight: Floats) -> Floats:
+        """The number of comparisons of two items of each list; a DataError if its weight makes them too many."""
         games: Floats = np.ceil(weight) * np.maximum(r.list_size * (r.list_size - 1) // 2, 1)
         heavy = np.where(weight > 1, games, 0.0)
         largest, total = heavy.max(initial=0.0), heavy.sum()
-        if largest > MOST_GAMES or total > MOST_IN_ALL:
+        if largest > MOST_GAMES or total > TOTAL_LIMIT:
             m = int(heavy.argmax())
             raise DataError(
-                f"{self.name} plays a list of weight w w times, up to {MOST_GAMES} comparisons of two items for one "
-                f"list and {MOST_IN_ALL} for all lists; a list of expert {r.experts[r.list_expert[m]]!r} in query "
-                f"{r.queries[r.list_query[m]]!r} has weight {weight[m]:g}, and all weights ask for {total:g} "
+                f"{self.name} repeats a list of weight w w times, up to {MOST_GAMES} comparisons of two items for one "
+                f"list and {TOTAL_LIMIT} for all lists; a list of expert {r.experts[r.list_expert[m]]!r} in query "
+                f"{r.queries[r.list_query[m]]!r} has weight {weight[m]:g}, and all weights together make {total:g} "
                 "comparisons; divide the weights by a number, or use bradley-terry"
             )
         return games
 
     @abstractmethod
-    def _start(self) -> Start:
-        """The kernel and its settings."""
+    def settings(self) -> Settings:
+        """The kind of rating and its settings."""
 
     def rating(self, mean: Any, spread: Any) -> Any:
-        """The score that a mean and its spread make (numbers or arrays)."""
+        """The score for a mean and its spread (numbers or arrays)."""
         return mean
 
 
+@dataclass(kw_only=True)
+class Skill(Online):
+    """A rating that is a normal belief: score = its mean, minus ``caution`` times its spread."""
+
+    mean: float = param(25.0, "mean of the belief before the first game")
+    spread: float = param(25 / 3, "standard deviation of the belief before the first game", above=0)
+    beta: float = param(25 / 6, "standard deviation of one performance around the skill", above=0)
+    drift: float = param(25 / 300, "standard deviation added to a skill before each game", at_least=0)
+    caution: float = param(
+        0.0, "standard deviations subtracted from the mean; 3 gives a conservative rating", at_least=0
+    )
+
+    def settings(self) -> Settings:
+        return Settings(self._kind(), float(self.mean), float(self.spread), 0.0, float(self.beta), float(self.drift))
+
+    def rating(self, mean: Any, spread: Any) -> Any:
+        return mean - self.caution * spread
+
+    @abstractmethod
+    def _kind(self) -> int:
+        """One of the kinds of ``kernels/ratings_online.py``."""
+
+
 def blocks(games: Floats) -> Iterator[tuple[int, int]]:
-    """The lists from begin to end, in order, of about ``IN_A_ROW`` games together: kernels cannot be interrupted."""
-    number = np.floor_divide(np.cumsum(games) - games, IN_A_ROW)
+    """Begin and end of blocks of lists with about ``BLOCK_GAMES`` games each: kernels cannot be interrupted."""
+    number = np.floor_divide(np.cumsum(games) - games, BLOCK_GAMES)
     edges = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(games)]
     return pairwise(edges)
 
 
 class Stream:
-    """Ratings that move as games come in.
+    """Ratings that are updated game by game.
 
     >>> from juryrank.methods import Elo
     >>> stream = Elo().stream()
@@ -97,13 +121,12 @@ class Stream:
 
     def __init__(self, model: Online) -> None:
         self.model = model
-        self._start = model._start()
-        self._settings = (self._start.step, self._start.scale, self._start.drift)
+        self._settings = model.settings()
         self._number: dict[str, int] = {}
-        self._mean, self._spread = np.full(64, self._start.mean), np.full(64, self._start.spread)
+        self._mean, self._spread = np.full(64, self._settings.mean), np.full(64, self._settings.spread)
 
     def update(self, game: Sequence[Any] | Dataset | Rankings, weight: float = 1.0) -> None:
-        """Move the ratings by one game (items, best first; an inner tuple is a tie), or by all lists of a data set."""
+        """Update by one game (items, best first; an inner tuple is a tie), or by all lists of a data set."""
         if isinstance(game, Dataset | Rankings):
             self._update_all(as_dataset(game).rankings)
             return
@@ -119,11 +142,8 @@ class Stream:
                 ranks.append(float(rank))
         slot = self._numbers(items)
         if len(set(slot)) < len(slot):
-            raise DataError(f"an item plays once in a game, got {game!r}")
-        play(
-            self._start.kind, np.array(slot, np.int32), np.array(ranks), float(weight),
-            self._mean, self._spread, *self._settings,
-        )  # fmt: skip
+            raise DataError(f"an item must appear once in a game, got {game!r}")
+        self._play(np.array(slot, np.int32), np.array(ranks), float(weight))
 
     def ratings(self) -> dict[str, float]:
         """``{item: rating}``, best first."""
@@ -132,24 +152,25 @@ class Stream:
         return dict(sorted(rated, key=lambda pair: -pair[1]))
 
     def spread(self, item: Any) -> float:
-        """How uncertain the rating of an item is; 0 for methods that do not say."""
+        """The uncertainty of the rating of an item; 0 for methods without one."""
         return float(self._spread[self._numbers([item])[0]])
 
     def _update_all(self, r: Rankings) -> None:
         weight = self.model.list_weights(r)
-        self.model._games(r, weight)
+        self.model.count_games(r, weight)
         number = np.array(self._numbers(r.items[r.slot_item].tolist()), np.int32)
         for m in range(r.n_lists):
             here = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
-            play(
-                self._start.kind, number[r.entry_slot[here]], r.entry_rank[here].copy(), float(weight[m]),
-                self._mean, self._spread, *self._settings,
-            )  # fmt: skip
+            self._play(number[r.entry_slot[here]], r.entry_rank[here].copy(), float(weight[m]))
+
+    def _play(self, slot: Codes, rank: Floats, weight: float) -> None:
+        s = self._settings
+        play(s.kind, slot, rank, weight, self._mean, self._spread, s.step, s.scale, s.drift)
 
     def _numbers(self, items: Iterable[Any]) -> list[int]:
         numbers = [self._number.setdefault(str(item), len(self._number)) for item in items]
         if len(self._number) > len(self._mean):
             more = max(len(self._number), 2 * len(self._mean)) - len(self._mean)
-            self._mean = np.append(self._mean, np.full(more, self._start.mean))
-            self._spread = np.append(self._spread, np.full(more, self._start.spread))
+            self._mean = np.append(self._mean, np.full(more, self._settings.mean))
+            self._spread = np.append(self._spread, np.full(more, self._settings.spread))
         return numbers

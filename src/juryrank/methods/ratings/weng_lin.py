@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from juryrank.kernels.ratings_online import WENG_LIN_CHOICES, WENG_LIN_PAIRS
 from juryrank.methods.cost import Cost
-from juryrank.methods.ratings._skill import Skill
+from juryrank.methods.ratings._base import Skill
 from juryrank.params import param
 
 MODELS = {"plackett-luce": WENG_LIN_CHOICES, "bradley-terry": WENG_LIN_PAIRS}
@@ -14,9 +14,9 @@ MODELS = {"plackett-luce": WENG_LIN_CHOICES, "bradley-terry": WENG_LIN_PAIRS}
 class WengLin(Skill):
     """Weng–Lin: normal beliefs about skills, updated in closed form after each list.
 
-    A list is one game, seen as choices from the top (``plackett-luce``) or as games of all its pairs
-    (``bradley-terry``); OpenSkill's models of these names give the same numbers. Lists are played in the order in which
-    they are stored: queries and experts by name, the lists of one expert as in the file.
+    A list is one game, modelled as choices from the top (``plackett-luce``) or as comparisons of all its pairs
+    (``bradley-terry``); OpenSkill's models of these names give the same numbers. Lists are processed in the order in
+    which they are stored: queries and experts by name, the lists of one expert as in the file.
 
     >>> from juryrank import from_orders
     >>> WengLin().fit_predict(from_orders([["a", "b"], ["a", "c"]])).top()
@@ -27,7 +27,7 @@ class WengLin(Skill):
 
     name = "weng-lin"
     cost = Cost("pairs in lists", 12.0)
-    model: str = param("plackett-luce", "how a list is seen", choices=tuple(MODELS))
+    model: str = param("plackett-luce", "model of a list", choices=tuple(MODELS))
 
     def _kind(self) -> int:
         return MODELS[self.model]

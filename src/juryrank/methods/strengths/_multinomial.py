@@ -1,4 +1,4 @@
-"""What the multinomial preference models share: counts from lists, adherences by expert, the fit of one query."""
+"""What the multinomial preference models share: counts from lists, adherences by expert, the fit of each query."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from juryrank.params import param
 
 
 class Counts(NamedTuple):
-    """Who wins how often in each list; smaller values win."""
+    """The counts that the pairs of each list contribute; smaller values win."""
 
     value: Floats  # [n_entries]
     beyond: Floats  # [n_lists] the value of the items that a list leaves out
-    entry_net: Floats  # [n_entries] counts won less counts lost
-    list_net: Floats  # [n_lists] the same for an item left out
+    entry_net: Floats  # [n_entries] counts won minus counts lost
+    list_net: Floats  # [n_lists] the same for an item that the list leaves out
     total: Floats  # [n_lists]
 
 
 class Adherences(NamedTuple):
-    """The distinct adherences of each query, with the counts drawn under each."""
+    """The distinct adherences of each query, with the total counts of each."""
 
     ptr: Ints  # [n_queries + 1]
     theta: Floats
     total: Floats
-    of_list: Ints  # [n_lists] where each list's adherence stands
+    of_list: Ints  # [n_lists] the index of each list's adherence
 
 
 @dataclass(kw_only=True)
@@ -49,14 +49,16 @@ class Multinomial(Aggregator):
     missing: str = missing_param("ignore", "ignore", "last")
     counts: str = param(
         "rank",
-        "a pair counts by its difference in rank, in score (in rank where lists have no scores), or once",
+        "count of a pair: its difference in rank, in score (in rank if lists have no scores), or 1",
         choices=("rank", "score", "once"),
     )
-    variances: bool = param(False, "fit a variance for every item, not only a score")
-    prior: float = param(1e-3, "pull of scores towards 0, in counts per item", above=0)
-    hold: float = param(1.0, "pull of the logarithms of variances towards log 1/2, in counts per item", above=0)
-    tol: float = param(1e-12, "stop when a step promises a smaller gain of log-likelihood than this per count", above=0)
-    max_iter: int = param(1000, "steps at most", at_least=1)
+    variances: bool = param(False, "fit a variance for every item, too")
+    prior: float = param(1e-3, "strength of the normal prior on scores, in counts per item", above=0)
+    hold: float = param(
+        1.0, "strength of the prior that shrinks log variances towards log 1/2, in counts per item", above=0
+    )
+    tol: float = param(1e-12, "stop when the predicted gain of log-likelihood per count is below this", above=0)
+    max_iter: int = param(1000, "maximum number of steps", at_least=1)
     experts_: list[str] = learned(Names("experts"))
     theta_: Floats = learned(Array("experts", at_least=0))
 
@@ -64,24 +66,32 @@ class Multinomial(Aggregator):
         super()._check()
         if self.counts == "score" and self.missing == "last":
             raise ParameterError(
-                f"missing of {type(self).__name__} must be ignore where counts is score: an item without a score "
-                "is below the others by no known difference"
+                f"missing of {type(self).__name__} must be ignore if counts is score: the difference in score to an "
+                "item without a score is unknown"
             )
 
     @property
-    def left_out(self) -> str:
-        """What an expert says of an item that it did not rank: ``ignore`` or ``last``."""
+    def missing_policy(self) -> str:
+        """The treatment of items that an expert did not rank: ``ignore`` or ``last``."""
         return self.missing
 
     @abstractmethod
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        """Fill ``experts_`` and ``theta_``; leave them empty where every adherence is 1."""
+        """Set ``experts_`` and ``theta_``; empty if every adherence is 1."""
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        if not self.experts_seen():
+            return super().expert_weights()
+        return {name: {"theta": float(value)} for name, value in zip(self.experts_, self.theta_, strict=True)}
+
+    def experts_seen(self) -> frozenset[str]:
+        return frozenset(self.experts_ if self.is_fitted else ())
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         return self._scores_and_variances(rankings, out)[0]
 
     def predict_with_variances(self, data: Dataset | Rankings) -> tuple[Consensus, Floats]:
-        """The consensus, and the variance of every slot: how little lists say about it; 1/2 where none is fitted."""
+        """The consensus, and the variance of every slot: 1/2 unless ``variances`` is set."""
         rankings = as_dataset(data).rankings
         out = np.zeros(rankings.n_slots)
         details, gamma = self._scores_and_variances(self._drop_zero_weights(rankings), out)
@@ -99,7 +109,7 @@ class Multinomial(Aggregator):
         return details, gamma
 
     def _fit(self, r: Rankings, out: Floats) -> tuple[Ints, Floats]:
-        """Write the scores; gives the steps of each query and the variance of each slot."""
+        """Write the scores; return the steps of each query and the variance of each slot."""
         theta = self._theta_of(r)[r.list_expert]
         counts, weight = self._counts(r), self.list_weights(r)
         groups = adherences(r, theta, weight * counts.total)
@@ -110,25 +120,25 @@ class Multinomial(Aggregator):
 
             scores_and_variances(
                 r.slot_ptr, groups.ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.value, counts.beyond,
-                weight * theta, self.counts == "once", self.left_out == "last", groups.theta, groups.total,
+                weight * theta, self.counts == "once", self.missing_policy == "last", groups.theta, groups.total,
                 self.prior, self.hold, self.tol, self.max_iter, steps, out, gamma,
             )  # fmt: skip
         return steps, gamma
 
     def _theta_of(self, r: Rankings) -> Floats:
-        """The adherence of each expert of ``r``; strangers get the mean, and 1 where nothing was learned."""
-        stranger = self.theta_.mean() if len(self.theta_) else 1.0
-        theta: Floats = np.append(self.theta_, stranger)[r.places_in(self.experts_)]
+        """The adherence of each expert of ``r``: unknown experts get the mean, or 1 if nothing was learned."""
+        default = self.theta_.mean() if len(self.theta_) else 1.0
+        theta: Floats = np.append(self.theta_, default)[r.places_in(self.experts_)]
         return theta
 
     def _counts(self, r: Rankings) -> Counts:
         beyond, n_beyond = np.zeros(r.n_lists), np.zeros(r.n_lists, np.int64)
-        if self.left_out == "last":
+        if self.missing_policy == "last":
             beyond, n_beyond = absent_rank(r, r.entry_rank, "last"), r.query_size[r.list_query] - r.list_size
         net, list_net, total = np.zeros(r.n_entries), np.zeros(r.n_lists), np.zeros(r.n_lists)
         value, order = r.entry_rank, None
         if self.counts == "score" and r.entry_score is not None:
-            order = np.lexsort((-r.entry_score, parents(r.entry_ptr)))  # ranks may have been given beside scores
+            order = np.lexsort((-r.entry_score, parents(r.entry_ptr)))  # the ranks may disagree with the scores
             value = -r.entry_score
         rising = value if order is None else value[order]
         value, rising = read_only(value), read_only(rising)
@@ -138,7 +148,7 @@ class Multinomial(Aggregator):
         return Counts(value, beyond, net, list_net, total)
 
     def _fit_scores(self, r: Rankings, counts: Counts, groups: Adherences, weight: Floats, out: Floats) -> Ints:
-        """Write the scores under equal variances; ``weight`` has the adherence in it."""
+        """Write the scores under equal variances; ``weight`` includes the adherence."""
         pull = net_sums(r, counts, weight)
         steps = np.zeros(len(r), np.int64)
         scores(
@@ -148,7 +158,7 @@ class Multinomial(Aggregator):
 
 
 def net_sums(r: Rankings, counts: Counts, weight: Floats) -> Floats:
-    """Counts won less counts lost of every slot; under equal variances scores have the same order."""
+    """Counts won minus counts lost of every slot; under equal variances, scores have the same order."""
     out = np.zeros(r.n_slots)
     add_points(
         r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, counts.entry_net, counts.list_net, weight, out
@@ -157,7 +167,7 @@ def net_sums(r: Rankings, counts: Counts, weight: Floats) -> Floats:
 
 
 def adherences(r: Rankings, theta: Floats, total: Floats) -> Adherences:
-    """The lists of each query put together by adherence, so that equal ones share a normaliser."""
+    """Group the lists of each query by adherence, so that equal ones share a normaliser."""
     distinct, code = np.unique(theta, return_inverse=True)
     keys, of_list = np.unique(r.list_query * max(len(distinct), 1) + code, return_inverse=True)
     query = keys // max(len(distinct), 1)

@@ -13,7 +13,7 @@ from juryrank.data.rankings import Floats
 from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
 from juryrank.methods.cost import Cost
 from juryrank.methods.strengths._base import logistic
-from juryrank.methods.strengths._pairs import PairwiseStrength
+from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 from juryrank.params import param
 
 TIES = {"half": LOGISTIC, "davidson": DAVIDSON, "rao-kupper": RAO_KUPPER}
@@ -23,11 +23,11 @@ TIES = {"half": LOGISTIC, "davidson": DAVIDSON, "rao-kupper": RAO_KUPPER}
 class BradleyTerry(PairwiseStrength):
     r"""Bradley–Terry: item i beats j with odds exp(s_i - s_j).
 
-    The strengths are the maximum of the likelihood of all pairs that the lists compare, times a normal prior with
-    precision ``prior``: items that never lose, or that nobody compares with the others, stay finite, and every group
-    of items that is compared only within itself has mean 0. Ties are half a win each (``half``), or an outcome of
-    their own with one parameter per query: odds :math:`e^{d/2} : e^{-d/2} : \nu` (``davidson``), or a win where
-    the lead is at least :math:`\log\theta` (``rao-kupper``); ``Consensus.details["tie"]`` has it.
+    The strengths maximise the likelihood of all pairs that the lists compare, times a normal prior with precision
+    ``prior``. The prior keeps items finite that never lose or are never compared with the others; every group of items
+    that are compared only with each other has mean 0. A tie counts as half a win for each item (``half``), or is an
+    outcome of its own with one parameter per query: odds :math:`e^{d/2} : e^{-d/2} : \nu` (``davidson``), or a win if
+    the lead is at least :math:`\log\theta` (``rao-kupper``). ``Consensus.details["tie"]`` has this parameter.
 
     >>> from juryrank import from_orders
     >>> BradleyTerry().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"], ["b", "c"]])).top()
@@ -38,16 +38,19 @@ class BradleyTerry(PairwiseStrength):
 
     name = "bradley-terry"
     cost = Cost("pairs in lists", 190.0)
-    ties: str = param("half", "what a tie is: half a win each, or an outcome with a parameter", choices=tuple(TIES))
+    ties: str = param(
+        "half", "model of ties: half a win for each item, or an outcome with a parameter", choices=tuple(TIES)
+    )
 
     def chance(self, lead: Any, tie: float = NEVER) -> Any:
-        """The chance to win with a lead, ties aside; ``tie`` is the log of the tie parameter."""
+        """The probability to win with a lead, given no tie; ``tie`` is the log of the tie parameter."""
         if self.ties != "rao-kupper" or tie == NEVER:
             return logistic(lead)
         win, lose = logistic(lead - tie), logistic(-lead - tie)
         return win / (win + lose)
 
-    def _link(self) -> int:
+    @property
+    def link(self) -> int:
         return TIES[self.ties]
 
     def _details(self, tie: Floats) -> Mapping[str, NDArray[Any]]:

@@ -23,14 +23,14 @@ LEARNING_TOL = 1e-7  # of the gradient, per count
 class MPM(Multinomial):
     r"""Multinomial preference model: each count is a draw from one distribution over all pairs of the query's items.
 
-    :math:`P_n(i \succ j) \propto \exp(\theta_n (s_i - s_j) / (\gamma_i + \gamma_j))`, where expert n's list gives the
-    pair (i, j) a count by ``counts``; the score is :math:`s_i`. All items compete for one unit of probability, so an
-    item goes to the top only with much evidence, not with a single win. Ties and, with ``ignore``, unranked items
-    count nothing: an item that nobody ranks stands in the middle. The prior keeps scores finite. With equal variances
-    (:math:`\gamma = 1/2`) the order is that of :math:`\sum_n \theta_n \sum_j (C_n(i,j) - C_n(j,i))`, and the scores say
-    how far apart items are; with ``variances`` the order can differ. ``Consensus.details`` has the ``steps`` of each
-    query and the mean ``variance`` of its items. Adherences :math:`\theta_n` in [0, 1] are 1, or ``learned`` without
-    labels in ``fit``, under equal variances and shared by all queries; an expert that was not there gets their mean.
+    :math:`P_n(i \succ j) \propto \exp(\theta_n (s_i - s_j) / (\gamma_i + \gamma_j))`, where the list of expert n gives
+    the pair (i, j) a count as set by ``counts``; the score is :math:`s_i`. All pairs share one unit of probability, so
+    an item needs much evidence to reach the top, not a single win. Ties and, with ``ignore``, unranked items have count
+    0: an item that no list ranks gets a score in the middle. The prior keeps scores finite. With equal variances
+    (:math:`\gamma = 1/2`) the order is that of :math:`\sum_n \theta_n \sum_j (C_n(i,j) - C_n(j,i))`; with ``variances``
+    the order can differ. ``Consensus.details`` has the ``steps`` of each query and the mean ``variance`` of its items.
+    Adherences :math:`\theta_n` in [0, 1] are 1, or learned by ``fit`` without labels (``theta="learned"``), under equal
+    variances and shared by all queries; an expert that was not in the training data gets their mean.
 
     >>> from juryrank import from_orders
     >>> MPM().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "c"]])).top()
@@ -40,34 +40,36 @@ class MPM(Multinomial):
     """
 
     name = "mpm"
-    theta: str = param("one", "adherence of experts: all one, or learned from all queries", choices=("one", "learned"))
+    theta: str = param(
+        "one", "adherence of experts: 1 for all, or learned from all queries without labels", choices=("one", "learned")
+    )
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.experts_, self.theta_ = [], np.empty(0)
         if self.theta == "learned":
             r = self._drop_zero_weights(data.rankings)
-            self.experts_, self.theta_ = list(r.experts), self._learned_theta(r)
+            self.experts_, self.theta_ = list(r.experts), self._fit_theta(r)
 
-    def _learned_theta(self, r: Rankings) -> Floats:
+    def _fit_theta(self, r: Rankings) -> Floats:
         """Adherences that maximise the likelihood of all queries together, each with its best scores."""
         from scipy.optimize import minimize
         from scipy.special import expit
 
         profile = Profile(self, r)
-        found = minimize(
+        result = minimize(
             profile, np.zeros(len(r.experts)), jac=True, method="L-BFGS-B",
             options={"maxiter": LEARNING_STEPS, "gtol": LEARNING_TOL, "ftol": 0.0},
         )  # fmt: skip
-        if found.nit >= LEARNING_STEPS:
+        if result.nit >= LEARNING_STEPS:
             warn_not_converged(self.name, "the adherences", LEARNING_STEPS, "raise prior")
-        theta: Floats = expit(found.x)
+        theta: Floats = expit(result.x)
         return theta
 
 
 class Profile:
     """Minus the penalised log-likelihood per count as a function of the logits of the adherences, and its gradient.
 
-    The scores are fitted anew for each value, from where they stand, so they add nothing to the gradient.
+    The scores are refitted for each value, starting from the last ones, so they add nothing to the gradient.
     """
 
     def __init__(self, model: MPM, rankings: Rankings) -> None:

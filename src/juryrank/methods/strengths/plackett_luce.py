@@ -11,23 +11,24 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.links import LISTWISE
+from juryrank.kernels.lists import Lists
 from juryrank.kernels.strengths import list_strengths
-from juryrank.methods.strengths._base import PRIOR, Lists, Strength, logistic, tol_param
+from juryrank.methods.strengths._base import PRIOR, Strength, logistic, tol_param
 from juryrank.params import param
 
-QUERY_PRIOR = 10.0  # chosen by the quality of consensus rankings of search results; biases strengths
+QUERY_PRIOR = 10.0  # chosen for the quality of consensus rankings of search results; shrinks strengths
 
 
 @dataclass(kw_only=True)
 class PlackettLuce(Strength):
     r"""Plackett–Luce: from the top of a list, each item is chosen from those left with odds exp(s).
 
-    The strengths are the maximum of the likelihood of the lists times a normal prior with precision ``prior``. By
-    default the prior is strong, 10, where a few experts rank the items of a query: that gives the better consensus,
-    but pulls strengths together. Leaderboards show strengths with intervals and take 0.1 by default. A list speaks of
-    the items it ranks (with ``last``, every choice is also against the items it leaves out). A tied group of g items
-    counts as g choices from the items left, or g - 1 at the bottom of the list, where the last is forced; on lists of
-    two this is Bradley–Terry with half a win for a tie.
+    The strengths maximise the likelihood of the lists times a normal prior with precision ``prior``. The default is
+    10, a strong prior: with a few lists per query it gives the better consensus, but it shrinks the strengths towards
+    0. Leaderboards report strengths with intervals and use 0.1 by default. A list is a ranking of its own items; with
+    ``last``, every choice is also against the items that the list leaves out. A tied group of g items counts as g
+    choices from the items left, or g - 1 at the end of the list, where the last choice is forced; for lists of two
+    items this is Bradley–Terry with half a win for a tie.
 
     >>> from juryrank import from_orders
     >>> PlackettLuce().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "b"]])).top()
@@ -41,11 +42,11 @@ class PlackettLuce(Strength):
     prior: float | None = param(
         None,
         "precision of the normal prior on strengths around 0; keeps undefeated items finite; "
-        f"by default {QUERY_PRIOR:g}, and {PRIOR:g} in a leaderboard",
+        f"default {QUERY_PRIOR:g}, in a leaderboard {PRIOR:g}",
         above=0,
     )
     tol: float = tol_param()
-    max_iter: int = param(100, "Newton steps at most", at_least=1)
+    max_iter: int = param(100, "maximum number of Newton steps", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
         list_strengths(*lists, LISTWISE, 0.0, 0.0, self.precision, float(self.tol), self.max_iter, steps, out)
@@ -53,9 +54,9 @@ class PlackettLuce(Strength):
 
     @property
     def precision(self) -> float:
-        """The precision of the prior, also where none is given."""
+        """The precision of the prior: ``prior``, or its default."""
         return QUERY_PRIOR if self.prior is None else float(self.prior)
 
     def on_leaderboard(self) -> Self:
-        """The same method with the prior of leaderboards, where none is given."""
+        """The same method with the default prior of leaderboards, if ``prior`` is not set."""
         return replace(self, prior=PRIOR) if self.prior is None else self

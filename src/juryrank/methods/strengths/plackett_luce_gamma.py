@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.links import LISTWISE
+from juryrank.kernels.lists import Lists
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.strengths import list_information, list_strengths
 from juryrank.methods.cost import check_matrix_size
-from juryrank.methods.strengths._base import Lists, Strength, logistic, tol_param, with_tail
+from juryrank.methods.strengths._base import Strength, lists_with_tail, logistic, tol_param
 from juryrank.params import param
 
 
@@ -23,10 +24,11 @@ from juryrank.params import param
 class PlackettLuceGamma(Strength):
     r"""Bayesian Plackett–Luce: worths have a Gamma prior, and the score is the log of their posterior mean.
 
-    Worth :math:`w_i \sim \Gamma(a, 1)`, a = ``shape``; lists choose from the top with odds w, ties and missing items as
-    in plackett-luce. The posterior of log w is taken as normal around its mode, by Laplace's method; a Gamma law has
-    then its exact mean and spread. The scale of all worths together means nothing, so scores are centred in each query.
-    ``posterior`` gives the mean share of each item in the worth of its query, and its standard deviation.
+    Worth :math:`w_i \sim \Gamma(a, 1)`, a = ``shape``; the likelihood is that of plackett-luce with odds w, with the
+    same treatment of ties and missing items. The posterior of log w is approximated by a normal distribution around
+    its mode (Laplace's method); for a Gamma posterior this gives the exact mean and standard deviation of w. The common
+    scale of the worths is arbitrary, so scores are centred in each query. ``posterior`` gives the mean share of each
+    item in the total worth of its query, and its standard deviation.
 
     >>> from juryrank import from_orders
     >>> data = from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "b"]])
@@ -41,16 +43,16 @@ class PlackettLuceGamma(Strength):
 
     name = "plackett-luce-gamma"
     chance = staticmethod(logistic)
-    shape: float = param(2.0, "shape of the Gamma prior: large values pull worths together", above=0)
+    shape: float = param(2.0, "shape of the Gamma prior: large values shrink the differences of worths", above=0)
     tol: float = tol_param()
-    max_iter: int = param(100, "Newton steps at most", at_least=1)
+    max_iter: int = param(100, "maximum number of Newton steps", at_least=1)
 
     def posterior(self, data: Dataset | Rankings) -> tuple[Floats, Floats]:
         """For each slot, the mean share of the worth of its query, and the standard deviation of that share."""
         self._check()
         r = self._drop_zero_weights(as_dataset(data).rankings)
         check_matrix_size(self.name, r, "plackett-luce")
-        lists = with_tail(r, self.list_weights(r), self.missing)
+        lists = lists_with_tail(r, self.list_weights(r), self.missing)
         log_worth = self._log_worth(lists, np.zeros(len(r), np.int64))
         mean, spread = np.zeros(r.n_slots), np.zeros(r.n_slots)
         for q in range(len(r)):
@@ -71,6 +73,6 @@ class PlackettLuceGamma(Strength):
         return {}
 
     def _log_worth(self, lists: Lists, steps: Ints) -> Floats:
-        log_worth = np.full(lists[0][-1], np.log(self.shape))
+        log_worth = np.full(lists.slot_ptr[-1], np.log(self.shape))
         list_strengths(*lists, LISTWISE, float(self.shape), 1.0, 0.0, float(self.tol), self.max_iter, steps, log_worth)
         return log_worth

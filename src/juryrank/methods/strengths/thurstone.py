@@ -5,15 +5,15 @@ from typing import Any
 
 from juryrank.kernels.links import PROBIT
 from juryrank.methods.cost import Cost
-from juryrank.methods.strengths._pairs import PairwiseStrength
+from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 
 
 @dataclass(kw_only=True)
 class Thurstone(PairwiseStrength):
-    r"""Thurstone Case V: item i beats j with the chance that a normal variable is below s_i - s_j.
+    r"""Thurstone Case V: item i beats j with the probability that a standard normal variable is below s_i - s_j.
 
-    The maximum of the likelihood of all pairs that the lists compare, times a normal prior with precision ``prior``; a
-    tie is half a win each. The difference of two items has variance 1.
+    The strengths maximise the likelihood of all pairs that the lists compare, times a normal prior with precision
+    ``prior``; a tie counts as half a win for each item. The difference of two performances has variance 1.
 
     >>> from juryrank import from_orders
     >>> Thurstone().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"], ["b", "c"]])).top()
@@ -26,10 +26,11 @@ class Thurstone(PairwiseStrength):
     cost = Cost("pairs in lists", 390.0)
 
     def chance(self, lead: Any) -> Any:
-        """The normal distribution at a lead."""
+        """The probability to win with a lead: the normal distribution function."""
         from scipy.special import ndtr
 
         return ndtr(lead)
 
-    def _link(self) -> int:
+    @property
+    def link(self) -> int:
         return PROBIT

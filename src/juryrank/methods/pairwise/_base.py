@@ -1,0 +1,87 @@
+"""What the pairwise methods share: parameters, the lists as their kernels take them, the Kemeny order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.kernels.pairwise import borda_order, insertion_search, kendall_distance, local_kemeny, margins
+from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.cost import check_matrix_size
+from juryrank.params import param
+
+
+class MarginLists(NamedTuple):
+    """The lists of all queries; the kernels of ``pairwise`` and ``mallows`` take these values in this order."""
+
+    slot_ptr: Ints
+    list_ptr: Ints
+    entry_ptr: Ints
+    entry_slot: NDArray[Any]
+    entry_rank: Floats
+    list_weight: Floats
+    last: bool  # whether a list puts the items it leaves out in the last place
+
+
+@dataclass(kw_only=True)
+class PairwiseMethod(Aggregator):
+    """A method that compares all pairs of items of a query."""
+
+    weights: Mapping[str, float] | None = weights_param()
+    missing: str = missing_param("last", "ignore", "last")
+
+    def _lists(self, r: Rankings) -> MarginLists:
+        """The lists as kernels take them."""
+        return MarginLists(
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r),
+            self.missing == "last",
+        )  # fmt: skip
+
+
+@dataclass(kw_only=True)
+class KemenyMethod(PairwiseMethod):
+    """A method whose consensus is a Kemeny order, or starts from one."""
+
+    solver: str = param("auto", "how to search for the Kemeny order", choices=("auto", "exact", "heuristic"))
+    exact_up_to: int = param(30, "largest group of items that auto solves exactly", at_least=1)
+
+    def _kemeny(self, r: Rankings, lists: MarginLists, out: Floats) -> dict[str, NDArray[Any]]:
+        """Write the number of items below each slot in the Kemeny order; the objective, and whether it is optimal."""
+        check_matrix_size(self.name, r, "borda")
+        optimal = np.zeros(len(r), bool)
+        if self.solver == "heuristic":
+            local_kemeny(*lists, out)
+        else:
+            for q in range(len(r)):
+                margin = np.empty((r.query_size[q], r.query_size[q]))
+                noise = margins(q, *lists, margin)
+                order, optimal[q] = self._best_order(margin, noise)
+                out[r.slot_ptr[q] + order] = np.arange(len(order))[::-1]
+        objective = np.zeros(len(r))
+        kendall_distance(*lists, out, objective)
+        return {"objective": objective, "optimal": optimal}
+
+    def _best_order(self, margin: Floats, noises: Floats) -> tuple[Ints, bool]:
+        """The best order of one query, group by group, and whether it is proven; ``noises`` of the margins by item."""
+        from juryrank.methods.pairwise._linear_ordering import best_order, majority_groups
+
+        order: list[Ints] = []
+        proven = True
+        for group in majority_groups(margin, float(noises.max(initial=0.0))):
+            noise = float(noises[group].max())
+            inner = np.ascontiguousarray(margin[np.ix_(group, group)])
+            found = borda_order(inner, noise)
+            insertion_search(inner, found, noise)
+            if len(group) > 2:
+                sure = False
+                if self.solver == "exact" or len(group) <= self.exact_up_to:
+                    found, sure = best_order(inner, found, noise)
+                proven &= sure
+            order.append(group[found])
+        return (np.concatenate(order) if order else np.empty(0, np.int64)), proven

@@ -1,0 +1,65 @@
+"""The parameter ``flow``: the preference of a list between two items as a number.
+
+It is +1 or -1 by order, or the difference of two values, one of each entry.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats, read_only
+from juryrank.errors import DataError
+from juryrank.kernels.lists import Lists
+from juryrank.kernels.scaling import LARGE, into_range
+from juryrank.params import param
+
+FLOWS = {
+    "order": "1 for the item ranked above, 0 for a tie",
+    "difference": "the difference of ranks",
+    "rank": "the difference of ranks, as a share of the largest in the list",
+    "log-rank": "the difference of log ranks, as a share of the largest in the list",
+    "score": "the difference of scores, or of ranks if lists have no scores",
+}
+
+
+def flow_param(default: str) -> Any:
+    """The parameter ``flow``, with one meaning everywhere."""
+    return param(default, "; ".join(f"{name}: {meaning}" for name, meaning in FLOWS.items()), choices=tuple(FLOWS))
+
+
+def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
+    """The value of each entry, whose differences are the preferences; zeros if only the order counts.
+
+    Items that a list leaves out, if they count as last, are one rank below it and have its lowest score.
+    """
+    entry_rank, tail = lists.entry_rank, lists.tail
+    size, ranked = np.diff(lists.entry_ptr), np.isfinite(entry_rank)
+    if flow == "order":
+        return read_only(np.zeros(len(entry_rank)))
+    if flow == "score" and r.entry_score is not None:
+        _check_magnitude(r.entry_score)
+        value = np.repeat(r.entry_score[r.entry_ptr[1:] - 1], size)
+        value[ranked] = r.entry_score
+        return read_only(value)
+    worst = entry_rank[lists.entry_ptr[1:] - tail - 1] + (tail > 0)
+    largest = np.repeat(worst, size)
+    rank = np.where(ranked, entry_rank, largest)
+    if flow in ("difference", "score"):
+        return read_only(-rank)
+    if flow == "log-rank":
+        rank, largest = np.log(rank), np.log(largest)
+    return read_only(-np.divide(rank, largest, out=np.zeros(len(rank)), where=largest > 0))
+
+
+def _check_magnitude(score: Floats) -> None:
+    """Refuse scores whose squares overflow, or all underflow to 0."""
+    largest = float(np.abs(score).max(initial=0.0))
+    if into_range(largest):
+        raise DataError(
+            f"flow='score' uses differences of scores without scaling, and their magnitude must be from "
+            f"{1 / LARGE:g} to {LARGE:g}, but the largest is {largest:g}; scale the scores of all lists, or use "
+            "another flow"
+        )
