@@ -13,6 +13,8 @@ from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import expected, likeliest, log_choices, mean_skips
 from juryrank.methods import GeneralisedMallows, Kemeny, Mallows
+from juryrank.methods.pairwise._base import MarginLists
+from juryrank.methods.pairwise.generalised_mallows import fit_thetas
 from juryrank.methods.pairwise.mallows import sample
 from methods.slow import dense
 
@@ -170,8 +172,8 @@ def test_no_centre_of_few_items_is_likelier():
     data = from_orders(orders)
     model = GeneralisedMallows().fit(data)
     r = data.rankings
-    lists = (r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight, True)
-    every = [model._fit(0, lists, np.argsort(order).astype(float))[0] for order in permutations(range(4))]
+    lists = MarginLists(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight, last=True)
+    every = [fit_thetas(0, lists, np.argsort(order).astype(float))[0] for order in permutations(range(4))]
     assert model.predict(data).details["log_likelihood"][0] == pytest.approx(max(every))
 
 

@@ -65,27 +65,28 @@ class GeneralisedMallows(KemenyMethod):
         """Improve the centre of one query in ``out``; the log-likelihood and the dispersions."""
         n = len(out)
         centre = out.copy()
-        best, thetas = self._fit_thetas(q, lists, centre)
+        best, thetas = fit_thetas(q, lists, centre)
         for _ in range(self.max_iter):
             margin = np.zeros((n, n))
             noise = stage_margins(q, *lists, -centre, thetas, margin)
             order, _ = self._best_order(margin, noise)
             new_centre = np.empty(n)
             new_centre[order] = np.arange(n)[::-1]
-            value, new_thetas = self._fit_thetas(q, lists, new_centre)
+            value, new_thetas = fit_thetas(q, lists, new_centre)
             if not value > best + 1e-9 * abs(best):
                 break
             best, thetas, centre = value, new_thetas, new_centre
         out[:] = centre
         return best, np.exp(-thetas)
 
-    def _fit_thetas(self, q: int, lists: MarginLists, centre: Floats) -> tuple[float, Floats]:
-        """The log-likelihood and the theta of every stage, for the centre with the scores ``centre``."""
-        first, end = lists.list_ptr[q], lists.list_ptr[q + 1]
-        skips, choices = np.zeros(len(centre)), np.zeros((end - first, 2), np.int64)
-        thetas = np.zeros(max(len(centre) - 1, 0))
-        if first == end:
-            return 0.0, thetas
-        stage_skips(q, *lists, -centre, skips, choices)
-        value = stage_thetas(lists.list_weight[first:end], skips, choices, thetas)
-        return float(value), thetas
+
+def fit_thetas(q: int, lists: MarginLists, centre: Floats) -> tuple[float, Floats]:
+    """The log-likelihood and the theta of every stage, for the centre with the scores ``centre``."""
+    first, end = lists.list_ptr[q], lists.list_ptr[q + 1]
+    skips, choices = np.zeros(len(centre)), np.zeros((end - first, 2), np.int64)
+    thetas = np.zeros(max(len(centre) - 1, 0))
+    if first == end:
+        return 0.0, thetas
+    stage_skips(q, *lists, -centre, skips, choices)
+    value = stage_thetas(lists.list_weight[first:end], skips, choices, thetas)
+    return float(value), thetas
