@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,6 +36,10 @@ class PairwiseMethod(Aggregator):
 
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last")
+
+    @abstractmethod
+    def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
+        """Write one score per slot into ``out``; may return details per query."""
 
     def _lists(self, r: Rankings) -> MarginLists:
         """The lists as kernels take them."""
