@@ -1,1 +1,5 @@
 """Experiments and benchmarks of juryrank, outside the package: ``python -m studies``."""
+
+from pathlib import Path
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"  # beside the project: data sets that may not be copied

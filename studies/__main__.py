@@ -1,14 +1,21 @@
-"""``python -m studies``: reproduce papers, time juryrank beside other libraries, look after data sets."""
+"""``python -m studies``: reproduce papers, time juryrank beside other libraries, check and download data sets."""
 
 import typer
 
-from juryrank.cli import run_app
-from studies.commands import bench, data, reproduce
+from studies.commands import bench, curves, data, reproduce
+from studies.console import run_app
 
 app = typer.Typer(help="Experiments and benchmarks of juryrank.", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("reproduce")(reproduce.run)
 app.command("bench")(bench.run)
+app.command("curves")(curves.run)
 app.add_typer(data.app, name="data")
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Run the commands."""
     run_app(app, "python -m studies")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,28 +1,24 @@
-"""How many labelled queries it takes: ``python bench/learning_curves.py [--methods jury] [--json FILE]``.
+"""How many labelled queries a learned method needs: gains over RRF after learning from a few.
 
-From every data set, 1, 2, 5, 10 and 20 queries are drawn to learn from, ten times each (a draw of 5 contains that
-of 2); all queries outside the draw of 20 are the test. Values are gains over RRF on the same queries.
+From every data set, 1, 2, 5, 10 and 20 queries are drawn for training, ten times each (a draw of 5 contains that of 2);
+all queries outside the draw of 20 are test queries. Values are gains over RRF on the same queries.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-import juryrank
-from juryrank.data import Dataset
-from juryrank.errors import DataError, DataWarning
-from juryrank.metrics import Truth, parse_metric
-from juryrank.report import Report, Table
+import juryrank as jr
+from juryrank.errors import DataError
+from studies import SHARED_DATA
+from studies.arrays import Floats
+from studies.console import track
+from studies.tables import Report, Table
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 SIZES, DRAWS = (1, 2, 5, 10, 20), 10
 SETS = {"MQ2008-agg": ("nDCG@5", "letor"), "trec-covid-round1": ("nDCG@10", "trec"), "robust03": ("nDCG@20", "trec")}
 
@@ -31,13 +27,13 @@ SETS = {"MQ2008-agg": ("nDCG@5", "letor"), "trec-covid-round1": ("nDCG@10", "tre
 class LearningCurves(Report):
     """Gains over RRF by data set and method, [n_sizes, n_draws]."""
 
-    gains: dict[tuple[str, str], NDArray[np.float64]]
+    gains: dict[tuple[str, str], Floats]
 
-    def tables(self, percent: bool | None = None) -> list[Table]:
+    def tables(self) -> list[Table]:
         body = []
         for (data, method), gains in self.gains.items():
-            for told, values in (("mean", gains.mean(axis=1)), ("worst draw", gains.min(axis=1))):
-                body.append([data, method, told, *(f"{100 * v:+.2f}" for v in values)])
+            for label, values in (("mean", gains.mean(axis=1)), ("worst draw", gains.min(axis=1))):
+                body.append([data, method, label, *(f"{100 * v:+.2f}" for v in values)])
         note = f"× 100, gains over RRF of {DRAWS} draws; metric: {', '.join(f'{d} {m}' for d, (m, _) in SETS.items())}."
         return [Table("Learning curves", ["data", "method", "", *map(str, SIZES)], body, n_names=3, note=note)]
 
@@ -52,63 +48,43 @@ class LearningCurves(Report):
         return {"results": self.rows(), "gains": {"/".join(key): g.tolist() for key, g in self.gains.items()}}
 
 
-def read_set(name: str) -> Dataset:
-    """A data set by the name of its folder, without queries that have no labels."""
-    folder = SHARED / name
-    if name == "MQ2008-agg":
-        return juryrank.read(folder)
-    data = juryrank.read(folder / "runs", labels=folder / "qrels.txt")
+def read_set(folder: Path) -> jr.Dataset:
+    """A data set without the queries that have no labels."""
+    if not (folder / "runs").is_dir():
+        return jr.read(folder)
+    data = jr.read(folder / "runs", labels=folder / "qrels.txt")
     assert data.labels is not None
     return data.take(np.flatnonzero(np.diff(data.labels.label_ptr) > 0))
 
 
-def gains_over_rrf(data: Dataset, methods: list[str], metric: str, convention: str) -> dict[str, NDArray[np.float64]]:
-    """By method, the mean gain over RRF of every size and draw."""
-    measure = parse_metric(metric)
+def gains_over_rrf(data: jr.Dataset, methods: list[str], metric: str, convention: str) -> dict[str, Floats]:
+    """By method, the mean gain over RRF for every size and draw."""
     gains = {name: np.zeros((len(SIZES), DRAWS)) for name in methods}
-    for draw in range(DRAWS):
+    for draw in track(range(DRAWS), metric):
         order = np.random.default_rng(draw).permutation(len(data))
         test = data.take(order[max(SIZES) :])
-        truth = Truth(test)
-        rrf = juryrank.method("rrf").fit_predict(test)
-        base = measure.per_query(truth.judge(rrf, convention=convention))
+
+        def mean(model: Any, test: jr.Dataset = test) -> float:
+            return float(jr.evaluate(model.predict(test), test, metric, convention=convention)[metric])
+
+        base = mean(jr.method("rrf").fit(test))
         for size, n in enumerate(SIZES):
             train = data.take(order[:n])
             for name in methods:
                 try:
-                    model = juryrank.method(name).fit(train)
-                except DataError:  # nothing to learn from: a user would stay with RRF
+                    model = jr.method(name).fit(train)
+                except DataError:  # nothing to learn from: a user would keep RRF
                     continue
-                own = measure.per_query(truth.judge(model.predict(test), convention=convention))
-                gains[name][size, draw] = (own - base).mean()
+                gains[name][size, draw] = mean(model) - base
     return gains
 
 
-def measure_all(methods: list[str], sets: list[str]) -> LearningCurves:
+def measure_all(methods: list[str], sets: list[str], folder: Path = SHARED_DATA) -> LearningCurves:
     """The learning curves of all methods on the data sets."""
-    found = {}
+    for name in methods:
+        jr.method(name)  # an unknown name is an error before anything is read
+    curves = {}
     for name in sets:
-        for method, gains in gains_over_rrf(read_set(name), methods, *SETS[name]).items():
-            found[name, method] = gains
-    return LearningCurves(found)
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", default="jury", help="by comma")
-    parser.add_argument("--data", default=",".join(SETS), help="by comma")
-    parser.add_argument("--json", help="also write everything to this file")
-    options = parser.parse_args()
-    sets = [name for name in options.data.split(",") if (SHARED / name).is_dir()]
-    if not sets:
-        sys.exit("the data sets are not beside the project (../shared/data): nothing to measure on")
-    warnings.simplefilter("ignore", DataWarning)
-    report = measure_all(options.methods.split(","), sets)
-    print(report)
-    if options.json:
-        Path(options.json).write_text(report.render("json"))
-
-
-if __name__ == "__main__":
-    main()
+        for method, gains in gains_over_rrf(read_set(folder / name), methods, *SETS[name]).items():
+            curves[name, method] = gains
+    return LearningCurves(curves)

@@ -1,4 +1,4 @@
-"""``juryrank bench``: our times beside those of other libraries."""
+"""``python -m studies bench``: our times beside those of other libraries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,21 @@ from typing import Annotated
 
 import typer
 
-from juryrank.cli import options, reports
-from juryrank.cli.terminal import note
+from studies.console import Quiet, note, split_names
+from studies.files import make_folder
+from studies.tables import FORMATS, print_report
+
+
+def _known_format(form: str | None) -> str | None:
+    if form is not None and form not in FORMATS:
+        raise typer.BadParameter(f"{form!r} is not one of {', '.join(FORMATS)}")
+    return form
+
+
+Format = Annotated[
+    str | None, typer.Option("--format", callback=_known_format, help="text, markdown, latex, csv, json or html.")
+]
+Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 
 def run(
@@ -18,18 +31,21 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder for speed.md, speed.json and pictures.")
     ] = None,
-    slow: Annotated[bool, typer.Option("--slow", help="Let slow peers finish, too: minutes more.")] = False,
-    form: reports.Form = None,
-    as_json: reports.Json = False,
-    quiet: options.Quiet = False,
+    slow: Annotated[bool, typer.Option("--slow", help="Give slow libraries more time: minutes more.")] = False,
+    form: Format = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Time juryrank beside other libraries, in one run and one table; a library that is not installed is skipped."""
-    with tempfile.TemporaryDirectory() as folder:
-        # First calls compile, as they do for a new user: neither we nor ranx find what an earlier run left.
-        os.environ["XDG_CACHE_HOME"] = os.environ["NUMBA_CACHE_DIR"] = f"{folder}/cache"
-        import studies.speed as bench
-
-        report = bench.run(bench.TASKS if only is None else options.names(only), Path(folder), slow=slow)
-    reports.deliver(report, form, as_json=as_json, out=None, quiet=quiet)
     if out is not None:
-        note(f"{', '.join(map(str, bench.write(report, out)))}: written", quiet=quiet)
+        make_folder(out)
+    with tempfile.TemporaryDirectory() as folder:
+        # First calls compile, as for a new user: neither juryrank nor ranx may find an earlier run's cache.
+        os.environ["XDG_CACHE_HOME"] = os.environ["NUMBA_CACHE_DIR"] = f"{folder}/cache"
+        from studies import speed
+
+        tasks = speed.TASKS if only is None else split_names(only)
+        report = speed.run(tasks, Path(folder), slow=slow, quiet=quiet)
+    print_report(report, "json" if as_json else form)
+    if out is not None:
+        note(f"{', '.join(map(str, speed.write(report, out)))}: written", quiet=quiet)

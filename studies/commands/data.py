@@ -1,23 +1,24 @@
-"""``juryrank data``: public data sets, their licences and files; checks a folder, and fetches what may be fetched."""
+"""``python -m studies data``: public data sets, their licences and files; verifies a folder, downloads if allowed."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from juryrank.cli import options
-from juryrank.cli.terminal import console, note
+from juryrank.errors import DataError
+from studies.console import Quiet, note, split_names
 
-app = typer.Typer(help="Data sets behind `juryrank reproduce`: list, verify, fetch.", invoke_without_command=True)
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that holds a folder of each set.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set, ml-100k say.")]
+app = typer.Typer(help="Data sets behind `reproduce`: list, verify, fetch.", invoke_without_command=True)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that contains one folder per data set.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set, for example ml-100k.")]
 
 
 @app.callback()
 def show(context: typer.Context) -> None:
-    """Data sets behind `juryrank reproduce`: without a word, a list; `verify DIR` and `fetch NAME DIR`."""
+    """List the data sets behind `reproduce`; `verify DIR` checks and `fetch NAME DIR` downloads them."""
     if context.invoked_subcommand is not None:
         return
     from studies.datasets import data_sets
@@ -33,7 +34,7 @@ def show(context: typer.Context) -> None:
 
 @app.command()
 def files(name: Name) -> None:
-    """The files of one set with their SHA-256 (of the text, compressed or not)."""
+    """List the files of one data set with their SHA-256 (of the uncompressed text)."""
     from studies.datasets import data_set
 
     for file, digest in data_set(name).files.items():
@@ -43,44 +44,41 @@ def files(name: Name) -> None:
 @app.command()
 def verify(
     folder: Folder,
-    names: Annotated[str | None, typer.Option("--only", metavar="NAME,…", help="These sets; by default all.")] = None,
+    names: Annotated[str | None, typer.Option("--only", metavar="NAME,…", help="Data sets; by default all.")] = None,
 ) -> None:
-    """Check which files of the sets are in a folder; the exit code is 1 where one is not what it should be."""
-    from juryrank.errors import DataError
+    """Check the files of the data sets in a folder; the exit code is 1 if a file differs from the expected one."""
     from studies.datasets import data_set, data_sets
     from studies.datasets.verify import DIFFERENT, MISSING
     from studies.datasets.verify import verify as check
 
     if not folder.is_dir():
-        raise DataError(f"{folder}: no such folder; give the one that holds MQ2008-agg, ml-100k and others")
+        raise DataError(f"{folder}: no such folder; give the folder that contains MQ2008-agg, ml-100k and others")
     wrong = False
-    for each in [data_set(name) for name in options.names(names)] if names else data_sets().values():
+    for each in [data_set(name) for name in split_names(names)] if names else data_sets().values():
         states = check(each, folder)
         counts = {state: list(states.values()).count(state) for state in dict.fromkeys(states.values())}
-        console().print(f"{each.name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
+        print(f"{each.name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
         wrong |= DIFFERENT in counts
         if set(counts) != {MISSING}:
             for file, state in states.items():
                 if state in (DIFFERENT, MISSING):
-                    console().print(f"  {each.name}/{file}: {state}")
+                    print(f"  {each.name}/{file}: {state}")
     if wrong:
         raise typer.Exit(1)
 
 
 @app.command()
-def fetch(name: Name, folder: Folder, quiet: options.Quiet = False) -> None:
-    """Download a set whose licence allows it; goes on where an earlier download stopped."""
-    import sys
-
+def fetch(name: Name, folder: Folder, quiet: Quiet = False) -> None:
+    """Download a data set whose licence allows it; an interrupted download is resumed."""
     from studies.datasets import data_set
     from studies.datasets.fetch import fetch as download
 
-    def told(file: str, so_far: int, total: int | None) -> None:
+    def show_progress(file: str, so_far: int, total: int | None) -> None:
         if not quiet and sys.stderr.isatty():
             share = f"{so_far / total:4.0%}" if total else f"{so_far:,} bytes"
             print(f"\r{file}: {share}", end="\n" if so_far == total else "", file=sys.stderr, flush=True)
 
     wanted = data_set(name)
     note(f"{name}: {wanted.licence}", quiet=quiet)
-    fetched = download(wanted, folder, told)
+    fetched = download(wanted, folder, show_progress)
     note(f"{folder / name}: {len(fetched)} files fetched, {len(wanted.files) - len(fetched)} were there", quiet=quiet)

@@ -1,4 +1,4 @@
-"""Public data sets known by name: where they come from, under which licence, and which files they have."""
+"""Public data sets by name: their source, licence and files."""
 
 import json
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from juryrank.errors import UnknownNameError
 
 @dataclass(frozen=True)
 class DataSet:
-    """A folder of files; ``address`` is where they can be fetched from, where the licence lets a program do it."""
+    """A folder of files; ``address`` is where they can be fetched from, if the licence allows automatic downloads."""
 
     name: str
     what: str
     home: str
     licence: str
     papers: tuple[str, ...]
-    files: dict[str, str]  # name -> SHA-256 of the text, compressed or not; empty where it is not known
+    files: dict[str, str]  # name -> SHA-256 of the text, uncompressed; empty if not known
     address: str
 
 
 def data_sets() -> dict[str, DataSet]:
     """All data sets by name."""
-    found = json.loads((files(__package__) / "catalogue.json").read_text(encoding="utf-8"))
-    return {each["name"]: DataSet(**{**each, "papers": tuple(each["papers"])}) for each in found}
+    entries = json.loads((files(__package__) / "catalogue.json").read_text(encoding="utf-8"))
+    return {each["name"]: DataSet(**{**each, "papers": tuple(each["papers"])}) for each in entries}
 
 
 def data_set(name: str) -> DataSet:
-    """One data set; an error names the nearest one where there is none of this name."""
+    """One data set; the error for an unknown name suggests the nearest one."""
     known = data_sets()
     if name not in known:
         raise UnknownNameError.of("data set", name, known)

@@ -1,4 +1,4 @@
-"""Downloads with progress, resumed where they stopped, checked, and renamed only when they are whole."""
+"""Downloads with progress: resumed after an interruption, verified, and renamed when complete."""
 
 from __future__ import annotations
 
@@ -11,59 +11,57 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from juryrank import __version__
+import juryrank as jr
 from juryrank.errors import DataError
 from studies.datasets import DataSet
 from studies.datasets.verify import AS_EXPECTED, CHUNK, digest_of, verify
+from studies.files import make_folder
 
 TRIES = 3
 SECONDS = 30.0  # without a byte
 
-Told = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all
+Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all
 
 
-def fetch(data: DataSet, folder: Path, told: Told = lambda name, so_far, total: None) -> list[str]:
-    """The names of the files that were fetched; what is there and as expected stays."""
+def fetch(data: DataSet, folder: Path, progress: Progress = lambda name, so_far, total: None) -> list[str]:
+    """Download the files that are missing or different, and return their names."""
     if not data.address:
         text = f"{data.name} cannot be fetched by a program: {data.licence}. Get it from {data.home}"
         raise DataError(f"{text} and put its files into {folder / data.name}")
     wanted = [name for name, state in verify(data, folder).items() if state != AS_EXPECTED]
     for name in wanted:
         path = folder / data.name / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{path.parent}: cannot be made: {error.strerror or error}") from None
-        _file(f"{data.address}{name}", path, data.files[name], partial(told, name))
+        make_folder(path.parent)
+        _fetch_file(f"{data.address}{name}", path, data.files[name], partial(progress, name))
     return wanted
 
 
-def _file(address: str, path: Path, digest: str, told: Callable[[int, int | None], None]) -> None:
+def _fetch_file(address: str, path: Path, digest: str, progress: Callable[[int, int | None], None]) -> None:
     part = path.with_name(f".{path.name}.part")
     for attempt in range(1, TRIES + 1):
         try:
-            _append(address, part, told)
+            _append(address, part, progress)
             break
         except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
             final = isinstance(error, urllib.error.HTTPError) and error.code < 500
             if final or attempt == TRIES:
-                raise DataError(f"{address}: {_reason(error)}; what came so far is kept, try again") from None
+                raise DataError(f"{address}: {_reason(error)}; the part downloaded so far is kept, try again") from None
     found = digest_of(part)
     if found != digest:
         part.unlink()
-        raise DataError(f"{address}: SHA-256 should be {digest}, is {found}; the file was thrown away")
+        raise DataError(f"{address}: SHA-256 should be {digest}, is {found}; the file was removed")
     part.replace(path)
 
 
-def _append(address: str, part: Path, told: Callable[[int, int | None], None]) -> None:
-    """Go on where an earlier try stopped, or begin again where the server cannot."""
+def _append(address: str, part: Path, progress: Callable[[int, int | None], None]) -> None:
+    """Resume an earlier attempt, or start again if the server cannot."""
     so_far = part.stat().st_size if part.exists() else 0
-    headers = {"User-Agent": f"juryrank/{__version__}"} | ({"Range": f"bytes={so_far}-"} if so_far else {})
+    headers = {"User-Agent": f"juryrank/{jr.__version__}"} | ({"Range": f"bytes={so_far}-"} if so_far else {})
     request = urllib.request.Request(address, headers=headers)
     try:
         answer = urllib.request.urlopen(request, timeout=SECONDS)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # nothing is left: it is whole, or not what is expected
+        if error.code == 416:  # nothing is left: the file is complete, or not the expected one
             return
         raise
     with answer:
@@ -71,17 +69,17 @@ def _append(address: str, part: Path, told: Callable[[int, int | None], None]) -
         so_far = so_far if resumed else 0
         length = (answer.headers.get("Content-Length") or "").strip()
         total = so_far + int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None
-        with open(part, "ab" if resumed else "wb", opener=_unless_link) as out:
+        with open(part, "ab" if resumed else "wb", opener=_open_no_link) as out:
             for chunk in _chunks(answer):
                 out.write(chunk)
                 so_far += len(chunk)
-                told(so_far, total)
+                progress(so_far, total)
     if total is not None and so_far < total:
         raise http.client.IncompleteRead(b"", total - so_far)
 
 
-def _unless_link(path: str, flags: int) -> int:
-    """Open the part of a download, whose name is known, but not through a link that somebody has put there."""
+def _open_no_link(path: str, flags: int) -> int:
+    """Open the partial download, but never through a symbolic link: its name can be guessed."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 

@@ -1,4 +1,4 @@
-"""Which files of a data set are in a folder, and whether they are what they should be."""
+"""Checks the files of a data set in a folder against their checksums."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHUNK = 1 << 20
 
 
 def verify(data: DataSet, folder: Path) -> dict[str, str]:
-    """A word for each file of the data set; a file may be compressed by gzip, and its text counts."""
+    """The state of each file of the data set; checksums are of the text, files may be compressed by gzip."""
     return {name: _state(folder / data.name / name, digest) for name, digest in data.files.items()}
 
 

@@ -1,10 +1,10 @@
-"""What the papers did, done again: each experiment beside its published numbers."""
+"""The experiments of five papers: measured beside published numbers."""
 
 from studies.papers import cikm2012, cikm2013, evidence, ours, www2007, www2012, www2017
 from studies.papers.experiment import Context, Experiment
-from studies.papers.run import Outcome, chosen, run
+from studies.papers.run import Outcome, run, select
 
-__all__ = ["EXPERIMENTS", "Context", "Experiment", "Outcome", "chosen", "run"]
+__all__ = ["EXPERIMENTS", "Context", "Experiment", "Outcome", "run", "select"]
 
 LISTS = ("MQ2008-agg", "MQ2007-agg")
 

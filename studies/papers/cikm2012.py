@@ -6,15 +6,15 @@ from functools import partial
 
 import numpy as np
 
-import juryrank
-from juryrank._explain.contributions import query_matrix
-from juryrank.report import Table
+import juryrank as jr
 from studies.papers import crowd
 from studies.papers.experiment import Context, Experiment
 from studies.papers.experts import combined_or_individual
-from studies.papers.findings import Beside, Claim, Figure, Findings, Line
+from studies.papers.findings import Claim, Findings, ResultRow, ResultTable
 from studies.papers.published import CROWD, WHY
-from studies.papers.trials import METRICS, OURS, Trial, Trials, beside, letor
+from studies.papers.trials import METRICS, OURS, Trial, Trials, letor, result_table
+from studies.pictures import Figure
+from studies.tables import Table
 
 LOG = Trial("LR-logR", "svd-lambdarank", {"form": "log-rank"}, "svd-lambdarank")
 RANK = Trial("LR-R", "svd-lambdarank", {"form": "rank"})
@@ -42,8 +42,8 @@ ON_HARD = (Trial.of("rrf"), Trial.of("condorcet"), *LEARNERS, *map(Trial.of, OUR
 def table(name: str, context: Context) -> Findings:
     """Table 3 on one set of LETOR 4.0, with our methods below."""
     trials = letor(context, name)
-    found = beside(trials, ROWS, baseline=LOG.label)
-    return Findings(beside=(found,), claims=tuple(_claims(trials)), notes=(WHY, LEARNT))
+    found = result_table(trials, ROWS, baseline=LOG.label)
+    return Findings(results=(found,), claims=tuple(_claims(trials)), notes=(WHY, LEARNT))
 
 
 def _claims(trials: Trials) -> list[Claim]:
@@ -105,24 +105,24 @@ def _example(trials: Trials, name: str) -> Figure:
     """The query, of at most 15 items, on which LR-logR gains most over RRF."""
     at = METRICS.index("nDCG@5")
     gain = trials.values(LOG)[at] - trials.values(Trial.of("rrf"))[at]
-    tested = np.concatenate([np.array(fold.test) for fold in trials.splits])
+    tested = np.concatenate([split.test for split in trials.splits])
     gain = np.where(trials.data.rankings.query_size[tested] <= 15, gain, -1.0)
     place = int(np.argmax(gain))
-    part = int(np.searchsorted(np.cumsum([len(fold.test) for fold in trials.splits]), place, side="right"))
-    train, valid, test, _ = trials.parts()[part]
-    model = juryrank.method(LOG.name, **LOG.params).fit(train, valid=valid)
-    found = query_matrix(model, test, trials.data.queries[tested[place]], 15)
-    items = [f"{item} [{label:g}]" for item, label in zip(found.items, found.labels, strict=True)]
-    told = zip(found.scores, found.rrf_places, strict=True)
+    fold = int(np.searchsorted(np.cumsum([len(split.test) for split in trials.splits]), place, side="right"))
+    part, query = trials.parts()[fold], trials.data.queries[tested[place]]
+    model = jr.method(LOG.name, **LOG.params).fit(part.train, valid=part.valid)
+    matrix = jr.explain(model, part.test[query], query, top=15).to_dict()["matrix"]
+    items = [f"{item} [{label:g}]" for item, label in zip(matrix["items"], matrix["labels"], strict=True)]
+    scores = zip(matrix["scores"], matrix["rrf_places"], strict=True)
     return Figure(
         f"cikm2012-figure4-{name}",
-        f"Figure 4: ranks of query {found.query}, in the order of LR-logR; nDCG@5 {gain[place]:+.2f} over RRF",
+        f"Figure 4: ranks of query {query}, in the order of LR-logR; nDCG@5 {gain[place]:+.2f} over RRF",
         "matrix",
         {
-            "ranks": found.ranks.tolist(),
-            "experts": list(found.experts),
+            "ranks": matrix["ranks"],
+            "experts": matrix["experts"],
             "items": items,
-            "scores": [f"{score:.2f}   {rrf:.0f}" for score, rrf in told],
+            "scores": [f"{score:.2f}   {rrf:.0f}" for score, rrf in scores],
             "scored_by": "score of LR-logR, place by RRF",
         },
     )
@@ -136,7 +136,7 @@ def crowds(context: Context) -> Findings:
     for name in found.values:
         leads = [] if name == crowd.BASELINE else [found.lead(name, crowd.BASELINE)]
         lines.append(
-            Line(
+            ResultRow(
                 name,
                 tuple(found.means(name).tolist()),
                 lead=tuple(each.lead for each in leads),
@@ -144,13 +144,13 @@ def crowds(context: Context) -> Findings:
                 p=tuple(each.p for each in leads),
             )
         )
-    note = f"{len(found.tested)} random splits of 100 queries, 60 to learn from, 20 to choose on, 20 to test. "
+    note = f"{len(found.tested)} random splits of 100 queries, 60 for training, 20 for validation, 20 for testing. "
     note += "Means are over splits; in differences a query that several splits test counts once."
-    shown = Beside("Measured", tuple(crowd.METRICS), tuple(lines), (), ("nDCG@10",), crowd.BASELINE, note)
-    return Findings(beside=(shown,), claims=(*_crowd_facts(data), *_crowd_claims(found)), notes=(GOLD,))
+    shown = ResultTable("Measured", tuple(crowd.METRICS), tuple(lines), (), ("nDCG@10",), crowd.BASELINE, note)
+    return Findings(results=(shown,), claims=(*_crowd_facts(data), *_crowd_claims(found)), notes=(GOLD,))
 
 
-def _crowd_facts(data: juryrank.Dataset) -> list[Claim]:
+def _crowd_facts(data: jr.Dataset) -> list[Claim]:
     r = data.rankings
     by_worker = np.bincount(np.repeat(r.list_expert, r.list_size), minlength=len(r.experts))
     assert data.labels is not None

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-import juryrank
-from juryrank.report import Table
+import juryrank as jr
 from studies.papers.experiment import Context, Experiment
 from studies.papers.experts import UNUSED, without_unused
-from studies.papers.findings import Beside, Claim, Figure, Findings, Line
+from studies.papers.findings import Claim, Findings, ResultRow, ResultTable
 from studies.papers.published import TABLES, WHY, WITHOUT
 from studies.papers.runtime import MODELS, Scale, runtime, summary
 from studies.papers.targets import learned_targets
-from studies.papers.trials import HURRY, OURS, Trial, Trials, beside, letor
+from studies.papers.trials import OURS, QUICK, Trial, Trials, letor, result_table
+from studies.pictures import Figure
+from studies.tables import Table
 
 LEARNERS = ("svd-lambdarank", "crf")
 ROWS = (
@@ -31,9 +32,9 @@ USEFUL, REVERSED, IDLE = ("14", "15", "17", "18", "21"), ("10", "11", "12"), ("2
 def table(name: str, context: Context) -> Findings:
     """Table 2 on one set of LETOR 4.0, with our methods below."""
     trials = letor(context, name)
-    found = beside(trials, ROWS, baseline="crf")
+    found = result_table(trials, ROWS, baseline="crf")
     return Findings(
-        beside=(found,),
+        results=(found,),
         claims=tuple(_claims(trials)),
         targets=learned_targets(trials) if name == "MQ2008-agg" else (),
         tables=() if context.quick else (_seeds(trials),),
@@ -60,8 +61,8 @@ def _seeds(trials: Trials) -> Table:
 def weights(name: str, context: Context) -> Findings:
     """Figure 1: what the field learned of each expert on the first fold."""
     trials = letor(context, name)
-    train, valid, *_ = trials.parts()[0]
-    model = juryrank.method("crf", **(HURRY["crf"] if context.quick else {})).fit(train, valid=valid)
+    part = trials.parts()[0]
+    model = jr.method("crf", **(QUICK["crf"] if context.quick else {})).fit(part.train, valid=part.valid)
     learned = model.expert_weights()
     experts = sorted((e for e in learned if e != "*"), key=_number)
     values = np.array([[learned[e][kind] for e in experts] for kind in WEIGHTS])
@@ -116,7 +117,7 @@ def without(context: Context) -> Findings:
     rows = {row["model"]: row for row in without_unused(trials.data, context.seeds, **params)}
     published = {"crf": TABLES["MQ2008-agg"]["crf"].values[:5], "crf*, named": WITHOUT}
     lines = tuple(
-        Line(
+        ResultRow(
             label,
             tuple(row[metric] for metric in metrics),
             published.get(label, ()),
@@ -126,12 +127,10 @@ def without(context: Context) -> Findings:
     )
     lead, error = (rows["crf*, named"][f"nDCG@5 {what}"] for what in ("change", "error"))
     text = f"The field is as good without experts {', '.join(UNUSED)}"
-    note = (
-        f"{trials.told()} crf*, named: without experts {', '.join(UNUSED)}; crf*, least used: without the four whose "
-    )
+    note = f"{trials.description()} crf*, named: without experts {', '.join(UNUSED)}; crf*, least used: without the four whose "
     note += "lists move scores least on the queries to learn from, fold by fold."
     return Findings(
-        beside=(Beside("Published and measured", metrics, lines, trials.noise(metrics), note=note),),
+        results=(ResultTable("Published and measured", metrics, lines, trials.noise(metrics), note=note),),
         claims=(Claim(text, f"nDCG@5 {lead:+.2f} ± {error:.2f}", bool(lead > -2 * error)),),
     )
 

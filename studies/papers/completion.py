@@ -1,30 +1,30 @@
-"""Ratings completed for every user and item, and NDCG of one ranking against them (WWW 2012, equations 15 and 16)."""
+"""Ratings completed for every user and item, and the NDCG of one ranking (WWW 2012, equations 15 and 16)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data import Rankings
-from juryrank.kernels.ragged import parents
+import juryrank as jr
+from studies.arrays import entry_list
 
 Matrix = NDArray[np.float64]
 
-FACTORS, RIDGE, ROUNDS, SEED = 5, 10.0, 15, 0  # chosen on a tenth of the ratings, left out
+FACTORS, RIDGE, ROUNDS, SEED = 5, 10.0, 15, 0  # chosen on held-out ratings, a tenth of all
 
 
-def observed(r: Rankings) -> Matrix:
-    """Ratings [users, items]; NaN where a user did not rate."""
+def observed(r: jr.Rankings) -> Matrix:
+    """Ratings [users, items]; NaN if a user did not rate."""
     assert r.entry_score is not None
     ratings = np.full((len(r.experts), r.n_slots), np.nan)
-    ratings[r.list_expert[parents(r.entry_ptr)], r.entry_slot] = r.entry_score
+    ratings[r.list_expert[entry_list(r)], r.entry_slot] = r.entry_score
     return ratings
 
 
 def factorised(ratings: Matrix, factors: int = FACTORS, ridge: float = RIDGE, rounds: int = ROUNDS) -> Matrix:
     """Probabilistic matrix factorisation: the most probable factors under normal priors, by alternating least squares.
 
-    Each user and each item has a factor that is 1, so the other side's offset is learned with its factors.
+    Each user and each item has a factor that is 1, so the offset of the other side is learned with its factors.
     """
     known = ~np.isnan(ratings)
     mean = float(ratings[known].mean())
@@ -50,7 +50,7 @@ def _solve(side: Matrix, other: Matrix, centred: Matrix, known: NDArray[np.bool_
 
 
 def held_out_error(ratings: Matrix, share: float = 0.1) -> float:
-    """Root mean squared error of the factorisation on ratings that it did not see."""
+    """Root mean squared error of the factorisation on held-out ratings."""
     user, item = np.nonzero(~np.isnan(ratings))
     out = np.random.default_rng(SEED).random(len(user)) < share
     seen = ratings.copy()
@@ -71,7 +71,7 @@ def discounted(gained: Matrix) -> Matrix:
 
 
 def ideal(ratings: Matrix, depth: int) -> Matrix:
-    """What the highest ratings of every user gain."""
+    """The discounted sums of the highest ratings of every user."""
     return discounted(-np.sort(-np.partition(ratings, -depth, axis=1)[:, -depth:], axis=1))
 
 

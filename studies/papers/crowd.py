@@ -1,6 +1,6 @@
 """The crowdsourcing study of CIKM 2012: workers judge items of 100 queries as relevant or not.
 
-Some items have gold labels. Five random splits of the queries into 60 to learn from, 20 to choose on and 20 to test;
+Some items have gold labels. Five random splits of the queries into 60 for training, 20 for validation and 20 for testing;
 only items with gold labels are ranked in the test.
 """
 
@@ -12,19 +12,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-import juryrank
-from juryrank.data import Consensus, Dataset
-from juryrank.data.long_table import from_long
-from juryrank.evaluation.significance import randomisation
-from juryrank.progress import track
+import juryrank as jr
+from studies.arrays import Floats, Ints, entry_list, slot_query
+from studies.console import track
+from studies.papers.folds import randomisation_test
 from studies.papers.trials import Lead
 
 FILE = "trec2011-crowd/trec-rf10-data.txt.gz"
 METRICS = [f"nDCG@{k}" for k in range(1, 11)]
 BASELINE = "majority-vote"
-TRAIN, CHOOSE = 60, 20
+TRAIN, VALID = 60, 20
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class CrowdTrial:
     labelled_only: bool = False
 
 
-LEARNED = {"unjudged": "ignore"}  # an item without a gold label is no worse than one with
+LEARNED = {"unjudged": "ignore"}  # an item without a gold label is not irrelevant
 LR = {"form": "binary", **LEARNED}
 TRIALS = {
     "majority-vote": CrowdTrial("majority-vote"),
@@ -55,12 +53,12 @@ TRIALS = {
 class Study:
     """By method, the values on the queries of each split."""
 
-    values: dict[str, NDArray[np.float64]]  # [n_metrics, n_splits, n_tested]
-    tested: NDArray[np.int64]  # [n_splits, n_tested] queries
+    values: dict[str, Floats]  # [n_metrics, n_splits, n_tested]
+    tested: Ints  # [n_splits, n_tested] queries
 
-    def means(self, name: str) -> NDArray[np.float64]:
+    def means(self, name: str) -> Floats:
         """Over the queries of a split, then over splits, times 100."""
-        means: NDArray[np.float64] = 100 * self.values[name].mean(axis=(1, 2))
+        means: Floats = 100 * self.values[name].mean(axis=(1, 2))
         return means
 
     def lead(self, name: str, other: str, metric: int = 9) -> Lead:
@@ -69,13 +67,13 @@ class Study:
         _, at = np.unique(self.tested.ravel(), return_inverse=True)
         by_query = np.bincount(at, gain) / np.bincount(at)
         error = float(by_query.std(ddof=1) / np.sqrt(len(by_query)))
-        return Lead(float(by_query.mean()), error, randomisation(by_query))
+        return Lead(float(by_query.mean()), error, float(randomisation_test(by_query[:, None])[0]))
 
 
-def read_crowd(path: Path) -> Dataset:
+def read_crowd(path: Path) -> jr.Dataset:
     """Every worker puts the items it calls relevant first and the others last; its votes are the scores.
 
-    Of two judgements of one item by one worker, relevant stands.
+    If a worker judged an item twice, relevant counts.
     """
     rows = pl.read_csv(path, separator="\t").filter((pl.col("label") != -2) & (pl.col("gold") != -2))
     names = {"query": pl.col("topicID").cast(pl.String), "item": pl.col("docID"), "expert": pl.col("workerID")}
@@ -89,48 +87,42 @@ def read_crowd(path: Path) -> Dataset:
     gold = rows.filter(pl.col("gold") >= 0).select(
         query=names["query"], item="docID", label=(pl.col("gold") >= 1).cast(pl.Float64)
     )
-    return from_long(entries, labels=gold.unique(), source=str(path))
+    return jr.read(entries, labels=gold.unique())
 
 
-def labelled(data: Dataset) -> Dataset:
-    """The same without what was said about items that have no gold label."""
-    r = data.rankings
-    lists = np.repeat(np.arange(r.n_lists), r.list_size)
-    kept = ~np.isnan(data.slot_labels)[r.entry_slot]
-    query, expert = np.array(r.queries)[r.list_query[lists]], np.array(r.experts)[r.list_expert[lists]]
-    columns = {"query": query, "item": r.items[r.slot_item[r.entry_slot]].astype(str), "expert": expert}
-    entries = pl.DataFrame({**columns, "rank": r.entry_rank, "score": r.entry_score}).filter(kept)
-    return from_long(entries, candidates=_slots(data)).with_labels(data)
+def labelled(data: jr.Dataset) -> jr.Dataset:
+    """The same without the judgements of items that have no gold label."""
+    r, lists = data.rankings, entry_list(data.rankings)
+    names = {"query": np.array(r.queries)[r.list_query[lists]], "expert": np.array(r.experts)[r.list_expert[lists]]}
+    items = r.items[r.slot_item].astype(str)
+    entries = pl.DataFrame({**names, "item": items[r.entry_slot], "rank": r.entry_rank, "score": r.entry_score})
+    slots = pl.DataFrame({"query": np.array(r.queries)[slot_query(r)], "item": items})
+    judged = ~np.isnan(data.slot_labels)[r.entry_slot]
+    return jr.read(entries.filter(judged), candidates=slots).with_labels(data)
 
 
-def _slots(data: Dataset) -> pl.DataFrame:
-    r = data.rankings
-    query = np.repeat(np.array(r.queries), r.query_size)
-    return pl.DataFrame({"query": query, "item": r.items[r.slot_item].astype(str)})
-
-
-def orders_of(n_queries: int, n_splits: int) -> list[NDArray[np.int64]]:
+def orders_of(n_queries: int, n_splits: int) -> list[Ints]:
     """Seeded orders of the queries."""
     return [np.random.default_rng(seed).permutation(n_queries) for seed in range(n_splits)]
 
 
-def values(trial: CrowdTrial, data: Dataset, order: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What a method fitted on the first queries of an order is worth on the last, [n_metrics, n_tested]."""
-    train, choose, test = np.split(order, [TRAIN, TRAIN + CHOOSE])
-    model = juryrank.method(trial.name, **trial.params).fit(data.take(train), valid=data.take(choose))
+def values(trial: CrowdTrial, data: jr.Dataset, order: Ints) -> Floats:
+    """Values on the last queries of an order of a method fitted on the first, [n_metrics, n_tested]."""
+    train, valid, test = np.split(order, [TRAIN, TRAIN + VALID])
+    model = jr.method(trial.name, **trial.params).fit(data.take(train), valid=data.take(valid))
     tested = data.take(test)
     scores = model.predict(tested).scores.copy()
     scores[np.isnan(tested.slot_labels)] = scores.min() - 1.0
-    found = juryrank.evaluate(Consensus(tested.rankings, scores), tested, METRICS).per_query
-    return np.array([found[metric] for metric in METRICS])
+    measured = jr.evaluate(jr.Consensus(tested.rankings, scores), tested, METRICS).per_query
+    return np.array([measured[metric] for metric in METRICS])
 
 
-def study(data: Dataset, trials: dict[str, CrowdTrial], n_splits: int = 5) -> Study:
+def study(data: jr.Dataset, trials: dict[str, CrowdTrial], n_splits: int = 5) -> Study:
     """All trials on all splits."""
     orders = orders_of(len(data), n_splits)
     gold = labelled(data)
-    found = {
+    measured = {
         name: np.stack([values(trial, gold if trial.labelled_only else data, order) for order in orders], axis=1)
         for name, trial in track(list(trials.items()), "crowd")
     }
-    return Study(found, np.stack([order[TRAIN + CHOOSE :] for order in orders]))
+    return Study(measured, np.stack([order[TRAIN + VALID :] for order in orders]))

@@ -1,4 +1,4 @@
-"""An experiment, and what it is given: where data are, the seeds, and how much time it may take."""
+"""An experiment and its context: the folders, the seeds, and whether it should be quick."""
 
 from __future__ import annotations
 
@@ -8,35 +8,38 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import juryrank
+import juryrank as jr
 from studies.papers.findings import Findings
 
 SEEDS = (0, 1, 2)
-DECISIVE = ("kernels", "data", "io", "metrics", "training", "methods")
-DRAWING = {"run", "report", "page", "pictures", "findings"}  # of this folder: they show values, and change none
+# Parts of the code, by folder or module, that change no value of an experiment; all others do.
+SHOWING = {"cli", "demo", "report", "figures", "page", "pictures", "plots", "texts", "_export", "_leaderboard"}
+SHOWING_STUDIES = {"commands", "console", "datasets", "findings", "pictures", "report", "run", "speed", "tables"}
 
 
 @dataclass(frozen=True)
 class Context:
-    """Where an experiment finds data and keeps values that others can use, and whether it is in a hurry."""
+    """Where an experiment finds its data and stores values that others use, and whether it should be quick."""
 
     data: Path
     out: Path
     quick: bool = False
-    shared: dict[str, Any] = field(default_factory=dict, compare=False)  # by name: what was read in this process
+    shared: dict[str, Any] = field(
+        default_factory=dict, compare=False
+    )  # by name: objects of this process that several experiments use
 
     @property
     def seeds(self) -> tuple[int, ...]:
         return SEEDS[:1] if self.quick else SEEDS
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, made once for all experiments of this process."""
+        """The result of ``make``, which is called once for all experiments of this process."""
         if name not in self.shared:
             self.shared[name] = make()
         return self.shared[name]
 
     def missing(self, needs: tuple[str, ...]) -> list[str]:
-        """Which of the folders or files are not there."""
+        """Which of the folders or files do not exist."""
         return [need for need in needs if not (self.data / need).exists()]
 
     def fingerprint(self, needs: tuple[str, ...]) -> str:
@@ -46,7 +49,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Something that a paper did, and what does it here."""
+    """An experiment of a paper, and the function that runs it here."""
 
     name: str
     paper: str
@@ -55,14 +58,22 @@ class Experiment:
     run: Callable[[Context], Findings]
 
 
-def code_digest(*more: str) -> str:
-    """A digest of the code that decides values: everything below the comparison of methods, and ``more`` of it."""
+def library_digest() -> str:
+    """A digest of the code of juryrank, without the parts that only show or store results."""
+    return _code_digest(Path(jr.__file__).parent, SHOWING)
+
+
+def studies_digest() -> str:
+    """A digest of the code of the experiments, without the parts that only show results."""
+    return _code_digest(Path(__file__).parents[1], SHOWING_STUDIES)
+
+
+def _code_digest(top: Path, skipped: set[str]) -> str:
     out = hashlib.sha256()
-    top = Path(juryrank.__file__).parent
-    for part in (*DECISIVE, *more):
-        for file in sorted((top / part).rglob("*.py")):
-            if file.stem not in DRAWING:
-                out.update(f"{file.relative_to(top).as_posix()}\n".encode() + file.read_bytes())
+    for file in sorted(top.rglob("*.py")):
+        name = file.relative_to(top)
+        if skipped.isdisjoint(name.with_suffix("").parts):
+            out.update(f"{name.as_posix()}\n".encode() + file.read_bytes())
     return out.hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""What single experts are worth: figure 3 of CIKM 2012 and table 3 of CIKM 2013."""
+"""Which experts a learned method uses: shared or individual features, and fewer experts (CIKM 2012 and 2013)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
-from juryrank.evaluation.evaluate import mean_over_queries
-from juryrank.evaluation.folds import splits_of
-from juryrank.kernels.ragged import parents
-from juryrank.methods import Aggregator, method
-from juryrank.methods.learned.crf import CRF
-from juryrank.metrics import Truth, parse_metric
-from juryrank.progress import track
-from juryrank.training.panel import Panel
-from juryrank.training.rows import Rows
-from juryrank.training.wins import win_values
+import juryrank as jr
+from studies.arrays import Floats, slot_query
+from studies.console import track
+from studies.papers.folds import Part, own_splits, part_of, rotation
 
 METRICS = (*(f"nDCG@{k}" for k in range(1, 6)), "AP")
 TESTED = ("nDCG@5", "AP")
-UNUSED = ("13", "20", "24", "25")  # experts of MQ2008-agg that the paper's field does not use
+UNUSED = ("13", "20", "24", "25")  # experts of MQ2008-agg that the paper's CRF does not use
 
-Part = tuple[Dataset, Dataset | None, Dataset]  # to learn from, to choose on, to test on
-Made = Callable[[Part], tuple[Aggregator, Part]]
+Model = Any  # a fitted method of juryrank
+Fit = Callable[[Part], tuple[Model, Part]]  # a model, and the data it is for
 
 
 def combined_or_individual(
-    data: Dataset, seeds: Sequence[int] = (0,), metrics: Sequence[str] = METRICS, form: str = "log-rank"
+    data: jr.Dataset, seeds: Sequence[int] = (0,), metrics: Sequence[str] = METRICS, form: str = "log-rank"
 ) -> list[dict[str, Any]]:
     """Singular vectors of the sum of all experts' matrices, those of each expert, and reciprocal rank fusion.
 
@@ -38,111 +30,106 @@ def combined_or_individual(
     features with its standard error over queries.
     """
 
-    def learner(experts: str, seed: int) -> Made:
-        return lambda part: _fitted(method("svd-lambdarank", experts=experts, form=form, seed=seed), part)
+    def learner(experts: str, seed: int) -> Fit:
+        return lambda part: _fit(jr.method("svd-lambdarank", experts=experts, form=form, seed=seed), part)
 
-    ways: dict[str, Sequence[Made]] = {
+    variants: dict[str, Sequence[Fit]] = {
         "combined": [learner("shared", seed) for seed in seeds],
         "individual": [learner("individual", seed) for seed in seeds],
-        "rrf": [lambda part: _fitted(method("rrf"), part)],
+        "rrf": [lambda part: _fit(jr.method("rrf"), part)],
     }
-    values = {label: [_values(data, made, metrics, label) for made in each] for label, each in ways.items()}
-    return [{"features": label, **_means(values[label], values["combined"], metrics)} for label in ways]
+    values = {label: [_values(data, fit, metrics, label) for fit in each] for label, each in variants.items()}
+    return [{"features": label, **_means(values[label], values["combined"], metrics)} for label in variants]
 
 
 def without_unused(
-    data: Dataset,
+    data: jr.Dataset,
     seeds: Sequence[int] = (0,),
     metrics: Sequence[str] = METRICS,
     named: Sequence[str] = UNUSED,
     **params: Any,
 ) -> list[dict[str, Any]]:
-    """The field with all experts, and trained again without some: those named, and as many that it uses least.
+    """The CRF with all experts, and trained again without some: the named ones, and as many that it uses least.
 
-    Which ones it uses least is found on the queries to learn from, fold by fold. Rows are as in the other study;
-    ``without`` names the experts, and those of each fold apart.
+    Which experts it uses least is decided on the training queries of each fold. Rows are as in the other study;
+    ``without`` names the experts, separately for each fold.
     """
     named = [name for name in named if name in data.experts]
-    whole: dict[tuple[int, tuple[str, ...]], Aggregator] = {}
-    left: dict[str, list[str]] = {"crf": [""], "crf*, named": [" ".join(named)], "crf*, least used": []}
+    whole: dict[tuple[int, tuple[str, ...]], Model] = {}
+    removed: dict[str, list[str]] = {"crf": [""], "crf*, named": [" ".join(named)], "crf*, least used": []}
 
-    def all_experts(seed: int) -> Made:
-        def fit(part: Part) -> tuple[Aggregator, Part]:
-            model, part = _fitted(method("crf", seed=seed, **params), part)
-            whole[seed, part[2].queries] = model
+    def all_experts(seed: int) -> Fit:
+        def fit(part: Part) -> tuple[Model, Part]:
+            model, part = _fit(jr.method("crf", seed=seed, **params), part)
+            whole[seed, part.test.queries] = model
             return model, part
 
         return fit
 
-    def without_named(seed: int) -> Made:
-        return lambda part: _fitted(method("crf", seed=seed, **params), _without(part, named))
+    def without_named(seed: int) -> Fit:
+        return lambda part: _fit(jr.method("crf", seed=seed, **params), _part_without(part, named))
 
-    def without_least(seed: int) -> Made:
-        def fit(part: Part) -> tuple[Aggregator, Part]:
-            model = whole[seed, part[2].queries]
-            assert isinstance(model, CRF)
-            names = least_used(model, part[0], len(named))
-            left["crf*, least used"].append(" ".join(names))
-            return _fitted(method("crf", seed=seed, **params), _without(part, names))
+    def without_least(seed: int) -> Fit:
+        def fit(part: Part) -> tuple[Model, Part]:
+            names = least_used(whole[seed, part.test.queries], part.train, len(named))
+            removed["crf*, least used"].append(" ".join(names))
+            return _fit(jr.method("crf", seed=seed, **params), _part_without(part, names))
 
         return fit
 
-    ways = {"crf": all_experts, "crf*, named": without_named, "crf*, least used": without_least}
-    values = {label: [_values(data, made(seed), metrics, label) for seed in seeds] for label, made in ways.items()}
+    variants = {"crf": all_experts, "crf*, named": without_named, "crf*, least used": without_least}
+    values = {label: [_values(data, fit(seed), metrics, label) for seed in seeds] for label, fit in variants.items()}
     return [
-        {"model": label, "without": " | ".join(left[label]), **_means(values[label], values["crf"], metrics)}
-        for label in ways
+        {"model": label, "without": " | ".join(removed[label]), **_means(values[label], values["crf"], metrics)}
+        for label in variants
     ]
 
 
-def least_used(model: CRF, data: Dataset, n: int) -> list[str]:
-    """The ``n`` experts whose lists move scores least: by the variance inside queries of what they add to an item."""
-    r, panel = data.rankings, Panel(tuple(model.experts_))
-    rows = Rows.of_entries(r, panel, win_values(r, model.form, mean=model.potentials == "mean")).dense()[:, :-1]
-    added: Floats = np.einsum("skf,kf->sk", rows, model.weights_.reshape(-1, 3)[:-1])
-    query, sums = parents(r.slot_ptr), np.zeros((len(r), len(model.experts_)))
-    np.add.at(sums, query, added)
-    spread = ((added - sums[query] / r.query_size[query, None]) ** 2).sum(axis=0)
-    chosen = np.argsort(spread, kind="stable")[:n]
-    return [model.experts_[k] for k in sorted(chosen)]
+def least_used(model: Model, data: jr.Dataset, n: int) -> list[str]:
+    """The ``n`` experts whose lists change scores least: by the variance of the change within queries."""
+    query, size = slot_query(data.rankings), np.maximum(data.rankings.query_size, 1)
+    scores = model.predict(data).scores
+    spread = {}
+    for name in model.experts_:
+        change = scores - model.predict(without(data, [name])).scores
+        change -= (np.bincount(query, change, len(data)) / size)[query]
+        spread[name] = float(change @ change)
+    chosen = sorted(spread, key=spread.__getitem__)[:n]
+    return [name for name in model.experts_ if name in chosen]
 
 
-def without(data: Dataset, experts: Sequence[str]) -> Dataset:
+def without(data: jr.Dataset, experts: Sequence[str]) -> jr.Dataset:
     """The same queries and items without the lists of some experts."""
     r = data.rankings
-    kept = r.places_in(experts)[r.list_expert] < 0
+    kept = np.array([name not in experts for name in r.experts])[r.list_expert]
     return replace(data, rankings=r.keep_lists(kept))
 
 
-def _without(part: Part, experts: Sequence[str]) -> Part:
-    train, valid, test = part
-    return without(train, experts), None if valid is None else without(valid, experts), without(test, experts)
+def _part_without(part: Part, experts: Sequence[str]) -> Part:
+    valid = None if part.valid is None else without(part.valid, experts)
+    return Part(without(part.train, experts), valid, without(part.test, experts))
 
 
-def _fitted(model: Aggregator, part: Part) -> tuple[Aggregator, Part]:
-    return model.fit(part[0], valid=part[1]), part
+def _fit(model: Model, part: Part) -> tuple[Model, Part]:
+    return model.fit(part.train, valid=part.valid), part
 
 
-def _values(data: Dataset, made: Made, metrics: Sequence[str], label: str) -> list[Floats]:
-    """[n_metrics, n_queries] of each fold, by a model that has not seen its test queries."""
-    found = []
-    for fold in track(splits_of(None if data.folds else 5, data, seed=0), label):
-        train, valid, test = (
-            replace(data, folds=()).take(np.array(part, np.int64)) for part in (fold.train, fold.valid, fold.test)
-        )
-        model, (_, _, asked) = made((train, valid if fold.valid else None, test))
-        judged = Truth(asked).judge(model.predict(asked), convention="letor")
-        found.append(np.array([parse_metric(metric).per_query(judged) for metric in metrics]))
-    return found
+def _values(data: jr.Dataset, fit: Fit, metrics: Sequence[str], label: str) -> list[Floats]:
+    """[n_metrics, n_queries] of the test queries of each fold."""
+    values = []
+    for split in track(own_splits(data) or rotation(data, 5), label):
+        model, part = fit(part_of(data, split))
+        values.append(jr.evaluate(model.predict(part.test), part.test, metrics, convention="letor").values[0])
+    return values
 
 
 def _means(values: Sequence[list[Floats]], base: Sequence[list[Floats]], metrics: Sequence[str]) -> dict[str, float]:
     """By metric the mean, × 100; by tested metric the change from the base, and its standard error over queries."""
-    means = 100 * np.mean([[mean_over_queries(fold) for fold in seed] for seed in values], axis=(0, 1))
+    means = 100 * np.mean([[np.nanmean(fold, axis=1) for fold in seed] for seed in values], axis=(0, 1))
     row = dict(zip(metrics, means.tolist(), strict=True))
     if values is base:
         return row
-    gain = 100 * (_of_queries(values) - _of_queries(base))
+    gain = 100 * (_by_query(values) - _by_query(base))
     for metric in (metric for metric in TESTED if metric in metrics):
         change = gain[list(metrics).index(metric)]
         row[f"{metric} change"] = float(change.mean())
@@ -150,6 +137,6 @@ def _means(values: Sequence[list[Floats]], base: Sequence[list[Floats]], metrics
     return row
 
 
-def _of_queries(values: Sequence[list[Floats]]) -> Floats:
-    found: Floats = np.mean([np.concatenate(seed, axis=1) for seed in values], axis=0)
-    return found
+def _by_query(values: Sequence[list[Floats]]) -> Floats:
+    mean: Floats = np.mean([np.concatenate(seed, axis=1) for seed in values], axis=0)
+    return mean

@@ -1,24 +1,25 @@
-"""What an experiment found: rows beside published ones, claims, targets, tables and figures, all as plain values."""
+"""The findings of an experiment: rows beside published ones, claims, targets, tables and figures, as plain values."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from juryrank.report import Table
+from studies.pictures import Figure
+from studies.tables import Table
 
 Values = tuple[float | None, ...]
 
-EXACT = 0.02  # what rounding in a script can move, × 100
+EXACT = 0.02  # differences that rounding in a script explains, × 100
 AGREES, NOISE, ABOVE, BELOW = "agrees", "within noise", "above", "below"
 
 
 @dataclass(frozen=True)
-class Line:
-    """A row of a table: what is published and what was measured; None where a column is not given."""
+class ResultRow:
+    """Published and measured values of a row; None if a column is not given."""
 
     label: str
-    measured: Values  # empty where nothing here measures it
+    measured: Values  # empty if it is not measured here
     published: Values = ()
     source: str = ""
     lead: Values = ()  # over the baseline, by tested column
@@ -26,40 +27,40 @@ class Line:
     p: Values = ()  # of the lead, paired randomisation test
 
     def differences(self) -> Values:
-        """Measured less published, where both are there."""
+        """Measured minus published, where both are known."""
         pairs = zip(self.measured, self.published, strict=True) if self.measured and self.published else ()
         return tuple(None if ours is None or theirs is None else ours - theirs for ours, theirs in pairs)
 
 
 @dataclass(frozen=True)
-class Beside:
+class ResultTable:
     """Measured rows beside published ones, and measured rows beside a baseline."""
 
     title: str
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    rows: tuple[ResultRow, ...]
     noise: Values  # by column: one standard error of a paired difference
     tested: tuple[str, ...] = ()  # columns with a test against the baseline
     baseline: str = ""
     note: str = ""
 
-    def marks(self, line: Line) -> tuple[str | None, ...]:
-        """By column, the verdict on a difference to what is published."""
-        return tuple(mark(d, noise) for d, noise in zip(line.differences(), self.noise, strict=False))
+    def marks(self, row: ResultRow) -> tuple[str | None, ...]:
+        """By column, the verdict on the difference to the published value."""
+        return tuple(mark(d, noise) for d, noise in zip(row.differences(), self.noise, strict=False))
 
-    def verdict(self, line: Line) -> str:
+    def verdict(self, row: ResultRow) -> str:
         """All columns of a published row in one word or sentence."""
-        if line.published:
-            return verdict(self.columns, self.marks(line)) if line.measured else "not measured"
-        return self.against_baseline(line)
+        if row.published:
+            return verdict(self.columns, self.marks(row)) if row.measured else "not measured"
+        return self.against_baseline(row)
 
-    def against_baseline(self, line: Line) -> str:
+    def against_baseline(self, row: ResultRow) -> str:
         """Whether a row differs from the baseline by more than noise."""
-        if line.label == self.baseline or not line.p:
+        if row.label == self.baseline or not row.p:
             return ""
         marks = tuple(
             NOISE if lead is None or p is None or p >= 0.05 else ABOVE if lead > 0 else BELOW
-            for lead, p in zip(line.lead, line.p, strict=True)
+            for lead, p in zip(row.lead, row.p, strict=True)
         )
         return verdict(self.tested, marks)
 
@@ -88,12 +89,12 @@ def verdict(columns: tuple[str, ...], marks: tuple[str | None, ...]) -> str:
     known = [m for m in marks if m is not None]
     if all(m == AGREES for m in known):
         return AGREES
-    told = []
+    parts = []
     for word in (ABOVE, BELOW):
         where = [column for column, m in zip(columns, marks, strict=True) if m == word]
         if where:
-            told.append(word if len(where) == len(known) else f"{word} in {', '.join(where)}")
-    return "; ".join(told) or NOISE
+            parts.append(word if len(where) == len(known) else f"{word} in {', '.join(where)}")
+    return "; ".join(parts) or NOISE
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Claim:
     text: str
     measured: str
     holds: bool
-    noisy: bool = False  # what was measured could be chance
+    noisy: bool = False  # the difference is not significant
 
     def __post_init__(self) -> None:
         for name in ("holds", "noisy"):
@@ -117,20 +118,10 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """Data of a picture; ``kind`` names what draws it."""
-
-    name: str
-    title: str
-    kind: str
-    data: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Findings:
-    """Everything that one experiment found."""
+    """All results of one experiment."""
 
-    beside: tuple[Beside, ...] = ()
+    results: tuple[ResultTable, ...] = ()
     claims: tuple[Claim, ...] = ()
     targets: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -142,23 +133,23 @@ class Findings:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> Findings:
-        """What ``to_dict`` gave, or what JSON made of it."""
+    def from_dict(cls, stored: dict[str, Any]) -> Findings:
+        """Findings from the values of ``to_dict``, or from their JSON."""
         return cls(
-            beside=tuple(_beside(each) for each in found["beside"]),
-            claims=tuple(Claim(**each) for each in found["claims"]),
-            targets=tuple(Claim(**each) for each in found["targets"]),
-            tables=tuple(Table(**each) for each in found["tables"]),
-            figures=tuple(Figure(**each) for each in found["figures"]),
-            notes=tuple(found["notes"]),
+            beside=tuple(_result_table(each) for each in stored["results"]),
+            claims=tuple(Claim(**each) for each in stored["claims"]),
+            targets=tuple(Claim(**each) for each in stored["targets"]),
+            tables=tuple(Table(**each) for each in stored["tables"]),
+            figures=tuple(Figure(**each) for each in stored["figures"]),
+            notes=tuple(stored["notes"]),
         )
 
 
-def _beside(found: dict[str, Any]) -> Beside:
-    lines = tuple(Line(**{k: _frozen(v) for k, v in line.items()}) for line in found["lines"])
-    rest: dict[str, Any] = {k: _frozen(v) for k, v in found.items() if k != "lines"}
-    return Beside(lines=lines, **rest)
+def _result_table(stored: dict[str, Any]) -> ResultTable:
+    rows = tuple(ResultRow(**{k: _tuple(v) for k, v in row.items()}) for row in stored["rows"])
+    rest: dict[str, Any] = {k: _tuple(v) for k, v in stored.items() if k != "rows"}
+    return ResultTable(rows=rows, **rest)
 
 
-def _frozen(value: Any) -> Any:
+def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value

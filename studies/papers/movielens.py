@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-import juryrank
-from juryrank.data import Consensus, Rankings
-from juryrank.evaluation.significance import randomisations
-from juryrank.methods.chains._base import at_or_above, entries_above, summed
-from juryrank.methods.strengths.mpm import MPM
-from juryrank.progress import track
-from juryrank.report import Table, chance
+import juryrank as jr
+from studies.console import track
 from studies.papers.completion import ROUNDS, completed, factorised, held_out_error, ideal, ndcg, observed
 from studies.papers.experiment import Context
-from studies.papers.findings import Claim, Figure, Findings
+from studies.papers.findings import Claim, Findings
+from studies.papers.folds import randomisation_test
 from studies.papers.published import CONTESTS, FIRST_FIVE
+from studies.pictures import Figure
+from studies.tables import Table, p_text
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "bradley-terry": ("bradley-terry", {}),
@@ -47,11 +45,12 @@ WHY = (
 )
 
 FIT = """
-import resource, sys, time, juryrank
+import resource, sys, time
+import juryrank as jr
 from pathlib import Path
-data = juryrank.read(sys.argv[1])
+data = jr.read(sys.argv[1])
 start = time.perf_counter()
-juryrank.method("mpm", counts="score", variances=True).fit_predict(data)
+jr.method("mpm", counts="score", variances=True).fit_predict(data)
 spent = time.perf_counter() - start
 status = Path("/proc/self/status")  # rusage would count the process that started this one, too
 told = [line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line] if status.exists() else []
@@ -64,8 +63,8 @@ class Study:
     """What the models make of the ratings."""
 
     titles: list[str]  # of each slot
-    rankings: Rankings
-    consensus: dict[str, Consensus]
+    rankings: jr.Rankings
+    consensus: dict[str, jr.Consensus]
     by_constant: dict[str, NDArray[np.float64]]  # [constants, depths]
     by_factors: dict[str, NDArray[np.float64]]  # [users, 10]: NDCG at 1 … 10
     error: float
@@ -103,15 +102,15 @@ def _costs(folder: Path) -> tuple[Claim, ...]:
 
 def measure(folder: Path, *, quick: bool) -> Study:
     """Fit every method, complete the ratings every way; quickly, with fewer rounds and no look at what is left out."""
-    data = juryrank.read(folder / "u.data")
+    data = jr.read(folder / "u.data")
     r, ratings = data.rankings, observed(data.rankings)
     lines = (folder / "u.item").read_text(encoding="latin-1").splitlines()
     names = {line.split("|")[0]: line.split("|")[1] for line in lines}
     consensus, variance = {}, np.zeros(r.n_slots)
     for label in track(list(METHODS), "MovieLens"):
         name, params = METHODS[label]
-        model = juryrank.method(name, **params).fit(data)
-        if isinstance(model, MPM) and model.variances:
+        model = jr.method(name, **params).fit(data)
+        if isinstance(model, jr.MPM) and model.variances:
             consensus[label], variance = model.predict_with_variances(data)
         else:
             consensus[label] = model.predict(data)
@@ -176,9 +175,9 @@ def _factorised_claim(s: Study) -> Claim:
     """MPM against the best of the two others, where missing ratings are factorised."""
     best = max(LOOSE, key=lambda name: s.by_factors[name][:, 4:].mean())
     gain = 100 * (s.by_factors[MODEL] - s.by_factors[best])[:, [0, 4, 9]]
-    p = randomisations(gain)
+    p = randomisation_test(gain)
     told = ", ".join(
-        f"NDCG@{k} {g:+.2f} (p {chance(float(c))})" for k, g, c in zip((1, 5, 10), gain.mean(0), p, strict=True)
+        f"NDCG@{k} {g:+.2f} (p {p_text(float(c))})" for k, g, c in zip((1, 5, 10), gain.mean(0), p, strict=True)
     )
     holds = bool((gain.mean(0)[1:] > 0).all() and (p[1:] < 0.05).all())
     return Claim("MPM leads the better of the two at 5 to 10, ratings factorised", f"over {best}: {told}", holds)
@@ -230,10 +229,14 @@ def _variances(s: Study) -> Figure:
     return Figure("www2012-figure5", "Figure 5: learned variances", "scatter", {"panels": panels})
 
 
-def contests(r: Rankings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of each slot, the pairs it won and lost over all lists."""
-    won = np.repeat(r.list_size, r.list_size) - at_or_above(r)
-    return summed(r.entry_slot, won, r.n_slots), summed(r.entry_slot, entries_above(r), r.n_slots)
+def contests(r: jr.Rankings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The pairs that each slot won and lost over all lists; ties are neither."""
+    won, lost = np.zeros(r.n_slots), np.zeros(r.n_slots)
+    for start, end in zip(r.entry_ptr[:-1], r.entry_ptr[1:], strict=True):
+        slots, rank = r.entry_slot[start:end], r.entry_rank[start:end]
+        won[slots] += len(rank) - np.searchsorted(rank, rank, side="right")
+        lost[slots] += np.searchsorted(rank, rank, side="left")
+    return won, lost
 
 
 def in_a_fresh_process(folder: Path) -> tuple[float, float]:

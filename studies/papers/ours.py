@@ -1,4 +1,4 @@
-"""What the papers did not do: every consensus method on MQ2008-agg, other data for the default, and elections."""
+"""Experiments beyond the papers: all consensus methods on MQ2008-agg, other data for the default, and elections."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from importlib.util import find_spec
 
 import numpy as np
 
-import juryrank
-from juryrank.methods import consensus_methods
-from juryrank.report import Table
+import juryrank as jr
 from studies.papers import sushi
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import Claim, Findings
 from studies.papers.published import MEASURED, MEASURED_SLACK
-from studies.papers.trials import METRICS, Trial, beside, letor
+from studies.papers.trials import METRICS, Trial, consensus_methods, letor, result_table
+from studies.tables import Table
 
 LEARNERS = ("rrf", "jury", "ridge", "lambdarank", "svd-lambdarank", "crf", "kernel", "blend", "auto")
 ROBUST, ROBUST_LEAD = "robust03", 3.0  # points of nDCG@20 over RRF
@@ -34,24 +33,24 @@ def consensus(context: Context) -> Findings:
     text = f"consensus methods: MAP at most {MEASURED_SLACK} below what was measured beforehand"
     return Findings(
         targets=(Claim(text, f"{least}, the furthest, {off[least]:+.2f}", off[least] >= -MEASURED_SLACK),),
-        tables=(Table("Consensus methods", ["method", *shown, "MAP beforehand"], rows, note=trials.told()),),
+        tables=(Table("Consensus methods", ["method", *shown, "MAP beforehand"], rows, note=trials.description()),),
     )
 
 
 def learned(context: Context) -> Findings:
     """Every method that learns whom to trust, against the field."""
     names = [*LEARNERS, *(["boosted"] if find_spec("lightgbm") is not None else [])]
-    return Findings(beside=(beside(letor(context, "MQ2008-agg"), [*map(Trial.of, names)], baseline="crf"),))
+    return Findings(results=(result_table(letor(context, "MQ2008-agg"), [*map(Trial.of, names)], baseline="crf"),))
 
 
 def robust(context: Context) -> Findings:
     """The default on lists of another kind: long, partial, and judged in pools."""
     folder = context.data / ROBUST
-    data = juryrank.read(folder / "runs", labels=folder / "qrels.txt")
+    data = jr.read(folder / "runs", labels=folder / "qrels.txt")
     assert data.labels is not None
     data = data.take(np.flatnonzero(np.diff(data.labels.label_ptr) > 0))
     names = ["rrf", "jury"] if context.quick else ["rrf", "jury", "auto"]
-    found = juryrank.compare(names, data, ["nDCG@20", "AP"], folds=5)
+    found = jr.compare(names, data, ["nDCG@20", "AP"], folds=5)
     rows, targets = [], []
     for name in found.names:
         row = [name, *(f"{100 * found.mean(name, m):.2f}" for m in ("nDCG@20", "AP"))]

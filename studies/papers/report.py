@@ -1,4 +1,4 @@
-"""Outcomes as one report: tables of text and pictures, in Markdown and as one page of HTML."""
+"""All outcomes as one report, in Markdown and as one page of HTML."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from juryrank import __version__
+import juryrank as jr
 from juryrank.errors import MissingExtraError
-from juryrank.io.files import save
-from juryrank.report import Table, chance, html_page, html_table, markdown_table
+from studies.files import write_file
 from studies.papers.experiment import Context
-from studies.papers.findings import ABOVE, AGREES, BELOW, NOISE, Beside, Claim, Figure, Findings, Line
+from studies.papers.findings import ABOVE, AGREES, BELOW, NOISE, Claim, Findings, ResultRow, ResultTable
 from studies.papers.run import Outcome
 from studies.papers.workers import workers
+from studies.pictures import Figure, draw
+from studies.tables import Table, html_page, html_table, markdown_table, p_text
 
 STYLE = (
     "body{max-width:90rem}td,th{padding:.15rem .5rem;font-size:13px}img{max-width:100%;display:block;margin:1rem 0}"
@@ -34,15 +35,16 @@ PAPERS = {
     "ours": "Beyond the five papers",
 }
 VERDICTS = (
-    f"*{AGREES}*: at most 0.02 apart in every column, or the claim holds here, too. *{NOISE}*: at most two standard "
-    "errors apart. *above*, *below*: further. What a paper scored query by query is not known, so one standard error "
-    "is that of the difference of our svd-lambdarank and crf, two learners of like quality, on the same queries."
+    f"*{AGREES}*: at most 0.02 apart in every column, or the claim also holds here. *{NOISE}*: at most two standard "
+    "errors apart. *above*, *below*: more than that. Values per query of the papers are not known, so the standard "
+    "error is that of the difference of our svd-lambdarank and crf, two learners of similar quality, on the same "
+    "queries."
 )
 
 
 @dataclass(frozen=True)
 class Part:
-    """A heading with what stands below it."""
+    """A heading with texts, tables and figures."""
 
     level: int
     title: str
@@ -59,15 +61,15 @@ def write(outcomes: Sequence[Outcome], context: Context) -> list[Path]:
     written[context.out / "report.md"] = markdown(parts, pictures).encode()
     written[context.out / "report.html"] = page(parts, pictures).encode()
     for path, content in written.items():
-        save(path, content)
+        write_file(path, content)
     return list(written)
 
 
 def parts_of(outcomes: Sequence[Outcome], context: Context) -> Iterable[Part]:
     """The report from top to bottom."""
     seeds = ", ".join(map(str, context.seeds))
-    how = f"juryrank {__version__}, seeds {seeds}. " + (
-        "In a hurry (--quick): one seed, fewer passes and draws; numbers differ a little. " if context.quick else ""
+    how = f"juryrank {jr.__version__}, seeds {seeds}. " + (
+        "Quick (--quick): one seed, fewer passes and draws; numbers differ a little. " if context.quick else ""
     )
     yield Part(1, "Five papers, reproduced", [how + "Every number is × 100 where a table does not say otherwise."])
     done = [o for o in outcomes if o.findings is not None]
@@ -94,7 +96,7 @@ def summary(done: Sequence[Outcome]) -> Table:
     rows = []
     for outcome in done:
         findings = outcome.findings or Findings()
-        found = [b.verdict(line) for b in findings.beside for line in b.lines if line.published]
+        found = [b.verdict(line) for b in findings.results for line in b.rows if line.published]
         words = [next((w for w in (AGREES, NOISE, ABOVE, BELOW) if v.startswith(w)), v) for v in found]
         counts = [str(words.count(word)) for word in (AGREES, NOISE, ABOVE, BELOW)] if found else ["", "", "", ""]
         claims = findings.claims
@@ -106,17 +108,17 @@ def summary(done: Sequence[Outcome]) -> Table:
 
 def _part(outcome: Outcome) -> Part:
     found = outcome.findings or Findings()
-    tables = [table for b in found.beside for table in beside_tables(b)]
+    tables = [table for b in found.results for table in shown_tables(b)]
     if found.claims:
-        told = "What was found" if outcome.experiment.paper == "ours" else "What the paper says"
-        tables.append(claims_table(found.claims, told))
+        title = "Findings" if outcome.experiment.paper == "ours" else "Claims of the paper"
+        tables.append(claims_table(found.claims, title))
     return Part(3, outcome.experiment.title, found.notes, [*tables, *found.tables], found.figures)
 
 
-def beside_tables(b: Beside) -> list[Table]:
+def shown_tables(b: ResultTable) -> list[Table]:
     """Published, measured and the difference of every row; then every row against the baseline."""
-    tables = [_published(b) if any(line.published for line in b.lines) else _measured(b)]
-    tested = [line for line in b.lines if line.p]
+    tables = [_published(b) if any(line.published for line in b.rows) else _measured(b)]
+    tested = [line for line in b.rows if line.p]
     if tested:
         columns = ["method", *(text for metric in b.tested for text in (f"{metric} ahead by", "s.e.", "p")), "verdict"]
         body = [[line.label, *_leads(line), b.against_baseline(line)] for line in tested]
@@ -125,9 +127,9 @@ def beside_tables(b: Beside) -> list[Table]:
     return tables
 
 
-def _published(b: Beside) -> Table:
+def _published(b: ResultTable) -> Table:
     rows = []
-    for line in b.lines:
+    for line in b.rows:
         if line.published:
             rows.append([line.label, line.source, *map(_two, line.published), b.verdict(line)])
         if line.measured:
@@ -139,20 +141,20 @@ def _published(b: Beside) -> Table:
     return Table(b.title, ["method", "", *b.columns, "verdict"], rows, n_names=2, note=b.note)
 
 
-def _measured(b: Beside) -> Table:
-    rows = [[line.label, *map(_two, line.measured)] for line in b.lines]
+def _measured(b: ResultTable) -> Table:
+    rows = [[line.label, *map(_two, line.measured)] for line in b.rows]
     return Table(b.title, ["method", *b.columns], rows, note=b.note)
 
 
-def _leads(line: Line) -> list[str]:
+def _leads(row: ResultRow) -> list[str]:
     out = []
-    for lead, error, p in zip(line.lead, line.error, line.p, strict=True):
-        out += ["–" if lead is None else f"{lead:+.2f}", _two(error), chance(p)]
+    for lead, error, p in zip(row.lead, row.error, row.p, strict=True):
+        out += ["–" if lead is None else f"{lead:+.2f}", _two(error), p_text(p)]
     return out
 
 
 def claims_table(claims: Sequence[Claim], title: str) -> Table:
-    """What a paper says in words, beside what is seen here."""
+    """Claims in words, beside what was measured."""
     rows = [[claim.text, claim.measured, claim.verdict] for claim in claims]
     return Table(title, ["claim", "measured", "verdict"], rows, n_names=3)
 
@@ -162,27 +164,25 @@ def _two(value: float | None) -> str:
 
 
 def _pictures(figures: Sequence[Figure], context: Context) -> dict[str, bytes]:
-    """PNG by name; nothing where matplotlib is not installed."""
-    from studies.papers.pictures import draw
-
+    """PNG by name; empty if matplotlib is not installed."""
     try:
-        drawn = workers(context).map(draw, figures)
-        return {figure.name: picture for figure, picture in zip(figures, drawn, strict=True)}
+        contents = workers(context).map(draw, figures)
+        return {figure.name: picture for figure, picture in zip(figures, contents, strict=True)}
     except MissingExtraError:
         return {}
 
 
 def markdown(parts: Sequence[Part], pictures: dict[str, bytes]) -> str:
-    """The report as Markdown; pictures lie beside it."""
+    """The report as Markdown; pictures are files beside it."""
     lines = []
     for part in parts:
         lines += [f"{'#' * part.level} {part.title}", *part.texts, *map(markdown_table, part.tables)]
-        lines += [f"![{f.title}]({f.name}.png)" if f.name in pictures else _undrawn(f) for f in part.figures]
+        lines += [f"![{f.title}]({f.name}.png)" if f.name in pictures else _placeholder(f) for f in part.figures]
     return "\n\n".join(line.rstrip("\n") for line in lines) + "\n"
 
 
 def page(parts: Sequence[Part], pictures: dict[str, bytes]) -> str:
-    """The report as a page that holds everything, pictures included."""
+    """The report as one page that includes the pictures."""
     links = [(f"p{n}", part.title.partition(" (")[0]) for n, part in enumerate(parts) if part.level == 2]
     nav = "<nav>" + " ".join(f'<a href="#{anchor}">{html.escape(text)}</a>' for anchor, text in links) + "</nav>"
     out = []
@@ -190,18 +190,18 @@ def page(parts: Sequence[Part], pictures: dict[str, bytes]) -> str:
         out.append(f'<h{part.level} id="p{n}">{html.escape(part.title)}</h{part.level}>')
         out += [nav] if part.level == 1 else []
         out += [f"<p>{_emphasised(text)}</p>" for text in part.texts]
-        out += [html_table(table, kind_of).replace("h2>", "h4>") for table in part.tables]
+        out += [html_table(table, verdict_class) for table in part.tables]
         for figure in part.figures:
             if figure.name not in pictures:
-                out.append(f"<p>{html.escape(_undrawn(figure))}</p>")
+                out.append(f"<p>{html.escape(_placeholder(figure))}</p>")
                 continue
             content = base64.b64encode(pictures[figure.name]).decode()
             out.append(f'<img alt="{html.escape(figure.title)}" src="data:image/png;base64,{content}">')
-    return html_page("juryrank reproduce", "\n".join(out), STYLE)
+    return html_page("Five papers, reproduced", "\n".join(out), STYLE)
 
 
-def kind_of(cell: str) -> str:
-    """Good, bad or noise, where a cell is a verdict."""
+def verdict_class(cell: str) -> str:
+    """The HTML class of a cell: good, bad or noise if it is a verdict."""
     if ABOVE in cell and f"; {BELOW}" in cell:
         return ""
     if cell == "met" or cell.startswith((AGREES, ABOVE)):
@@ -216,5 +216,5 @@ def _emphasised(text: str) -> str:
     return "".join(f"<em>{piece}</em>" if n % 2 else piece for n, piece in enumerate(pieces))
 
 
-def _undrawn(figure: Figure) -> str:
-    return f"({figure.title}: pictures need matplotlib, pip install 'juryrank[plots]')"
+def _placeholder(figure: Figure) -> str:
+    return f"({figure.title}: plots need matplotlib, pip install 'juryrank[plots]')"

@@ -1,4 +1,4 @@
-"""Runs experiments one after the other; what is finished is kept, and not run again while nothing has changed."""
+"""Runs experiments one after the other; a stored result is used again while code, data and options are the same."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from juryrank import __version__
+import juryrank as jr
 from juryrank.errors import DataError, JuryrankError, JuryrankWarning, UnknownNameError
-from juryrank.io.files import save
-from juryrank.progress import track
-from juryrank.report import plain
-from studies.papers.experiment import Context, Experiment, code_digest
+from studies.console import track
+from studies.files import make_folder, write_file
+from studies.papers.experiment import Context, Experiment, library_digest, studies_digest
 from studies.papers.findings import Findings
+from studies.tables import without_nan
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An experiment with what it found, or with what it lacked or failed at."""
+    """An experiment with its findings, or with the reason why there are none."""
 
     experiment: Experiment
     findings: Findings | None
@@ -31,8 +31,8 @@ class Outcome:
     failed: bool = False
 
 
-def chosen(names: Sequence[str], experiments: Sequence[Experiment]) -> list[Experiment]:
-    """Experiments by name or by paper; all without names."""
+def select(names: Sequence[str], experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Experiments by name or by paper; without names, all."""
     known = {e.name for e in experiments} | {e.paper for e in experiments}
     for name in names:
         if name not in known:
@@ -43,71 +43,62 @@ def chosen(names: Sequence[str], experiments: Sequence[Experiment]) -> list[Expe
 def run(
     wanted: Sequence[Experiment], context: Context, say: Callable[[str], None] = lambda line: None
 ) -> list[Outcome]:
-    """Every wanted experiment: kept from before, run now, or skipped for want of data; ``say`` gets a line of each."""
+    """Run the experiments, or load their stored results; ``say`` gets one line about each."""
     if not context.data.is_dir():
         raise DataError(f"{context.data}: no such folder; --data names the folder with MQ2008-agg, OHSUMED and others")
-    _make(context.out / "results")
+    make_folder(context.out / "results")
     outcomes = []
     for experiment in track(wanted, "experiments"):
-        outcome, told = _one(experiment, context)
-        say(f"{experiment.name}: {told}")
+        outcome, text = _run_one(experiment, context)
+        say(f"{experiment.name}: {text}")
         outcomes.append(outcome)
     return outcomes
 
 
-def _one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
+def _run_one(experiment: Experiment, context: Context) -> tuple[Outcome, str]:
     if lacking := context.missing(experiment.needs):
         text = f"needs {', '.join(lacking)} in {context.data}"
-        return Outcome(experiment, None, lacking=text), f"skipped: {text}; see `juryrank data`"
+        return Outcome(experiment, None, lacking=text), f"skipped: {text}; see `python -m studies data`"
     path, key = context.out / "results" / f"{experiment.name}.json", _key(experiment, context)
-    kept, damaged = _kept(path, key)
-    if kept is not None:
-        return Outcome(experiment, Findings.from_dict(kept["findings"]), kept["seconds"]), "kept from before"
+    stored, damaged = _load(path, key)
+    if stored is not None:
+        return Outcome(experiment, Findings.from_dict(stored["findings"]), stored["seconds"]), "kept from before"
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", JuryrankWarning
-            )  # studies stop early on purpose, and take what is not judged
+            warnings.simplefilter("ignore", JuryrankWarning)  # studies stop early and use unjudged items on purpose
             findings = experiment.run(context)
     except JuryrankError as error:
         return Outcome(experiment, None, lacking=str(error), failed=True), f"FAILED: {error}"
     seconds = round(time.perf_counter() - start, 1)
-    found = json.loads(json.dumps({"key": key, "seconds": seconds, "findings": plain(findings.to_dict())}))
-    save(path, (json.dumps({**found, "digest": _digest(found)}, ensure_ascii=False) + "\n").encode())
-    told = f"done in {seconds:.0f} s{'; the kept result was damaged or edited' if damaged else ''}"
-    return Outcome(experiment, Findings.from_dict(found["findings"]), seconds), told
+    result = json.loads(json.dumps({"key": key, "seconds": seconds, "findings": without_nan(findings.to_dict())}))
+    write_file(path, json.dumps({**result, "digest": _digest(result)}, ensure_ascii=False) + "\n")
+    text = f"done in {seconds:.0f} s{'; the kept result was damaged or edited' if damaged else ''}"
+    return Outcome(experiment, Findings.from_dict(result["findings"]), seconds), text
 
 
 def _key(experiment: Experiment, context: Context) -> dict[str, Any]:
     return {
-        "version": __version__,
-        "code": context.once("code", lambda: code_digest("reproduce", "compare", "explain")),
+        "version": jr.__version__,
+        "code": context.once("code", lambda: f"{library_digest()} {studies_digest()}"),
         "seeds": list(context.seeds),
         "quick": context.quick,
         "data": context.fingerprint(experiment.needs),
     }
 
 
-def _kept(path: Path, key: dict[str, Any]) -> tuple[dict[str, Any] | None, bool]:
-    """What was found before with the same key, if anything; and whether there is a result that is not as written."""
+def _load(path: Path, key: dict[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+    """The stored result with the same key, if there is one; and whether the file is not as it was written."""
     try:
-        found = json.loads(path.read_bytes())
+        stored = json.loads(path.read_bytes())
     except OSError:
         return None, False
     except (ValueError, RecursionError):
         return None, True
-    if not isinstance(found, dict) or found.pop("digest", None) != _digest(found):
+    if not isinstance(stored, dict) or stored.pop("digest", None) != _digest(stored):
         return None, True
-    return (found, False) if found.get("key") == key else (None, False)
+    return (stored, False) if stored.get("key") == key else (None, False)
 
 
-def _digest(found: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be made: {error.strerror or error}") from None
+def _digest(result: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""How inference grows with experts and with items: the runtime study of CIKM 2013, section 5.2."""
+"""How the time of inference grows with experts and items: the runtime study of CIKM 2013, section 5.2."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats, Ints
+import juryrank as jr
 from juryrank.errors import ParameterError
-from juryrank.kernels.ragged import children, parents, sizes_to_ptr
-from juryrank.methods import Aggregator, method
-from juryrank.progress import track
-from juryrank.training.panel import Panel
-from juryrank.training.svd import svd_values
+from studies.arrays import Ints, entry_list
+from studies.console import track
+from studies.papers.singular_vectors import log_preferences
 
 TIMES = tuple(range(1, 11))
 EXPANSIONS = {
@@ -44,14 +41,14 @@ class Scale:
     dense_queries: int = DENSE_QUERIES
 
 
-def runtime(data: Dataset, scale: Scale | None = None) -> list[dict[str, Any]]:
-    """A row for each expansion and size, of the test queries of the first fold (of all, where there are no folds).
+def runtime(data: jr.Dataset, scale: Scale | None = None) -> list[dict[str, Any]]:
+    """A row for each expansion and size, of the test queries of the first fold (of all, if there are no folds).
 
-    ``… ms`` are milliseconds of one query: the scores and the order of all its items by a model whose weights are
-    drawn (they do not matter to the time), the mean over queries that are ranked in one call. ``dense svd ms`` is
-    ``numpy.linalg.svd`` alone, of matrices that are there, and ``features ms`` are our log-rank features, both of the
-    same ``dense queries``, which stand at even steps in the order of their entries; ``dense / features`` is their
-    ratio. Times are the least of some repeats, and the lesser of elapsed and processor time.
+    ``… ms`` are milliseconds of one query: the scores and the order of all its items by a model with random weights
+    (they do not matter for the time), the mean over queries that are ranked in one call. ``dense svd ms`` is
+    ``numpy.linalg.svd`` alone, and ``features ms`` is the whole prediction by the log-rank model, both for the same
+    ``dense queries``, which are evenly spaced in the order of their number of entries; ``dense / features`` is their
+    ratio. Times are the minimum of some repeats, and the smaller of elapsed and processor time.
     """
     scale = scale or Scale()
     rankings = data.rankings.take(np.array(data.folds[0].test)) if data.folds else data.rankings
@@ -82,7 +79,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def expanded(rankings: Rankings, expansion: str, times: int) -> Rankings:
+def expanded(rankings: jr.Rankings, expansion: str, times: int) -> jr.Rankings:
     """The rankings with ``times`` as many experts or items."""
     if expansion == "experts":
         return more_experts(rankings, times)
@@ -91,25 +88,25 @@ def expanded(rankings: Rankings, expansion: str, times: int) -> Rankings:
     raise ParameterError(f"expansion must be one of {', '.join(EXPANSIONS)}, got {expansion!r}")
 
 
-def more_experts(rankings: Rankings, times: int) -> Rankings:
+def more_experts(rankings: jr.Rankings, times: int) -> jr.Rankings:
     """Every list ``times`` times, each from an expert of its own."""
     r, copies = rankings, np.tile(np.arange(times), rankings.n_lists)
     lists = np.repeat(np.arange(r.n_lists), times)
-    entries = children(r.entry_ptr, lists)
+    entries = np.concatenate([np.arange(r.entry_ptr[m], r.entry_ptr[m + 1]) for m in lists])
     return replace(
         r,
         experts=tuple(f"{name}, {c}" for name in r.experts for c in range(times)),
         list_ptr=r.list_ptr * times,
         list_expert=(r.list_expert[lists] * times + copies).astype(np.int32),
         list_weight=r.list_weight[lists],
-        entry_ptr=sizes_to_ptr(r.list_size[lists]),
+        entry_ptr=np.concatenate([[0], np.cumsum(r.list_size[lists])]),
         entry_slot=r.entry_slot[entries],
         entry_rank=r.entry_rank[entries],
         entry_score=None if r.entry_score is None else r.entry_score[entries],
     )
 
 
-def more_items(rankings: Rankings, times: int, *, tied: bool) -> Rankings:
+def more_items(rankings: jr.Rankings, times: int, *, tied: bool) -> jr.Rankings:
     """Every item ``times`` times, tied with itself in every list, or right below itself."""
     r = rankings
     copies = np.tile(np.arange(times), r.n_entries)
@@ -126,7 +123,7 @@ def more_items(rankings: Rankings, times: int, *, tied: bool) -> Rankings:
     )
 
 
-def _row(rankings: Rankings, expansion: str, times: int, scale: Scale) -> dict[str, Any]:
+def _row(rankings: jr.Rankings, expansion: str, times: int, scale: Scale) -> dict[str, Any]:
     r = expanded(rankings, expansion, times)
     row: dict[str, Any] = {
         "expansion": expansion,
@@ -137,35 +134,34 @@ def _row(rankings: Rankings, expansion: str, times: int, scale: Scale) -> dict[s
     for label in MODELS:
         row[f"{label} ms"] = least(partial(_orders, _model(label, r), r), scale.repeats) / len(r)
     few = r.take(spread(r, scale.dense_queries))
-    panel = Panel(few.experts)
-    ours = least(partial(svd_values, few, panel, "log-rank", 1), scale.repeats) / len(few)
+    ours = least(partial(_orders, _model("svd, log-rank", r), few), scale.repeats) / len(few)
     dense = dense_svd(few) / len(few)
     return {
         **row, "dense queries": len(few), "dense svd ms": dense, "features ms": ours, "dense / features": dense / ours,
     }  # fmt: skip
 
 
-def _orders(model: Aggregator, rankings: Rankings) -> Ints:
+def _orders(model: Any, rankings: jr.Rankings) -> Ints:
     return model.predict(rankings).order
 
 
-def _model(label: str, rankings: Rankings) -> Aggregator:
+def _model(label: str, rankings: jr.Rankings) -> Any:
     name, params, width = MODELS[label]
-    made = method(name, **params)
+    unfitted = jr.method(name, **params)
     weights = np.random.default_rng(0).normal(size=(len(rankings.experts) + 1) * width)
     learned = {"experts_": list(rankings.experts), "weights_": weights, "passes_": [1]}
-    return type(made).from_learned(made.params(), learned)
+    return type(unfitted).from_learned(unfitted.params(), learned)
 
 
-def spread(rankings: Rankings, most: int) -> Ints:
-    """At most so many queries, at even steps in the order of their entries."""
+def spread(rankings: jr.Rankings, most: int) -> Ints:
+    """At most so many queries, evenly spaced in the order of their number of entries."""
     entries = np.bincount(rankings.list_query, rankings.list_size, minlength=len(rankings))
     at = np.linspace(0, len(rankings) - 1, min(most, len(rankings))).round().astype(np.int64)
     return np.sort(np.argsort(entries, kind="stable")[at])
 
 
 def least(step: Callable[[], object], repeats: int) -> float:
-    """The least milliseconds that ``step`` took, once it was warm."""
+    """The minimum time of ``step`` in milliseconds, after a first call."""
     step()
     return min(_milliseconds(step) for _ in range(repeats))
 
@@ -176,17 +172,10 @@ def _milliseconds(step: Callable[[], object]) -> float:
     return 1000 * min(time.perf_counter() - elapsed, time.process_time() - busy)
 
 
-def dense_svd(rankings: Rankings) -> float:
+def dense_svd(rankings: jr.Rankings) -> float:
     """Milliseconds that numpy needs to factorise the log-rank preferences of all lists."""
     total = 0.0
-    owner = parents(rankings.entry_ptr)
+    owner = entry_list(rankings)
     for rank in np.split(rankings.entry_rank, np.flatnonzero(np.diff(owner)) + 1):
         total += _milliseconds(partial(np.linalg.svd, log_preferences(rank)))
     return total
-
-
-def log_preferences(rank: Floats) -> Floats:
-    """The matrix of how strongly a list prefers one of its items to another, by the logarithms of ranks."""
-    log = np.log(rank)
-    matrix: Floats = np.maximum(log[None, :] - log[:, None], 0.0) / (log.max() or 1.0)
-    return matrix

@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import kendalltau
 
-import juryrank
-from juryrank.data import Consensus, Dataset
-from juryrank.kernels.pairwise import kendall_distance
-from juryrank.methods import GeneralisedMallows
-from juryrank.report import Table
+import juryrank as jr
 from studies.papers.experiment import Context
 from studies.papers.findings import Claim, Findings
+from studies.tables import Table
 
 FILE = "preflib/00014-00000001.soc"
 METHODS = ("kemeny", "mallows", "generalised-mallows", "plackett-luce", "bradley-terry", "borda", "mpm")
 
 
 def study(context: Context) -> Findings:
-    """Consensuses of one election, how far they are from the votes and from each other."""
-    data = juryrank.read(context.data / FILE)
-    consensus = {name: juryrank.method(name).fit_predict(data) for name in METHODS}
+    """jr.Consensuses of one election, how far they are from the votes and from each other."""
+    data = jr.read(context.data / FILE)
+    consensus = {name: jr.method(name).fit_predict(data) for name in METHODS}
     away = {name: distance(data, found) for name, found in consensus.items()}
     best = consensus["kemeny"].scores
     rows = []
@@ -41,13 +38,13 @@ def study(context: Context) -> Findings:
     )
 
 
-def _models(data: Dataset, consensus: dict[str, Consensus]) -> Table:
+def _models(data: jr.Dataset, consensus: dict[str, jr.Consensus]) -> Table:
     rows = []
     for name in ("mallows", "generalised-mallows"):
         details = consensus[name].details
         phi = [float(details["dispersion"][0])]
         if name == "generalised-mallows":
-            phi = GeneralisedMallows().fit(data).dispersions(data)[0].tolist()
+            phi = jr.GeneralisedMallows().fit(data).dispersions(data)[0].tolist()
         likelihood = details["log_likelihood"][0] / data.rankings.list_weight.sum()
         rows.append([name, f"{likelihood:.4f}", " ".join(f"{p:.3f}" for p in phi)])
     uniform = -float(np.log(np.arange(1, data.rankings.n_slots + 1)).sum())
@@ -55,10 +52,12 @@ def _models(data: Dataset, consensus: dict[str, Consensus]) -> Table:
     return Table("Models of the votes", ["method", "log-likelihood", "dispersion"], rows, note=note)
 
 
-def distance(data: Dataset, consensus: Consensus) -> float:
-    """Pairs that a vote and the consensus order differently, in the mean over votes; equal scores by slot."""
-    r, out, place = data.rankings, np.zeros(1), np.empty(data.rankings.n_slots)
-    place[consensus.order] = np.arange(len(place))[::-1]
-    lists = (r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight)
-    kendall_distance(*lists, False, place, out)
-    return float(out[0] / r.list_weight.sum())
+def distance(data: jr.Dataset, consensus: jr.Consensus) -> float:
+    """Pairs that a vote and the consensus order differently, the mean over votes; equal scores are in slot order."""
+    r, total, place = data.rankings, 0.0, np.empty(data.rankings.n_slots)
+    place[consensus.order] = np.arange(len(place))
+    for m in range(r.n_lists):
+        entries = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
+        rank, order = r.entry_rank[entries], place[r.entry_slot[entries]]
+        total += r.list_weight[m] * float(((rank[:, None] < rank) & (order[:, None] > order)).sum())
+    return total / float(r.list_weight.sum())

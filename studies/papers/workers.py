@@ -1,4 +1,4 @@
-"""Processes that fit methods side by side: compiling kernels, and much of learning, holds the interpreter's lock."""
+"""Processes that fit methods in parallel: compiling kernels, and much of training, holds the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 from juryrank.errors import JuryrankWarning
-from juryrank.kernels.jit import threads
 from studies.papers.experiment import Context
 
 
 def workers(context: Context) -> ProcessPoolExecutor:
-    """As many as cores, the same for all experiments; each runs its kernels in one thread."""
-    return context.once("workers", _started)  # type: ignore[no-any-return]
+    """One process per core, the same for all experiments; each runs its kernels in one thread."""
+    return context.once("workers", _start)  # type: ignore[no-any-return]
 
 
-def _started() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(threads(), multiprocessing.get_context("spawn"), initializer=_begin)
+def _start() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(_cores(), multiprocessing.get_context("spawn"), initializer=_prepare)
 
 
-def _begin() -> None:
+def _cores() -> int:
+    """The number of cores that this process may use, or JURYRANK_THREADS."""
+    given = os.environ.get("JURYRANK_THREADS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _prepare() -> None:
     warnings.simplefilter("ignore", JuryrankWarning)  # as where experiments run
     os.environ["JURYRANK_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
@@ -31,7 +38,7 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
+    """A worker whose parent was killed would wait for work forever."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 from scipy.stats import rankdata
 
-import juryrank
-from juryrank._explain.redundancy import redundancy
-from juryrank._explain.single_expert import single_experts
-from juryrank.data.rankings import Floats
-from juryrank.evaluation.folds import splits_of
+import juryrank as jr
+from studies.arrays import Floats
 from studies.papers.experiment import Context, Experiment
-from studies.papers.findings import Claim, Figure, Findings
+from studies.papers.findings import Claim, Findings
+from studies.papers.folds import rotation
 from studies.papers.ohsumed import ohsumed
-from studies.papers.trials import HURRY, METRICS, OURS, Trial, Trials, beside, letor
+from studies.papers.trials import METRICS, OURS, QUICK, Trial, Trials, letor, result_table
+from studies.pictures import Figure
 
 SHOWN = (*(f"P@{k}" for k in (1, 3, 5, 10)), "AP", *(f"nDCG@{k}" for k in (1, 3, 5, 10)))
 CHAINS = ("mc1", "mc2", "mc3", "mc4")
@@ -38,20 +36,19 @@ def trials_on(context: Context, name: str) -> Trials:
     if name != "OHSUMED":
         return letor(context, name)
 
-    def made() -> Trials:
+    def make() -> Trials:
         data = ohsumed(context.data / name)
-        folds = splits_of(PARTS, data, 0)[: 2 if context.quick else PARTS]
-        return Trials(context, name, replace(data, folds=folds))
+        return Trials(context, name, data, rotation(data, PARTS)[: 2 if context.quick else PARTS])
 
-    return context.once(f"trials on {name}", made)  # type: ignore[no-any-return]
+    return context.once(f"trials on {name}", make)  # type: ignore[no-any-return]
 
 
 def table(name: str, context: Context) -> Findings:
     """Tables 1 and 2 with our methods below."""
     trials = trials_on(context, name)
     rows = [*ROWS, *_relaxed(context, name), *map(Trial.of, ("rrf", *OURS))]
-    found = beside(trials, rows, baseline=BEST, metrics=SHOWN)
-    return Findings(beside=(found,), claims=tuple(_claims(trials)), targets=_targets(trials), notes=(WHY,))
+    found = result_table(trials, rows, baseline=BEST, metrics=SHOWN)
+    return Findings(results=(found,), claims=tuple(_claims(trials)), targets=_targets(trials), notes=(WHY,))
 
 
 def _relaxed(context: Context, name: str) -> list[Trial]:
@@ -94,23 +91,23 @@ def _targets(trials: Trials) -> tuple[Claim, ...]:
 def weights(name: str, context: Context) -> Findings:
     """Figure 1 and Table 6: weights beside the accuracy of experts, and how much experts say the same."""
     trials = trials_on(context, name)
-    train, valid, *_ = trials.parts()[0]
-    given = HURRY[BEST] if context.quick else {}
-    learned = juryrank.method(BEST, **given).fit(train, valid=valid).expert_weights()
-    found = single_experts(train, "AP")
-    assert found is not None
-    beside_each = found.with_weights(learned)
-    names = [expert for expert, _, _ in beside_each]
-    accuracy, weight = (np.array([row[n] for row in beside_each]) for n in (1, 2))
-    same = redundancy(train.rankings)
-    at = [same.experts.index(expert) for expert in names]
-    share = same.share[np.ix_(at, at)]
+    part = trials.parts()[0]
+    params = QUICK[BEST] if context.quick else {}
+    model = jr.method(BEST, **params).fit(part.train, valid=part.valid)
+    explained = jr.explain(model, part.train, metrics=("AP",)).to_dict()
+    learned = {name: row["weight"] for name, row in explained["weights"].items()}
+    single = {name: value for name, value in explained["alone"]["experts"].items() if name in learned}
+    names = sorted((name for name, value in single.items() if not np.isnan(value)), key=lambda name: -single[name])
+    accuracy, weight = (np.array([values[name] for name in names]) for values in (single, learned))
+    agreement = explained["redundancy"]
+    at = [agreement["experts"].index(expert) for expert in names]
+    share = np.array(agreement["share"], float)[np.ix_(at, at)]
     np.fill_diagonal(share, np.nan)
     nearest = np.nanmax(share, axis=1)
     sides = {"MAP of the expert alone": 100 * accuracy, "agreement with the nearest other expert": nearest}
     scatter = [
-        {"x": x.tolist(), "y": weight.tolist(), "names": names, "xlabel": told, "ylabel": "weight"}
-        for told, x in sides.items()
+        {"x": x.tolist(), "y": weight.tolist(), "names": names, "xlabel": label, "ylabel": "weight"}
+        for label, x in sides.items()
     ]
     squares = {"rows": names, "columns": names, "values": np.nan_to_num(2 * share - 1).tolist()}
     first = f"Figure 1: MAP and weights by supervised MC2, {name}, first trial"

@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 from scipy.stats import spearmanr
 
-import juryrank
+import juryrank as jr
 from studies.papers import movielens
 from studies.papers.experiment import Context, Experiment
-from studies.papers.findings import Claim, Figure, Findings
+from studies.papers.findings import Claim, Findings
 from studies.papers.published import WHY
-from studies.papers.trials import METRICS, OURS, Trial, Trials, beside, letor
+from studies.papers.trials import METRICS, OURS, Trial, Trials, letor, result_table
+from studies.pictures import Figure
 
 DISTANCES = ("kendall", "spearman", "footrule")
 AS_PUBLISHED = {"theta": "agreement", "missing": "ignore"}
@@ -51,9 +52,9 @@ MOST_SECONDS = ((OWN, 5.0), (OWN_VARIANCES, 20.0))  # all queries on one core
 def table(name: str, context: Context) -> Findings:
     """Table 1 on one set of LETOR 4.0, with our methods below."""
     trials = letor(context, name)
-    found = beside(trials, ROWS, baseline=MODEL.label)
+    found = result_table(trials, ROWS, baseline=MODEL.label)
     targets = _targets(trials) if name == "MQ2008-agg" else ()
-    return Findings(beside=(found,), claims=tuple(_claims(trials)), targets=targets, notes=(WHY, PAPER))
+    return Findings(results=(found,), claims=tuple(_claims(trials)), targets=targets, notes=(WHY, PAPER))
 
 
 def _claims(trials: Trials) -> list[Claim]:
@@ -90,7 +91,7 @@ def _seconds(trials: Trials, trial: Trial) -> float:
     threads = os.environ.get("JURYRANK_THREADS")
     os.environ["JURYRANK_THREADS"] = "1"
     try:
-        model = juryrank.method(trial.name, **trial.params).fit(trials.data)
+        model = jr.method(trial.name, **trial.params).fit(trials.data)
         start, busy = time.perf_counter(), time.process_time()
         model.predict(trials.data)
         return min(time.perf_counter() - start, time.process_time() - busy)
@@ -102,10 +103,10 @@ def _seconds(trials: Trials, trial: Trial) -> float:
 
 def adherences(name: str, context: Context) -> Findings:
     """Figure 3: adherences from labels beside those learned without, on the first fold."""
-    train, valid, *_ = letor(context, name).parts()[0]
+    part = letor(context, name).parts()[0]
     found = {}
     for label, trial in (("from labels", MODEL), ("without labels", LEARNED)):
-        state = juryrank.method(trial.name, **trial.params).fit(train, valid=valid).learned()
+        state = jr.method(trial.name, **trial.params).fit(part.train, valid=part.valid).learned()
         found[label] = dict(zip(state["experts_"], np.asarray(state["theta_"], float).tolist(), strict=True))
     experts = sorted(found["from labels"], key=lambda e: (not e.isdigit(), int(e) if e.isdigit() else 0, e))
     series = {}

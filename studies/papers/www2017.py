@@ -9,19 +9,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
-import juryrank
-from juryrank.data import Dataset
-from juryrank.evaluation.compare import Comparison
-from juryrank.methods import Aggregator, consensus_methods
-from juryrank.progress import track
-from juryrank.report import Table, chance
+import juryrank as jr
+from studies.arrays import Floats
+from studies.console import track
 from studies.papers.experiment import Context, Experiment
-from studies.papers.findings import Claim, Figure, Findings
+from studies.papers.findings import Claim, Findings
 from studies.papers.item_features import from_matrix, letor, ohsumed, supervised_scores, synthetic, with_list
+from studies.papers.trials import consensus_methods
 from studies.papers.workers import workers
+from studies.pictures import Figure
+from studies.tables import Table, p_text
 
 OURS = "monotone-retargeting"
 PAPER = ("borda", "combmnz", "combmin", "combmax", "mc1", "mc2", "mc3", "mc4")
@@ -38,7 +37,8 @@ WHY = {
 }
 EXACT = 1 - 1e-9
 
-Floats = NDArray[np.float64]
+Model = Any  # a fitted method of juryrank
+Comparison = Any  # what ``jr.compare`` returns
 
 
 def recovery(model: str, context: Context) -> Findings:
@@ -49,8 +49,8 @@ def recovery(model: str, context: Context) -> Findings:
     history: Mapping[str, list[float]] = {}
     for seed in track(seeds, f"synthetic, {model}"):
         data = synthetic(seed, model)
-        scores = {name: juryrank.method(name).fit_predict(data).scores for name in PAPER}
-        fitted = juryrank.method(OURS, **MODELS[model]).fit(data)
+        scores = {name: jr.method(name).fit_predict(data).scores for name in PAPER}
+        fitted = jr.method(OURS, **MODELS[model]).fit(data)
         history = history or fitted.learned()["history_"]
         scores |= {f"ours, {side}": _by(fitted, side).predict(data).scores for side in SIDES}
         steps.append(_first_exact(fitted.learned()["history_"]))
@@ -111,7 +111,7 @@ def _path(model: str, history: Mapping[str, list[float]], means: dict[str, Float
     return Figure(f"www2017-figure1-{model}", f"Figure 1: synthetic, {model}; ours bold", "lines", {"panels": panels})
 
 
-def _by(fitted: Aggregator, side: str) -> Aggregator:
+def _by(fitted: Model, side: str) -> Model:
     return type(fitted).from_learned({**fitted.params(), "output": side}, fitted.learned())
 
 
@@ -153,15 +153,15 @@ def real(name: str, context: Context) -> Findings:
     )
 
 
-def _compared(others: Sequence[str], data: Dataset) -> Comparison:
-    return juryrank.compare([OURS, *others], replace(data, folds=()), [f"nDCG@{k}" for k in DEPTHS], baseline=OURS)
+def _compared(others: Sequence[str], data: jr.Dataset) -> Comparison:
+    return jr.compare([OURS, *others], replace(data, folds=()), [f"nDCG@{k}" for k in DEPTHS], baseline=OURS)
 
 
 def _above(label: str, found: Comparison) -> Claim:
     """Against the baselines of the paper."""
     best = max(PAPER, key=lambda m: found.mean(m, "nDCG@10"))
     versus = found.versus[best, "nDCG@10"]
-    told = f"{best}, the best, {100 * versus.difference:+.2f}, p {chance(versus.p_random)}"
+    told = f"{best}, the best, {100 * versus.difference:+.2f}, p {p_text(versus.p_random)}"
     noisy = versus.p_random >= 0.05
     return Claim(f"Above the paper's baselines in nDCG@10: {label}", told, versus.difference < 0, noisy=noisy)
 
@@ -171,7 +171,7 @@ def _best(label: str, found: Comparison) -> Claim:
     best = max((m for m in found.names if m != OURS), key=lambda m: found.mean(m, "nDCG@10"))
     versus = found.versus[best, "nDCG@10"]
     ours = 100 * found.mean(OURS, "nDCG@10")
-    told = f"{ours:.2f}; {best}, the best, {100 * versus.difference:+.2f}, p {chance(versus.p_random)}"
+    told = f"{ours:.2f}; {best}, the best, {100 * versus.difference:+.2f}, p {p_text(versus.p_random)}"
     return Claim(f"retargeting above every consensus method in nDCG@10: {label}", told, versus.difference < 0)
 
 
@@ -182,7 +182,7 @@ def _means(label: str, found: Comparison) -> Table:
         tested = ["", "", ""]
         if (versus := found.versus.get((method, "nDCG@10"))) is not None:
             noise = "noise" if versus.p_random >= 0.05 else ""
-            tested = [f"{-100 * versus.difference:+.2f}", chance(versus.p_random), noise]
+            tested = [f"{-100 * versus.difference:+.2f}", p_text(versus.p_random), noise]
         told = f"{method} *" if method in PAPER else method
         rows.append([told, *(f"{100 * found.mean(method, m):.2f}" for m in shown), *tested])
     columns = ["method", *shown, "ours better by", "p", "difference is"]
@@ -209,7 +209,7 @@ def large(context: Context) -> Findings:
     data, truth = _large_query()
     rows, slowest = [], 0.0
     for params in ({}, {"list_l1": 0.01}, {"moves": "ties"}, {"loss": "poisson"}, {"loss": "kl"}):
-        model = juryrank.method(OURS, **params)
+        model = jr.method(OURS, **params)
         start, busy = time.perf_counter(), time.process_time()
         model.fit(replace(data, labels=None))
         spent = min(time.perf_counter() - start, time.process_time() - busy)
@@ -225,7 +225,7 @@ def large(context: Context) -> Findings:
     )
 
 
-def _large_query() -> tuple[Dataset, Floats]:
+def _large_query() -> tuple[jr.Dataset, Floats]:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(10_000, 100))
     truth: Floats = features @ rng.normal(size=100)

@@ -1,34 +1,46 @@
-"""Figures of a report, drawn as PNG."""
+"""Pictures by matplotlib, an extra: the one place in which studies draw."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from juryrank.errors import MissingExtraError
-from studies.papers.findings import Figure
 
 COLOURS = ("#1f5fa8", "#c8502d", "#2e8b57", "#8e5ea2", "#b8860b", "#3aa6b9", "#a23b72", "#6b705c", "#999999", "#444444")
 BOLD = "black"
 SHORT = 4  # letters of names that fit between points
+STYLE: Any = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "juryrank"}
 
 
-def draw(figure: Figure) -> bytes:
-    """A figure as PNG; equal data give equal bytes."""
+@dataclass(frozen=True)
+class Figure:
+    """Data of a picture; ``kind`` is one of ``KINDS``."""
+
+    name: str
+    title: str
+    kind: str
+    data: dict[str, Any]
+
+
+def draw(figure: Figure, form: str = "png") -> bytes:
+    """A figure as PNG or SVG; equal data give equal bytes."""
     try:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
     except ImportError:
-        raise MissingExtraError.of("plots", "plots need matplotlib") from None
-    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        raise MissingExtraError("plots need matplotlib: pip install 'juryrank[plots]'") from None
+    with matplotlib.rc_context(STYLE):
         canvas = Canvas(layout="constrained")
         KINDS[figure.kind](canvas, figure.data)
-        canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=10)
+        if figure.title:
+            canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=10)
         out = io.BytesIO()
-        canvas.savefig(out, format="png", dpi=110, metadata={"Software": None})
+        canvas.savefig(out, format=form, dpi=110, metadata={"Software": None} if form == "png" else {"Date": None})
     return out.getvalue()
 
 
@@ -65,7 +77,7 @@ def lines(canvas: Any, data: dict[str, Any]) -> None:
 
 
 def scatter(canvas: Any, data: dict[str, Any]) -> None:
-    """Panels of points, named where names are given."""
+    """Panels of points, with their names if there are any."""
     for axes, panel in _panels(canvas, data):
         axes.scatter(panel["x"], panel["y"], s=panel.get("size", 16), alpha=0.6, linewidths=0, color=COLOURS[0])
         for name, x, y in _named(panel):
@@ -75,16 +87,16 @@ def scatter(canvas: Any, data: dict[str, Any]) -> None:
 
 
 def _named(panel: dict[str, Any]) -> list[tuple[str, float, float]]:
-    """Points to name: all where names are short, else the highest few, which do not hide each other."""
+    """Points whose names are drawn: all if names are short, else the highest few that do not overlap."""
     points = list(zip(panel.get("names", ()), panel["x"], panel["y"], strict=False))
     if max((len(name) for name, _, _ in points), default=0) <= SHORT:
         return points
-    chosen: list[tuple[str, float, float]] = []
+    apart: list[tuple[str, float, float]] = []
     spread = float(np.ptp(panel["y"])) or 1.0
     for point in sorted(points, key=lambda point: -point[2]):
-        if all(abs(point[2] - other[2]) > 0.05 * spread for other in chosen):
-            chosen.append(point)
-    return chosen
+        if all(abs(point[2] - other[2]) > 0.05 * spread for other in apart):
+            apart.append(point)
+    return apart
 
 
 def bars(canvas: Any, data: dict[str, Any]) -> None:
@@ -105,12 +117,20 @@ def bars(canvas: Any, data: dict[str, Any]) -> None:
 
 def hinton(canvas: Any, data: dict[str, Any]) -> None:
     """Squares whose area is the size of a weight: blue is positive, red negative."""
-    from juryrank._explain.pictures import squares
+    from matplotlib.patches import Rectangle
 
-    values = np.array(data["values"])
+    values, rows, columns = np.array(data["values"]), data["rows"], data["columns"]
     largest = np.abs(values).max(axis=1, keepdims=True) if data.get("by_row") else np.abs(values).max()
     canvas.set_size_inches(1.4 + 0.3 * values.shape[1], 1.3 + 0.3 * values.shape[0])
-    squares(canvas.subplots(), values / np.maximum(largest, 1e-300), data["rows"], data["columns"])
+    axes = canvas.subplots()
+    for (y, x), value in np.ndenumerate(values / np.maximum(largest, 1e-300)):
+        size = 0.92 * np.sqrt(abs(value))
+        colour = COLOURS[0] if value > 0 else COLOURS[1]
+        axes.add_patch(Rectangle((x - size / 2, y - size / 2), size, size, facecolor=colour))
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), aspect="equal")
+    axes.set_xticks(range(len(columns)), columns, rotation=60, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
 
 
 def matrix(canvas: Any, data: dict[str, Any]) -> None:
@@ -133,6 +153,39 @@ def matrix(canvas: Any, data: dict[str, Any]) -> None:
     right.set_ylabel(data["scored_by"])
 
 
+def ratios(canvas: Any, data: dict[str, Any]) -> None:
+    """One bar per ratio, on a logarithmic scale; bars to the left of 1 have another colour."""
+    values = data["values"]
+    canvas.set_size_inches(9.0, 1.0 + 0.22 * len(values))
+    axes = canvas.subplots()
+    colours = [COLOURS[0] if ratio >= 1 else COLOURS[1] for ratio in values]
+    axes.barh(range(len(values)), [ratio - 1 for ratio in values], left=1.0, color=colours)
+    for n, (ratio, text) in enumerate(zip(values, data["texts"], strict=True)):
+        axes.text(max(ratio, 1.0), n, f" {text}", va="center", fontsize=7)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(values)), data["names"], fontsize=7)
+    axes.set_ylim(len(values) - 0.5, -0.5)
+    axes.set_xlabel(data["xlabel"])
+    axes.axvline(1.0, color="black", linewidth=0.8)
+
+
+def growth(canvas: Any, data: dict[str, Any]) -> None:
+    """Series of points [x, y] with logarithmic axes."""
+    canvas.set_size_inches(9.0, 9.0)
+    axes = canvas.subplots()
+    for n, (name, (x, y)) in enumerate(data["series"].items()):
+        axes.plot(x, y, ("-", "--", ":", "-.")[n // 10 % 4], color=COLOURS[n % 10], marker=".", label=name)
+    axes.set(xscale="log", yscale="log", xlabel=data["xlabel"], ylabel=data["ylabel"])
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=7, ncols=3, loc="upper left")
+
+
 KINDS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
-    "bars": bars, "hinton": hinton, "lines": lines, "matrix": matrix, "scatter": scatter,
-}  # fmt: skip
+    "bars": bars,
+    "growth": growth,
+    "hinton": hinton,
+    "lines": lines,
+    "matrix": matrix,
+    "ratios": ratios,
+    "scatter": scatter,
+}
