@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,9 +57,8 @@ def merge_lists(one: jr.Rankings, other: jr.Rankings) -> jr.Rankings:
     entries = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, sizes, strict=True)])
     scored = one.entry_score is not None and other.entry_score is not None
 
-    def both(name: str) -> NDArray[np.generic]:
-        joined: NDArray[np.generic] = np.concatenate([getattr(one, name), getattr(other, name)])
-        return joined
+    def both(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(one, name), getattr(other, name)])
 
     return replace(
         one,

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -83,10 +83,10 @@ def track(work: Sequence[T], text: str) -> Iterator[T]:
 def run_app(app: typer.Typer, name: str) -> None:
     """Run a command; exit with 0, 1 (wrong data or parameters), 2 (wrong usage or unknown name), 130 or 141."""
     _show_warnings_as_lines()
-    _end_soon_after_interrupt()
     try:
         try:
-            app(prog_name=name)
+            with _end_soon_after_interrupt():
+                app(prog_name=name)
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -117,21 +117,32 @@ def _discard_stdout() -> None:
 def _show_warnings_as_lines() -> None:
     plain = warnings.formatwarning
 
-    def one_line(message: Any, category: type[Warning], *place: Any) -> str:
-        return f"warning: {message}\n" if issubclass(category, JuryrankWarning) else plain(message, category, *place)
+    def one_line(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        if issubclass(category, JuryrankWarning):
+            return f"warning: {message}\n"
+        return plain(message, category, filename, lineno, line)
 
     warnings.formatwarning = one_line
 
 
-def _end_soon_after_interrupt() -> None:
+@contextmanager
+def _end_soon_after_interrupt() -> Iterator[None]:
     """Ctrl-C ends the process also while compiled code runs, which Python does not interrupt."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     threading.Thread(target=_wait_for_interrupt, args=(reader,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writer)
 
 
 def _wait_for_interrupt(reader: int) -> None:
@@ -141,3 +152,4 @@ def _wait_for_interrupt(reader: int) -> None:
                 child.terminate()  # a pool waits for its workers before the process ends
             time.sleep(GRACE)
             os._exit(INTERRUPTED)
+    os.close(reader)

@@ -127,8 +127,8 @@ def without(context: Context) -> Findings:
     )
     lead, error = (rows["crf*, named"][f"nDCG@5 {what}"] for what in ("change", "error"))
     text = f"The field is as good without experts {', '.join(UNUSED)}"
-    note = f"{trials.description()} crf*, named: without experts {', '.join(UNUSED)}; crf*, least used: without the four whose "
-    note += "lists move scores least on the queries to learn from, fold by fold."
+    note = f"{trials.description()} crf*, named: without experts {', '.join(UNUSED)}; crf*, least used: without the "
+    note += "four whose lists change scores least on the training queries of a fold."
     return Findings(
         results=(ResultTable("Published and measured", metrics, lines, trials.noise(metrics), note=note),),
         claims=(Claim(text, f"nDCG@5 {lead:+.2f} ± {error:.2f}", bool(lead > -2 * error)),),

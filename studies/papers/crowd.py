@@ -1,7 +1,7 @@
 """The crowdsourcing study of CIKM 2012: workers judge items of 100 queries as relevant or not.
 
-Some items have gold labels. Five random splits of the queries into 60 for training, 20 for validation and 20 for testing;
-only items with gold labels are ranked in the test.
+Some items have gold labels. The queries are split at random, five times, into 60 for training, 20 for validation and 20
+for testing; only items with gold labels are ranked in the test.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class Findings:
     def from_dict(cls, stored: dict[str, Any]) -> Findings:
         """Findings from the values of ``to_dict``, or from their JSON."""
         return cls(
-            beside=tuple(_result_table(each) for each in stored["results"]),
+            results=tuple(_result_table(each) for each in stored["results"]),
             claims=tuple(Claim(**each) for each in stored["claims"]),
             targets=tuple(Claim(**each) for each in stored["targets"]),
             tables=tuple(Table(**each) for each in stored["tables"]),

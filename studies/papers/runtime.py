@@ -141,7 +141,7 @@ def _row(rankings: jr.Rankings, expansion: str, times: int, scale: Scale) -> dic
     }  # fmt: skip
 
 
-def _orders(model: Any, rankings: jr.Rankings) -> Ints:
+def _orders(model: Any, rankings: jr.Rankings) -> object:
     return model.predict(rankings).order
 
 

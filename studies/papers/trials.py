@@ -120,7 +120,7 @@ class Trials:
         """How the numbers were measured, in a sentence."""
         folds, queries = len(self.splits), sum(len(fold.test) for fold in self.splits)
         seeds = ", ".join(map(str, self.context.seeds))
-        return f"{queries} queries, {folds} folds, letor convention, × 100; means over seeds {seeds} if a method is random."
+        return f"{queries} queries, {folds} folds, letor convention, × 100; means over seeds {seeds} of random methods."
 
     def noise(self, metrics: Sequence[str]) -> Values:
         """By metric, the standard error of the difference of two learners of similar quality, × 100."""
@@ -180,7 +180,7 @@ class Trials:
     def measure(self, model: Model) -> Floats:
         """As ``values``, of any method, fitted now, the folds in parallel."""
         pool = workers(self.context)
-        started = [pool.submit(test_values, model, part) for part in self.parts()]
+        started = [pool.submit(values_on_test, model, part) for part in self.parts()]
         return np.concatenate([task.result() for task in track(started, f"{self.name}: {model.name}")], axis=1)
 
     def parts(self) -> list[Part]:

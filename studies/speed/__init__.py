@@ -1,21 +1,25 @@
-"""Our time and our peers', in one run and one table; one task per file."""
+"""Times of juryrank and other libraries, in one run and one table; one task per file."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from juryrank.errors import UnknownNameError
-from studies.speed.inputs import find_inputs
-from studies.speed.picture import draw, draw_growth
-from studies.speed.table import Benchmark, Row, Target
+from studies.console import note
+from studies.files import make_folder, write_file
+from studies.pictures import draw
+from studies.speed.inputs import Inputs, find_inputs
+from studies.speed.picture import growth_figure, ratio_figure
+from studies.speed.table import Benchmark, Found, Row, Target
 
-TASKS: dict[str, str] = {  # name -> file; each has ``measure(inputs, slow) -> rows, targets``
+Measure = Callable[[Inputs, bool], Found]
+
+TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs, slow)``
     "cold-start": "cold_start",  # first, while this process holds little and nothing is compiled
     "fusion": "fusion",
     "files": "files",
@@ -30,38 +34,40 @@ TASKS: dict[str, str] = {  # name -> file; each has ``measure(inputs, slow) -> r
 }
 
 
-def run(tasks: Iterable[str], folder: Path, *, slow: bool = False) -> Benchmark:
-    """The report on these tasks; files that they need are made in ``folder``."""
-    chosen = list(tasks)
-    for task in chosen:
+def run(tasks: Iterable[str], folder: Path, *, slow: bool = False, quiet: bool = False) -> Benchmark:
+    """Measure these tasks; the files that they need are written to ``folder``."""
+    names = list(tasks)
+    for task in names:
         if task not in TASKS:
             raise UnknownNameError.of("task", task, TASKS)
+    measures = {task: import_module(f"studies.speed.{TASKS[task]}").measure for task in names}
+    return measure(measures, find_inputs(folder), slow=slow, quiet=quiet)
+
+
+def measure(tasks: Mapping[str, Measure], inputs: Inputs, *, slow: bool = False, quiet: bool = True) -> Benchmark:
+    """Measure tasks by name; one that fails is a target that is not met."""
     start, load = time.perf_counter(), os.getloadavg()[0]
-    inputs = find_inputs(folder)
     rows: list[Row] = []
     targets: list[Target] = []
-    for task in chosen:
-        print(f"{time.perf_counter() - start:4.0f} s  {task} …", file=sys.stderr, flush=True)
+    for name, task in tasks.items():
+        note(f"{time.perf_counter() - start:4.0f} s  {name} …", quiet=quiet)
         try:
-            found, reached = import_module(f"studies.speed.{TASKS[task]}").measure(inputs, slow)
+            found, reached = task(inputs, slow)
         except Exception as error:  # a quarter of an hour is too much to lose; the table says what failed
-            found, reached = [], [Target(f"task {task} runs", f"{type(error).__name__}: {error}"[:120], False)]
+            found, reached = [], [Target(f"task {name} runs", f"{type(error).__name__}: {error}"[:120], False)]
         rows += found
         targets += reached
     return Benchmark(rows, targets, inputs.described, time.perf_counter() - start, load)
 
 
 def write(report: Benchmark, folder: Path) -> list[Path]:
-    """The files of a report: ``speed.md``, ``speed.json`` and, where matplotlib is installed, pictures."""
-    from juryrank.io.files import save
-
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {folder / f"speed.{ending}": report.render(form) for ending, form in (("md", "markdown"), ("json", "json"))}
-    for path, text in files.items():
-        save(path, text.encode())
-    if find_spec("matplotlib") is None:
-        return [*files]
-    draw(report, folder / "speed.svg")
-    if any(row.series for row in report.found):
-        draw_growth(report, folder / "scaling.svg")
-    return [*files, *sorted(folder.glob("*.svg"))]
+    """Write ``speed.md``, ``speed.json`` and, if matplotlib is installed, pictures to a folder."""
+    make_folder(folder)
+    contents: dict[str, str | bytes] = {"speed.md": report.render("markdown"), "speed.json": report.render("json")}
+    if find_spec("matplotlib") is not None:
+        if any(row.series for row in report.found):
+            contents["scaling.svg"] = draw(growth_figure(report), "svg")
+        contents["speed.svg"] = draw(ratio_figure(report), "svg")
+    for name, content in contents.items():
+        write_file(folder / name, content)
+    return [folder / name for name in contents]

@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-import juryrank
-from juryrank.data import Dataset
+import juryrank as jr
 from studies.speed.peers import Scores
 
 PRINTED = 1e-5  # of the spread of a query's scores: pyflagr prints six digits
 
 
-def of_scores(ours: Scores, theirs: Scores, data: Dataset) -> tuple[str, bool | None]:
+def of_scores(ours: Scores, theirs: Scores, data: jr.Dataset) -> tuple[str, bool | None]:
     """Equal scores, scores on another scale, or else rank correlation and the quality of both."""
     if ours.keys() != theirs.keys() or any(ours[q].keys() != theirs[q].keys() for q in ours):
         return "they rank other items", False
@@ -23,7 +22,7 @@ def of_scores(ours: Scores, theirs: Scores, data: Dataset) -> tuple[str, bool | 
     if all(_same_scale(a, b) for a, b in pairs):
         return "equal scores, on another scale", True
     correlation = np.nanmean([kendalltau(a, b).statistic for a, b in pairs])
-    quality = [juryrank.evaluate(scores, data, "nDCG@10")["nDCG@10"] for scores in (ours, theirs)]
+    quality = [jr.evaluate(scores, data, "nDCG@10")["nDCG@10"] for scores in (ours, theirs)]
     return f"τ-b {correlation:.2f}; nDCG@10 {quality[0]:.3f} ours, {quality[1]:.3f} theirs", None
 
 

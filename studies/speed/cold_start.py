@@ -13,18 +13,18 @@ from studies.speed.peers import load
 from studies.speed.table import Found, Row, Target, skipped
 
 FUSE = (
-    "import juryrank; "
-    "juryrank.fuse({'a': [f'd{i}' for i in range(100, 200)], 'b': [f'd{i}' for i in range(249, 149, -1)]})"
+    "import juryrank as jr; "
+    "jr.fuse({'a': [f'd{i}' for i in range(100, 200)], 'b': [f'd{i}' for i in range(249, 149, -1)]})"
 )
 MANY = "{e: {f'q{q}': {f'd{q}-{i}': 1.0 / (i + q) for i in range(1, 20)} for q in range(50)} for e in 'ab'}"
-FUSE_MANY = f"import juryrank; juryrank.fuse({MANY})"
+FUSE_MANY = f"import juryrank as jr; jr.fuse({MANY})"
 # Names as long as ours: ranx compiles anew for every length of the longest name.
 RANX = (
     "import ranx; r = [ranx.Run({'q': {f'd{i}': 999.0 - i for i in range(100, 200)}}), "
     "ranx.Run({'q': {f'd{i}': float(i) for i in range(150, 250)}})]; ranx.fuse(r, norm=None, method='rrf')"
 )
 RANX_MANY = f"import ranx; ranx.fuse([ranx.Run(r) for r in {MANY}.values()], norm=None, method='rrf')"
-HELP = "import sys; sys.argv[1:] = ['--help']; from juryrank.cli import main; main()"
+HELP = "import runpy, sys; sys.argv[1:] = ['--help']; runpy.run_module('juryrank', run_name='__main__')"
 
 IMPORT, FIRST, EVER, HELPED = (
     "import, fresh process", "import and fuse 2×100, fresh process", "first fuse of 50 queries ever, empty cache",

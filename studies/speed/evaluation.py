@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import juryrank
-from juryrank.data import Consensus, Dataset, Labels, Rankings
+import juryrank as jr
 from studies.speed.agreement import of_values
 from studies.speed.clock import timed
 from studies.speed.inputs import Inputs
@@ -26,17 +25,17 @@ TASK, FROM_DICTS = "nDCG@10, AP, P@5", "nDCG@10, AP, P@5, from dicts"
 
 def measure(inputs: Inputs, slow: bool) -> Found:
     """Values per query and their mean, from what each library holds in memory and from plain dicts."""
-    consensus = without_ties(juryrank.method("rrf").fit(inputs.data).predict(inputs.data))
+    consensus = without_ties(jr.method("rrf").fit(inputs.data).predict(inputs.data))
     run, labels = consensus.to_dict(), inputs.labels
     rows = side_by_side(
         TASK,
-        lambda: juryrank.evaluate(consensus, inputs.data, METRICS).values[0],
+        lambda: jr.evaluate(consensus, inputs.data, METRICS).values[0],
         [Peer("ranx", lambda ranx: ranx_means(ranx, ranx.Qrels(labels), ranx.Run(run)))],
         of_values,
     )
     rows += side_by_side(
         FROM_DICTS,
-        lambda: juryrank.evaluate(run, labels, METRICS).values[0],
+        lambda: jr.evaluate(run, labels, METRICS).values[0],
         [
             Peer("ranx", lambda ranx: ranx_means(ranx, labels, run)),
             Peer("pytrec_eval", lambda package: pytrec_values(package, labels, run)),
@@ -51,11 +50,11 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 def _of_many_queries() -> list[Row]:
     """Ten million items of 100,000 queries; peers get some of the queries, and their time is scaled up."""
     data = many_queries()
-    consensus = Consensus(data.rankings, np.random.default_rng(0).permutation(data.rankings.n_slots).astype(float))
-    ours = timed(lambda: juryrank.evaluate(consensus, data, METRICS).values[0])[0]
+    consensus = jr.Consensus(data.rankings, np.random.default_rng(0).permutation(data.rankings.n_slots).astype(float))
+    ours = timed(lambda: jr.evaluate(consensus, data, METRICS).values[0])[0]
     some, part = consensus.take(np.arange(SOME)), data.take(np.arange(SOME))
-    run, values = some.to_dict(), juryrank.evaluate(some, part, METRICS).values[0]
-    truth = Consensus(part.rankings, part.slot_labels).to_dict()
+    run, values = some.to_dict(), jr.evaluate(some, part, METRICS).values[0]
+    truth = jr.Consensus(part.rankings, part.slot_labels).to_dict()
     labels = {query: {item: int(label) for item, label in of.items()} for query, of in truth.items()}
     rows = []
     for name in ("ranx", "pytrec_eval"):
@@ -75,7 +74,7 @@ def _of_many_queries() -> list[Row]:
     return rows
 
 
-def many_queries() -> Dataset:
+def many_queries() -> jr.Dataset:
     """One list of 100 items for each of many queries, a tenth of them with labels above 0."""
     rng = np.random.default_rng(1)
     slots = N_QUERIES * LENGTH
@@ -83,22 +82,22 @@ def many_queries() -> Dataset:
     item = (np.tile(np.arange(LENGTH), N_QUERIES) * 10 + rng.integers(0, 10, slots)).astype(np.int32)
     names = np.array([f"d{i:04d}" for i in range(10 * LENGTH)], object)
     queries = tuple(map(str, range(1, N_QUERIES + 1)))
-    rankings = Rankings(
+    rankings = jr.Rankings(
         queries=queries, experts=("e",), items=names, slot_ptr=ptr, slot_item=item,
         list_ptr=np.arange(N_QUERIES + 1), list_expert=np.zeros(N_QUERIES, np.int32), list_weight=np.ones(N_QUERIES),
         entry_ptr=ptr, entry_slot=np.arange(slots, dtype=np.int32),
         entry_rank=np.tile(np.arange(1.0, LENGTH + 1), N_QUERIES),
     )  # fmt: skip
     label = np.where(rng.random(slots) < 0.1, rng.integers(1, 3, slots), 0).astype(float)
-    labels = Labels(queries=queries, items=names, label_ptr=ptr, label_item=item, label_value=label)
-    return Dataset(rankings=rankings, labels=labels)
+    labels = jr.Labels(queries=queries, items=names, label_ptr=ptr, label_item=item, label_value=label)
+    return jr.Dataset(rankings=rankings, labels=labels)
 
 
-def without_ties(consensus: Consensus) -> Consensus:
+def without_ties(consensus: jr.Consensus) -> jr.Consensus:
     """The same order with different scores, because every library orders equal scores in its own way."""
     scores = np.empty(len(consensus.scores))
     scores[consensus.order] = -np.arange(len(scores), dtype=float)
-    return Consensus(consensus.rankings, scores)
+    return jr.Consensus(consensus.rankings, scores)
 
 
 def ranx_means(ranx: ModuleType, labels: Any, run: Any) -> Callable[[], list[float]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import juryrank
+import juryrank as jr
 from studies.speed.agreement import of_scores
 from studies.speed.inputs import Inputs
 from studies.speed.peers import Peer, Scores, ranx_file_to_file, trectools_file_to_file
@@ -47,7 +47,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
         TASK, lambda: file_to_file(inputs.run_files, out), peers, compare, bare=lambda: polars_scan(files)
     )
     scanned = Peer("polars", lambda package: lambda: polars_rows(files).collect(), note="columns of text")
-    rows += side_by_side(READING, lambda: juryrank.read(inputs.run_files), [scanned], _same_entries)
+    rows += side_by_side(READING, lambda: jr.read(inputs.run_files), [scanned], _same_entries)
     targets = at_least("≥ 50× ranx from files to a file", rows, (TASK,), "ranx", 50)
     targets += at_least("faster than a polars query", rows, (TASK,), "polars", 1)
     targets += at_least("faster than a DuckDB query", rows, (TASK,), "duckdb", 1)
@@ -62,8 +62,8 @@ def _same_entries(ours: Any, theirs: Any) -> tuple[str, bool | None]:
 
 def file_to_file(folder: Path, out: Path) -> Path:
     """Our way: one folder in, one file out."""
-    data = juryrank.read(folder)
-    juryrank.write(juryrank.method("rrf").fit(data).predict(data), out)
+    data = jr.read(folder)
+    jr.write(jr.method("rrf").fit(data).predict(data), out)
     return out
 
 

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import juryrank
-from juryrank.data import Dataset
-from juryrank.data.long_table import from_long
-from juryrank.kernels.ragged import parents
+import juryrank as jr
+from studies import SHARED_DATA
+from studies.arrays import entry_list
 from studies.speed.peers import Scores, load
 
-MQ2008 = Path(__file__).parents[4] / "shared" / "data" / "MQ2008-agg"
+MQ2008 = SHARED_DATA / "MQ2008-agg"
 
 
 @dataclass(frozen=True)
 class Inputs:
     """One data set in the forms that we and the peers take; each is made once, when it is first asked for."""
 
-    data: Dataset
+    data: jr.Dataset
     described: str
     folder: Path  # for files; the caller removes it
 
@@ -31,7 +30,7 @@ class Inputs:
     def entries(self) -> pl.DataFrame:
         """query, expert, item, rank: one row per entry."""
         r = self.data.rankings
-        at = parents(r.entry_ptr)
+        at = entry_list(r)
         names = {
             "query": np.array(r.queries, object)[r.list_query[at]],
             "expert": np.array(r.experts, object)[r.list_expert[at]],
@@ -68,7 +67,7 @@ class Inputs:
     def run_files(self) -> Path:
         """A folder with one TREC run per expert."""
         path = self.folder / "runs"
-        juryrank.write(Dataset(rankings=self.data.rankings), path, format="trec-run")
+        jr.write(jr.Dataset(rankings=self.data.rankings), path, format="trec-run")
         return path
 
     @cached_property
@@ -79,7 +78,7 @@ class Inputs:
         columns.write_csv(path, include_header=False)
         return path
 
-    def untouched(self) -> Dataset:
+    def untouched(self) -> jr.Dataset:
         """The data without anything that an earlier call computed and kept."""
         return replace(self.data, rankings=replace(self.data.rankings))
 
@@ -94,17 +93,17 @@ def ranx_runs(dicts: dict[str, Scores]) -> list[Any]:
 def find_inputs(folder: Path) -> Inputs:
     """MQ2008-agg where it is, else random data, said so."""
     if MQ2008.is_dir():
-        data = juryrank.read(MQ2008)
+        data = jr.read(MQ2008)
         return Inputs(data, f"MQ2008-agg: {_shape(data)}.", folder)
     data = random_dataset()
     return Inputs(data, f"Random data, for MQ2008-agg is not beside the project: {_shape(data)}.", folder)
 
 
-def _shape(data: Dataset) -> str:
+def _shape(data: jr.Dataset) -> str:
     return f"{len(data.experts)} experts × {len(data)} queries, {data.rankings.n_entries:,} entries"
 
 
-def random_dataset(n_queries: int = 784, n_experts: int = 25, seed: int = 0) -> Dataset:
+def random_dataset(n_queries: int = 784, n_experts: int = 25, seed: int = 0) -> jr.Dataset:
     """Random lists with the number of items, the missing entries and the labels of MQ2008-agg; no ties."""
     rng = np.random.default_rng(seed)
     frames, judged = [], []
@@ -124,7 +123,7 @@ def random_dataset(n_queries: int = 784, n_experts: int = 25, seed: int = 0) -> 
             "rank": place + 1.0,
         }
         frames.append(pl.DataFrame(rows))
-    return from_long(pl.concat(frames), labels=pl.concat(judged))
+    return jr.read(pl.concat(frames), labels=pl.concat(judged))
 
 
 def orders_of(kind: str, n: int, seed: int, experts: int = 15) -> list[list[int]]:

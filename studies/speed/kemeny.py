@@ -13,8 +13,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-import juryrank
-from juryrank.data.build import from_orders
+import juryrank as jr
 from studies.speed.clock import Timing, once, timed, with_cpu
 from studies.speed.inputs import Inputs, orders_of
 from studies.speed.peers import load, silent
@@ -57,7 +56,7 @@ def _heuristic(n: int = 1000) -> Row:
 
 def ours(orders: Orders, solver: str = "exact") -> float:
     """The disagreements of our order."""
-    consensus = juryrank.method("kemeny", solver=solver).fit_predict(from_orders(orders))
+    consensus = jr.method("kemeny", solver=solver).fit_predict(jr.from_orders(orders))
     return float(consensus.details["objective"][0])
 
 

@@ -23,10 +23,7 @@ PER_ENTRY = 24  # bytes
 NAMES = COLLECTION * 11 + N_QUERIES * 6  # bytes of all names
 SAMPLE = 50  # queries whose scores are compared
 
-OURS = (
-    "from juryrank import method; from juryrank.streaming import rank_files; "
-    "rank_files(files, method('rrf'), out, memory={})"
-)
+OURS = "import juryrank as jr; jr.rank_files(files, jr.method('rrf'), out, memory={})"
 PEERS = {
     "polars": "from studies.speed.queries import polars_to_file; polars_to_file(files, out)",
     "duckdb": "from studies.speed.queries import duckdb_to_file; duckdb_to_file(files, out)",
@@ -48,7 +45,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
     """TREC text and Parquet, in one and two threads, against polars and DuckDB."""
     rows: list[Row] = []
     targets: list[Target] = []
-    for form, folder in made_files(inputs.folder / "large").items():
+    for form, folder in write_files(inputs.folder / "large").items():
         task = f"RRF, {N_ENTRIES / 1e6:.0f} M entries, {form} to a file"
         ours, out = _timed(OURS.format(MEMORY), folder), folder.parent / "out.run"
         told = out.read_bytes()
@@ -90,7 +87,7 @@ def scores_of_sample(path: Path) -> pl.DataFrame:
     return chosen.select("query", "item", pl.col("score").round(10)).sort("query", "item").collect()
 
 
-def made_files(folder: Path) -> dict[str, Path]:
+def write_files(folder: Path) -> dict[str, Path]:
     """The same entries as TREC text and as Parquet, one file per expert."""
     paths = {form: folder / form for form in ("TREC", "Parquet")}
     for path in paths.values():

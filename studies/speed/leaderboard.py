@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank._leaderboard import leaderboard
-from juryrank._leaderboard.board import Leaderboard
-from juryrank.data.build import from_orders
-from juryrank.data.comparisons import from_pairs
-from juryrank.methods import BradleyTerry, PlackettLuce
+import juryrank as jr
 from studies.speed import online_ratings
 from studies.speed.clock import Timing, alternating, once, timed
 from studies.speed.inputs import Inputs
@@ -87,7 +83,7 @@ def bradley_terry(battles: Battles) -> list[Row]:
     order = sorted({*battles.names[0], *battles.names[1]})
 
     def ours() -> NDArray[Any]:
-        scores: NDArray[Any] = BradleyTerry(prior=WEAK).fit_predict(from_pairs(*battles.names)).scores
+        scores: NDArray[Any] = jr.BradleyTerry(prior=WEAK).fit_predict(jr.from_pairs(*battles.names)).scores
         return scores
 
     peers: dict[str, Callable[[], NDArray[Any]]] = {}
@@ -135,8 +131,8 @@ def plackett_luce(n_lists: int = 2000, n_items: int = 50, length: int = 10) -> l
     asked = rng.random((n_lists, n_items)).argsort(1)[:, :length]
     orders = np.take_along_axis(asked, np.take_along_axis(-noisy, asked, 1).argsort(1), 1).tolist()
     task = f"Plackett–Luce, {n_lists:,} lists of {length}, {n_items} items"
-    data = from_orders([[f"{i:02d}" for i in order] for order in orders])
-    timing, consensus = timed(lambda: PlackettLuce(prior=WEAK).fit_predict(data), most=25)
+    data = jr.from_orders([[f"{i:02d}" for i in order] for order in orders])
+    timing, consensus = timed(lambda: jr.PlackettLuce(prior=WEAK).fit_predict(data), most=25)
     if (choix := load("choix")) is None:
         return [Row(task, "choix", timing, None, "skipped: choix is not installed")]
     spent, theirs = timed(lambda: choix.ilsr_rankings(n_items, orders, tol=1e-10), most=3)
@@ -148,8 +144,8 @@ def with_intervals(battles: Battles) -> Row:
     """From names to strengths with sandwich intervals."""
     task = f"Bradley–Terry with intervals, {N:,} pairs, {battles.n_items} items"
 
-    def ours() -> Leaderboard:
-        return leaderboard(from_pairs(*battles.names), bootstrap=0, interval="sandwich", judges=False)
+    def ours() -> Any:
+        return jr.leaderboard(jr.from_pairs(*battles.names), bootstrap=0, interval="sandwich", judges=False)
 
     timing, board = timed(ours, most=15)
     if load("arena_rank") is None:
@@ -174,8 +170,8 @@ def _by_arena_rank(battles: Battles) -> tuple[list[str], NDArray[Any]]:
 def bootstrap(battles: Battles, resamples: int = 1000, theirs: int = 20) -> list[Row]:
     """Percentile intervals; evalica does so few resamples because a thousand take it a minute."""
     task = f"{resamples:,} bootstrap resamples, {N:,} pairs, {battles.n_items} items"
-    data = from_pairs(*battles.names)
-    timing, board = timed(lambda: leaderboard(data, bootstrap=resamples, judges=False), most=3)
+    data = jr.from_pairs(*battles.names)
+    timing, board = timed(lambda: jr.leaderboard(data, bootstrap=resamples, judges=False), most=3)
     if (evalica := load("evalica")) is None:
         return [Row(task, "evalica", timing, None, "skipped: evalica is not installed")]
     wins = [evalica.Winner.X] * N

@@ -6,10 +6,8 @@ from functools import partial
 
 import numpy as np
 
-import juryrank
-from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
-from juryrank.kernels.ragged import parents
+import juryrank as jr
+from studies.arrays import ranks_by_expert
 from studies.papers.runtime import DENSE, MODELS, Scale, runtime
 from studies.speed.clock import Timing, once, timed
 from studies.speed.inputs import Inputs
@@ -25,7 +23,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
     return [*_inference(inputs.data), *_training(inputs.data)], []
 
 
-def _inference(data: Dataset) -> list[Row]:
+def _inference(data: jr.Dataset) -> list[Row]:
     rows = []
     for found in runtime(data, Scale(times=(1, 10), repeats=3, dense_queries=4)):
         size = f"{found['expansion']} ×{found['times']}"
@@ -34,17 +32,17 @@ def _inference(data: Dataset) -> list[Row]:
         for label in MODELS:
             spent = Timing(None, found[f"{label} ms"] / 1000, 3)
             rows.append(Row(f"{label}, one query, {size}", "–", spent, None, f"{found['entries']:.0f} entries"))
-    ridge = juryrank.method("ridge").fit(data)
+    ridge = jr.method("ridge").fit(data)
     spent, _ = timed(lambda: ridge.predict(data).order)
     return [*rows, Row("ridge, one query", "–", spent.over(len(data)), None, "")]
 
 
-def _training(data: Dataset) -> list[Row]:
+def _training(data: jr.Dataset) -> list[Row]:
     """One fit each, on the training queries of the first fold; LightGBM gets the table of ranks."""
     train = data.take(np.array(data.folds[0].train)) if data.folds else data
     spent: dict[str, Timing] = {}
     for name in TRAINED:
-        (first, _), (seconds, _) = (once(partial(juryrank.method(name).fit, train)) for _ in range(2))
+        (first, _), (seconds, _) = (once(partial(jr.method(name).fit, train)) for _ in range(2))
         spent[name] = Timing(first, seconds, 1)
     if load("lightgbm") is None:
         return [skipped(f"training on a fold, {name}", "lightgbm", spent[name]) for name in TRAINED]
@@ -56,15 +54,11 @@ def _training(data: Dataset) -> list[Row]:
     ]  # fmt: skip
 
 
-def _by_lightgbm(train: Dataset) -> None:
+def _by_lightgbm(train: jr.Dataset) -> None:
     ranker = load("lightgbm").LGBMRanker(n_estimators=TREES, verbose=-1)  # type: ignore[union-attr]
     with silent():
-        ranker.fit(ranks_of(train), np.nan_to_num(train.slot_labels).astype(int), group=train.rankings.query_size)
-
-
-def ranks_of(data: Dataset) -> Floats:
-    """Rank of each slot [n_slots, n_experts]; NaN where an expert does not rank it."""
-    r = data.rankings
-    out = np.full((r.n_slots, len(r.experts)), np.nan)
-    out[r.entry_slot, r.list_expert[parents(r.entry_ptr)]] = r.entry_rank
-    return out
+        ranker.fit(
+            ranks_by_expert(train.rankings),
+            np.nan_to_num(train.slot_labels).astype(int),
+            group=train.rankings.query_size,
+        )

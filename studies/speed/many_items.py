@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-import juryrank
-from juryrank.data import Dataset
-from juryrank.data.long_table import from_long
+import juryrank as jr
 from studies.speed.clock import Timing, timed
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load
@@ -51,7 +49,7 @@ def entries() -> pl.DataFrame:
 def measure(inputs: Inputs, slow: bool) -> Found:
     """MC4 and Copeland, each peer in a process of its own that ends when patience does."""
     frame = entries()
-    data = from_long(frame, candidates=_all_items())
+    data = jr.read(frame, candidates=_all_items())
     table = inputs.folder / "many_items.csv"
     frame.with_columns(score=-pl.col("rank"), dataset=pl.lit("bench")).write_csv(table, include_header=False)
     return [_row(name, data, table, PATIENCE * (5 if slow else 1)) for name in PEERS], []
@@ -61,9 +59,9 @@ def _all_items() -> pl.DataFrame:
     return pl.DataFrame({"query": ["1"] * N_ITEMS, "item": [f"i{i}" for i in range(N_ITEMS)]})
 
 
-def _row(name: str, data: Dataset, table: Path, patience: float) -> Row:
+def _row(name: str, data: jr.Dataset, table: Path, patience: float) -> Row:
     task = f"{name}, {N_ITEMS:,} items, {N_LISTS} lists of {LENGTH:,}"
-    timing, consensus = timed(lambda: juryrank.method(name).fit_predict(data), most=3, budget=30.0)
+    timing, consensus = timed(lambda: jr.method(name).fit_predict(data), most=3, budget=30.0)
     if load("pyflagr") is None:
         return skipped(task, "pyflagr", timing)
     command = [sys.executable, "-c", CODE, *PEERS[name], str(table), str(table.parent)]

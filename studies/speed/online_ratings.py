@@ -7,9 +7,7 @@ from importlib import import_module
 
 import numpy as np
 
-from juryrank.data.comparisons import from_pairs
-from juryrank.methods import TrueSkill, WengLin
-from juryrank.methods.ratings._base import Online
+import juryrank as jr
 from studies.speed.clock import timed
 from studies.speed.peers import load
 from studies.speed.table import Row, skipped
@@ -23,13 +21,15 @@ def rows(n_games: int = 5000) -> list[Row]:
     rng = np.random.default_rng(0)
     games = [(f"p{i}", f"p{j}") for i, j in rng.integers(0, 200, (n_games, 2)) if i != j]
     return [
-        *_against("openskill", WengLin(), games, _by_openskill),
-        *_against("trueskill", TrueSkill(), games, _by_trueskill),
+        *_against("openskill", jr.WengLin(), games, _by_openskill),
+        *_against("trueskill", jr.TrueSkill(), games, _by_trueskill),
     ]
 
 
-def _against(peer: str, model: Online, games: Games, theirs: Callable[[Games], dict[str, float]]) -> list[Row]:
-    data = from_pairs([a for a, _ in games], [b for _, b in games])
+def _against(
+    peer: str, model: jr.WengLin | jr.TrueSkill, games: Games, theirs: Callable[[Games], dict[str, float]]
+) -> list[Row]:
+    data = jr.from_pairs([a for a, _ in games], [b for _, b in games])
 
     def streamed() -> dict[str, float]:
         stream = model.stream()

@@ -5,14 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-import juryrank
-from juryrank.data import Dataset, Rankings
-from juryrank.data.labels import Labels
-from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.methods import METHODS
+import juryrank as jr
 from studies.speed.clock import Timing, memory_before, memory_since, once
 from studies.speed.inputs import Inputs
 from studies.speed.table import Found, Row, Series
@@ -27,33 +24,33 @@ FIRST = 1000  # queries that learned methods learn from
 def measure(inputs: Inputs, slow: bool) -> Found:
     """A row for each method: the time at its largest size, and the slope of time over entries in logarithms."""
     rows = []
-    names = [n for n, cls in METHODS.items() if not cls.supervised and not cls.needs_features]
-    for name in [*names, *(n for n in LEARNED if n in METHODS)]:
-        series = grown(name, PATIENCE * (5 if slow else 1))
+    names = [n for n, cls in jr.METHODS.items() if not cls.supervised and not cls.needs_features]
+    for name in [*names, *(n for n in LEARNED if n in jr.METHODS)]:
+        series = measure_growth(name, PATIENCE * (5 if slow else 1))
         last = Timing(series.seconds[0], series.seconds[-1], 1, None, series.memory[-1])
         text = f"slope {series.slope:.2f} over {series.entries[0]:,} … {series.entries[-1]:,} entries"
         rows.append(Row(f"{name}, {series.entries[-1]:,} entries", "–", last, None, text, series=series))
     return rows, []
 
 
-def grown(name: str, patience: float) -> Series:
+def measure_growth(name: str, patience: float) -> Series:
     """Times of one method, until one call takes longer than patience."""
     entries: list[int] = []
     seconds: list[float] = []
     memory: list[int | None] = []
-    model = juryrank.method(name)
-    if METHODS[name].supervised:
-        model = model.fit(labelled(made(FIRST)))
+    model = jr.method(name)
+    if jr.METHODS[name].supervised:
+        model = model.fit(with_labels(growing_dataset(FIRST)))
     for size in SIZES:
-        data = made(size // (N_EXPERTS * LENGTH))
+        data = growing_dataset(size // (N_EXPERTS * LENGTH))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if not entries:
-                _ranked(model, data)  # compiles
+                _rank(model, data)  # compiles
             spent: list[float] = []
             held = memory_before()
             while sum(spent) < min(0.2, patience) and len(spent) < 5:
-                spent.append(once(partial(_ranked, model, data))[0])
+                spent.append(once(partial(_rank, model, data))[0])
         entries.append(data.rankings.n_entries)
         seconds.append(min(spent))
         memory.append(memory_since(held))
@@ -62,17 +59,17 @@ def grown(name: str, patience: float) -> Series:
     return Series(name, entries, seconds, memory)
 
 
-def _ranked(model: juryrank.methods.Aggregator, data: Dataset) -> object:
-    return (model if METHODS[model.name].supervised else model.fit(data)).predict(data).order
+def _rank(model: Any, data: jr.Dataset) -> object:
+    return (model if jr.METHODS[model.name].supervised else model.fit(data)).predict(data).order
 
 
-def made(n_queries: int, seed: int = 0) -> Dataset:
+def growing_dataset(n_queries: int, seed: int = 0) -> jr.Dataset:
     """Random lists without ties, with scores; every query has the same shape."""
     rng = np.random.default_rng(seed)
     chosen = rng.random((n_queries, N_EXPERTS, POOL)).argsort(2)[:, :, :LENGTH]
     slots = chosen + POOL * np.arange(n_queries)[:, None, None]
     n_lists = n_queries * N_EXPERTS
-    rankings = Rankings(
+    rankings = jr.Rankings(
         queries=tuple(map(str, range(n_queries))),
         experts=tuple(f"e{m}" for m in range(N_EXPERTS)),
         items=np.array([f"i{i:02d}" for i in range(POOL)], object),
@@ -81,18 +78,18 @@ def made(n_queries: int, seed: int = 0) -> Dataset:
         list_ptr=np.arange(n_queries + 1) * N_EXPERTS,
         list_expert=np.tile(np.arange(N_EXPERTS, dtype=np.int32), n_queries),
         list_weight=np.ones(n_lists),
-        entry_ptr=sizes_to_ptr(np.full(n_lists, LENGTH)),
+        entry_ptr=np.arange(n_lists + 1) * LENGTH,
         entry_slot=slots.ravel().astype(np.int32),
         entry_rank=np.tile(np.arange(1.0, LENGTH + 1), n_lists),
         entry_score=np.tile(np.arange(LENGTH, 0.0, -1.0), n_lists),
     )
-    return Dataset(rankings=rankings)
+    return jr.Dataset(rankings=rankings)
 
 
-def labelled(data: Dataset) -> Dataset:
+def with_labels(data: jr.Dataset) -> jr.Dataset:
     """The data with random labels."""
     r = data.rankings
     value = np.random.default_rng(1).integers(0, 2, r.n_slots).astype(float)
-    return replace(data, labels=Labels(
+    return replace(data, labels=jr.Labels(
         queries=r.queries, items=r.items, label_ptr=r.slot_ptr, label_item=r.slot_item, label_value=value,
     ))  # fmt: skip

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-import juryrank
-from juryrank.methods import Aggregator
+import juryrank as jr
 from studies.speed.clock import Timing, alternating, timed
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
@@ -64,12 +63,12 @@ def loop_of_points(lists: Lists, points: dict[str, list[float]]) -> dict[str, fl
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def learned_model(experts: list[str]) -> Aggregator:
+def learned_model(experts: list[str]) -> Any:
     """A jury that learned from random labels; what it learned does not matter to the time."""
     rng = np.random.default_rng(0)
     runs = {e: {f"q{q}": [f"d{i}" for i in rng.permutation(20)] for q in range(30)} for e in experts}
     labels = {f"q{q}": {f"d{i}": float(rng.random() < 0.3) for i in range(20)} for q in range(30)}
-    return juryrank.method("jury").fit(juryrank.data.build.from_dicts(runs, labels=labels))
+    return jr.method("jury").fit(jr.from_dicts(runs, labels=labels))
 
 
 def measure(inputs: Inputs, slow: bool) -> Found:
@@ -95,9 +94,9 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 
 def against_loops(task: str, lists: Any, loops: dict[str, Loop], rounds: int, **ours: Any) -> list[Row]:
     """A row for every loop, all timed in turns."""
-    calls = [partial(juryrank.fuse, lists, **ours), *(partial(loop, lists) for loop in loops.values())]
+    calls = [partial(jr.fuse, lists, **ours), *(partial(loop, lists) for loop in loops.values())]
     mine, *theirs = alternating(calls, rounds=rounds)
-    fused = juryrank.fuse(lists, **ours)
+    fused = jr.fuse(lists, **ours)
     rows = []
     for (name, loop), timing in zip(loops.items(), theirs, strict=True):
         looped = loop(lists)
@@ -107,12 +106,16 @@ def against_loops(task: str, lists: Any, loops: dict[str, Loop], rounds: int, **
     return rows
 
 
+def points_by_place(model: Any, expert: str, n: int) -> list[float]:
+    """The points that a list of one expert gives to its items, by place."""
+    names = [f"d{place}" for place in range(n)]
+    scores = jr.fuse({expert: names}, model=model)
+    return [scores[name] for name in names]
+
+
 def _against_points(task: str, lists: Lists, rounds: int) -> list[Row]:
     model = learned_model(list(lists))
-    reach = np.arange(1.0, max(map(len, lists.values())) + 1)
-    by_rank = model.as_points()
-    assert by_rank is not None
-    points = {expert: by_rank.of(expert, reach).tolist() for expert in lists}
+    points = {expert: points_by_place(model, expert, len(listed)) for expert, listed in lists.items()}
     return against_loops(task, lists, {"plain loop": partial(loop_of_points, points=points)}, rounds, model=model)
 
 
@@ -138,6 +141,6 @@ def _against_ranx(task: str, ours: Timing, scored: Scored) -> Row:
     with silent():
         runs = [ranx.Run({"q": listed}) for listed in scored.values()]
         timing, run = timed(lambda: ranx.fuse(runs, norm=None, method="rrf"), most=200)
-    theirs, fused = dict(run.run["q"]), juryrank.fuse(scored)
+    theirs, fused = dict(run.run["q"]), jr.fuse(scored)
     same = theirs.keys() == fused.keys() and max(abs(theirs[item] - fused[item]) for item in fused) < 1e-12
     return Row(task, "ranx", ours, timing, f"{'equal' if same else 'other'} scores; its runs were built before", same)

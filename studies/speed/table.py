@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.report import Report, Table
 from studies.speed.clock import Timing, bytes_text, seconds_text, timed
 from studies.speed.peers import Peer, silent
+from studies.tables import Report, Table
 
 PACKAGES = (
     "juryrank", "numpy", "scipy", "numba", "polars", "duckdb", "ranx", "pyflagr", "trectools", "pytrec-eval-terrier",
@@ -152,7 +152,7 @@ class Benchmark(Report):
     seconds: float
     load: float  # processes that wanted to run, in the minute before the start
 
-    def tables(self, percent: bool | None = None) -> list[Table]:
+    def tables(self) -> list[Table]:
         speed = [self._cells(row) for row in self.found]
         columns = [
             "task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "by CPU", "agree?",

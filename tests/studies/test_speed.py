@@ -10,7 +10,7 @@ import pytest
 
 import juryrank
 from juryrank.errors import UnknownNameError
-from studies import speed as bench
+from studies import speed
 from studies.speed import files, queries, scaling
 from studies.speed.agreement import of_scores, of_values
 from studies.speed.clock import Timing, timed
@@ -143,7 +143,7 @@ def test_memory_is_the_peak_of_a_call() -> None:
 
 
 def test_growing_data_has_the_entries_it_should_have() -> None:
-    data = scaling.made(10).rankings
+    data = scaling.growing_dataset(10).rankings
     assert data.n_entries == 10 * scaling.N_EXPERTS * scaling.LENGTH
     assert all(len(set(data.entry_slot[lo:hi])) == hi - lo for lo, hi in pairwise(data.entry_ptr))
 
@@ -156,7 +156,7 @@ def test_a_report_is_written_as_text_numbers_and_pictures(tmp_path: Path) -> Non
         Row("a task", "a peer", spent, Timing(None, 1.0, 1), "equal", True, 0.05),
         Row("b", "–", spent, None, "", series=series),
     ]
-    written = bench.write(Benchmark(rows, [], "nothing.", 0.0, 0.0), tmp_path)
+    written = speed.write(Benchmark(rows, [], "nothing.", 0.0, 0.0), tmp_path)
     assert [path.name for path in written] == ["speed.md", "speed.json", "scaling.svg", "speed.svg"]
     row = json.loads(written[1].read_text())["rows"][0]
     assert (row["ratio"], row["limit"], row["ours"]["memory"]) == (10.0, 0.05, 1 << 20)
@@ -165,7 +165,7 @@ def test_a_report_is_written_as_text_numbers_and_pictures(tmp_path: Path) -> Non
 
 def test_a_task_that_does_not_exist_is_said(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no task 'fussion'"):
-        bench.run(["fussion"], tmp_path)
+        speed.run(["fussion"], tmp_path)
 
 
 def test_a_peer_that_breaks_does_not_take_the_others_along() -> None:
@@ -180,11 +180,9 @@ def test_a_peer_that_breaks_does_not_take_the_others_along() -> None:
     assert [row.agreement for row in rows] == ["failed: RuntimeError: out of order", "equal"]
 
 
-def test_a_task_that_fails_is_a_target_that_is_not_met(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_fails_is_a_target_that_is_not_met(tmp_path: Path) -> None:
     def fail(inputs: Inputs, slow: bool) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr("studies.speed.kemeny.measure", fail)
-    monkeypatch.setattr(bench, "find_inputs", lambda folder: Inputs(random_dataset(2, 2), "two queries.", folder))
-    report = bench.run(["kemeny"], tmp_path)
+    report = speed.measure({"kemeny": fail}, Inputs(random_dataset(2, 2), "two queries.", tmp_path))
     assert [(t.measured, t.met) for t in report.targets] == [("RuntimeError: out of order", False)]

@@ -84,7 +84,7 @@ def test_a_length_that_is_no_number_is_passed_over(server, tmp_path, length):
     try:
         fetch(a_set(server), tmp_path)
     except DataError as error:  # what a reader of HTTP may believe of it
-        assert "what came so far is kept" in str(error) or "SHA-256 should be" in str(error)  # noqa: PT017
+        assert "the part downloaded so far is kept" in str(error) or "SHA-256 should be" in str(error)  # noqa: PT017
         return
     assert (tmp_path / "some" / "deep" / "a.txt").read_bytes() == TEXT
 
@@ -120,7 +120,7 @@ def test_an_answer_that_is_cut_off_is_gone_on_with(server, tmp_path):
 
 def test_what_came_is_kept_for_the_next_time(server, tmp_path):
     server.cut_off = 3
-    with pytest.raises(DataError, match=r"cut off .* bytes before the end; what came so far is kept"):
+    with pytest.raises(DataError, match=r"cut off .* bytes before the end; the part downloaded so far is kept"):
         fetch(a_set(server), tmp_path)
     assert not (tmp_path / "some" / "deep" / "a.txt").exists()
     fetch(a_set(server), tmp_path)

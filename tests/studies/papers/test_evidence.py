@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 
 import juryrank
 from conftest import random_dataset
-from juryrank.training.panel import Panel
-from studies.papers.evidence import LibrarySigns, RandomSigns, upside_down
+from studies.papers.evidence import upside_down
+from studies.papers.folds import rotation
 from studies.papers.published import LETOR_METRICS, TABLES
+from studies.papers.singular_vectors import columns, first_vectors, non_negative, random_signs, ranking
 
 
 def test_a_list_upside_down_has_its_last_item_first():
@@ -25,13 +26,24 @@ def test_a_list_upside_down_has_its_last_item_first():
 
 def test_only_signs_change():
     r = random_dataset(2, ties=False).rankings
-    panel = Panel(r.experts)
-    plain = super(RandomSigns, RandomSigns())._values(r, panel)
-    for model in (RandomSigns(), LibrarySigns()):
-        values = model._values(r, panel)
-        assert_allclose(np.abs(values), np.abs(plain))
-        assert_allclose(values[:, 0], plain[:, 0])
-    assert (RandomSigns()._values(r, panel) != plain).any()
+    plain = first_vectors(r)
+    for vectors in (non_negative(plain, r), random_signs(plain, r)):
+        assert_allclose(np.abs(vectors), np.abs(plain))
+    assert (non_negative(plain, r).sum(axis=1) >= -1e-9).all()
+    assert (random_signs(plain, r) != plain).any()
+
+
+def test_the_linear_ranker_finds_the_order_of_labels_that_one_expert_knows():
+    rng = np.random.default_rng(0)
+    labels = {f"q{q}": {f"i{i}": float(i) for i in range(6)} for q in range(12)}
+    good = {query: [f"i{i}" for i in reversed(range(6))] for query in labels}
+    bad = {query: [f"i{i}" for i in rng.permutation(6)] for query in labels}
+    data = juryrank.from_dicts({"good": good, "bad": bad}, labels=labels)
+    split = rotation(data, 3)[0]
+    r = data.rankings
+    consensus = ranking(columns(non_negative(first_vectors(r), r), r), data, split)
+    assert consensus.queries == tuple(data.queries[q] for q in split.test)
+    assert juryrank.evaluate(consensus, data.take(split.test), "KendallTau")["KendallTau"] > 0.8
 
 
 def test_the_published_borda_row_reads_ranks_upside_down(shared_data):

@@ -1,4 +1,4 @@
-"""``reproduce`` keeps what is finished, says what it lacks, and shows every published row."""
+"""``reproduce`` stores finished results, reports missing data, and shows every published row."""
 
 import json
 import re
@@ -8,31 +8,32 @@ import numpy as np
 import pytest
 
 from juryrank.errors import DataError, UnknownNameError
-from juryrank.report import Table
-from studies.papers import EXPERIMENTS, Context, Experiment, chosen, run
-from studies.papers.findings import Beside, Claim, Figure, Findings, Line
+from studies.papers import EXPERIMENTS, Context, Experiment, run, select
+from studies.papers.findings import Claim, Findings, ResultRow, ResultTable
 from studies.papers.report import write
 from studies.papers.targets import floor
 from studies.papers.trials import METRICS, Trial
+from studies.pictures import Figure
+from studies.tables import Table
 
-BESIDE = Beside(
+TABLE = ResultTable(
     "Table 9",
     ("nDCG@1", "AP"),
     (
-        Line("same", (50.01, 40.0), (50.0, 40.0), "Somebody 2001"),
-        Line("noisy", (50.7, 40.5), (50.0, 40.0), "Somebody 2001"),
-        Line("better", (58.0, None), (50.0, 40.0), "Somebody 2001"),
-        Line("worse", (50.0, 30.0), (50.0, 40.0), "Somebody 2001"),
-        Line("unseen", (), (51.5, 41.5), "Somebody 2001"),
-        Line("house", (60.0, 45.0), lead=(10.0,), error=(1.0,), p=(0.001,)),
-        Line("other house", (50.0, 40.0), lead=(0.1,), error=(1.0,), p=(0.9,)),
+        ResultRow("same", (50.01, 40.0), (50.0, 40.0), "Somebody 2001"),
+        ResultRow("noisy", (50.7, 40.5), (50.0, 40.0), "Somebody 2001"),
+        ResultRow("better", (58.0, None), (50.0, 40.0), "Somebody 2001"),
+        ResultRow("worse", (50.0, 30.0), (50.0, 40.0), "Somebody 2001"),
+        ResultRow("unseen", (), (51.5, 41.5), "Somebody 2001"),
+        ResultRow("house", (60.0, 45.0), lead=(10.0,), error=(1.0,), p=(0.001,)),
+        ResultRow("other house", (50.0, 40.0), lead=(0.1,), error=(1.0,), p=(0.9,)),
     ),
     noise=(0.5, 0.4),
     tested=("AP",),
     baseline="same",
 )
 FOUND = Findings(
-    beside=(BESIDE,),
+    results=(TABLE,),
     claims=(Claim("Water is wet", "it is", True), Claim("Fire is <cold>", "it is not", False)),
     targets=(Claim("reach 40", "40.0", True), Claim("reach 90", "60.0", False)),
     tables=(Table("Plain", ["a", "b"], [["x", "1"]]),),
@@ -98,8 +99,8 @@ def test_what_has_changed_is_run_again(tmp_path, experiment, counted, change):
 
 
 TAMPERED = {
-    "a number": lambda found: found["findings"]["beside"][0]["lines"][0]["measured"].__setitem__(0, 99.0),
-    "text for a number": lambda found: found["findings"]["beside"][0]["lines"][0]["measured"].__setitem__(0, "much"),
+    "a number": lambda found: found["findings"]["results"][0]["rows"][0]["measured"].__setitem__(0, 99.0),
+    "text for a number": lambda found: found["findings"]["results"][0]["rows"][0]["measured"].__setitem__(0, "much"),
     "no findings": lambda found: found.pop("findings"),
     "no seconds": lambda found: found.pop("seconds"),
     "another part": lambda found: found["findings"].update(more=1),
@@ -159,10 +160,10 @@ def test_a_folder_of_data_that_is_not_there_is_an_error(tmp_path, experiment):
 
 
 def test_experiments_are_chosen_by_name_or_paper():
-    assert {e.paper for e in chosen(["cikm2013"], EXPERIMENTS)} == {"cikm2013"}
-    assert [e.name for e in chosen(["cikm2013-table3"], EXPERIMENTS)] == ["cikm2013-table3"]
+    assert {e.paper for e in select(["cikm2013"], EXPERIMENTS)} == {"cikm2013"}
+    assert [e.name for e in select(["cikm2013-table3"], EXPERIMENTS)] == ["cikm2013-table3"]
     with pytest.raises(UnknownNameError, match="did you mean 'cikm2013'"):
-        chosen(["cikm20013"], EXPERIMENTS)
+        select(["cikm20013"], EXPERIMENTS)
 
 
 def test_every_experiment_has_a_name_of_its_own():
@@ -171,7 +172,7 @@ def test_every_experiment_has_a_name_of_its_own():
 
 
 def test_verdicts_say_what_differs_and_where():
-    told = {line.label: BESIDE.verdict(line) for line in BESIDE.lines}
+    told = {line.label: TABLE.verdict(line) for line in TABLE.rows}
     assert told == {
         "same": "agrees",
         "noisy": "within noise",
@@ -197,10 +198,10 @@ def written(tmp_path, experiment):
 @pytest.mark.parametrize("name", ["report.md", "report.html"])
 def test_the_report_shows_every_published_row(written, name):
     text = written[name]
-    for line in BESIDE.lines:
+    for line in TABLE.rows:
         for value in (*line.published, *line.measured):
             assert value is None or f"{value:.2f}" in text
-        assert BESIDE.verdict(line) in text
+        assert TABLE.verdict(line) in text
     for wanted in ("+8.00", "-10.00", "NOT met", "1 of 2 are met", "seeds 0, 1, 2", "Water is wet", "differs"):
         assert wanted in text
 

@@ -14,13 +14,13 @@ from studies.papers.runtime import (
     Scale,
     expanded,
     growth,
-    log_preferences,
     more_experts,
     more_items,
     runtime,
     spread,
     summary,
 )
+from studies.papers.singular_vectors import log_preferences
 
 
 def matrices(rankings: Rankings) -> list[np.ndarray]:

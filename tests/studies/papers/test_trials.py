@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,10 @@ import pytest
 
 import juryrank
 from conftest import random_dataset
-from juryrank.evaluation.folds import splits_of
 from juryrank.metrics import Truth, parse_metric
 from studies.papers.experiment import Context
-from studies.papers.trials import METRICS, Trial, Trials, _to_start
+from studies.papers.folds import rotation
+from studies.papers.trials import METRICS, Trial, Trials, start_order
 from studies.papers.workers import workers
 
 
@@ -22,8 +21,7 @@ def trials(tmp_path: Path) -> Trials:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "some").write_text("something")
     data = random_dataset(3, n_queries=30)
-    data = replace(data, folds=splits_of(3, data, 0))
-    return Trials(Context(tmp_path / "data", tmp_path / "out"), "some", data)
+    return Trials(Context(tmp_path / "data", tmp_path / "out"), "some", data, rotation(data, 3))
 
 
 def by_hand(trials: Trials, name: str, **params: object) -> np.ndarray:
@@ -32,7 +30,7 @@ def by_hand(trials: Trials, name: str, **params: object) -> np.ndarray:
         train, valid, test = (
             trials.data.take(np.array(part, np.int64)) for part in (fold.train, fold.valid, fold.test)
         )
-        model = juryrank.method(name, **params).fit(train, valid=valid if fold.valid else None)
+        model = juryrank.method(name, **params).fit(train, valid=valid if len(fold.valid) else None)
         judged = Truth(test).judge(model.predict(test), convention="letor")
         found.append([parse_metric(metric).per_query(judged) for metric in METRICS])
     return np.concatenate(found, axis=1)
@@ -46,7 +44,7 @@ def test_workers_give_the_values_that_one_gets_by_hand(trials: Trials) -> None:
     for trial in rows:
         np.testing.assert_array_equal(trials.values(trial), by_hand(trials, trial.name, **trial.params))
     assert sorted((trials.context.out / "values").iterdir()) == kept  # nothing was measured twice
-    np.testing.assert_array_equal(trials.measured(juryrank.method("jury")), trials.values(rows[2]))
+    np.testing.assert_array_equal(trials.measure(juryrank.method("jury")), trials.values(rows[2]))
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut short", "one bit", "text", "an older file"])
@@ -63,14 +61,14 @@ def test_values_that_are_damaged_on_the_disk_are_measured_again(trials: Trials, 
         "an older file": content[:-32],
     }
     path.write_bytes(changed[damage])
-    again = Trials(trials.context, trials.name, trials.data)
+    again = Trials(trials.context, trials.name, trials.data, trials.splits)
     np.testing.assert_array_equal(again.values(trial), expected)
     assert path.read_bytes() == content
 
 
 def test_one_of_each_family_is_started_first_and_the_last_rows_before_others() -> None:
     names = ["mc1", "mc2", "crf", "lambdarank", "mc3"]
-    started = _to_start({Path(name): juryrank.method(name) for name in names})
+    started = start_order({Path(name): juryrank.method(name) for name in names})
     assert [path.name for path in started] == ["mc3", "lambdarank", "crf", "mc2", "mc1"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from juryrank import cli
+from studies import __main__ as studies
 from studies.papers.published import TABLES
 
 EXPERIMENTS = (
@@ -52,10 +52,10 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reproduced(folder: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         paths = ["--data", str(folder / "data"), "-o", str(folder / "out")]
-        patch.setattr(sys, "argv", ["juryrank", "reproduce", *EXPERIMENTS, "--quick", *paths])
+        patch.setattr(sys, "argv", ["studies", "reproduce", *EXPERIMENTS, "--quick", *paths])
         patch.setenv("OPENBLAS_NUM_THREADS", "1")  # else the command sets it, for good
         with pytest.raises(SystemExit) as stopped:
-            cli.main()
+            studies.main()
     assert not stopped.value.code
     return folder / "out"
 
@@ -91,8 +91,8 @@ def test_values_are_those_of_compare(out):
 
     data = juryrank.read(out.parent / "data" / "MQ2008-agg")
     found = juryrank.compare(["rrf", "jury"], data, ["nDCG@1", "AP"], convention="letor")
-    (shown,) = json.loads((out / "results" / f"{EXPERIMENTS[0]}.json").read_text())["findings"]["beside"]
-    lines = {line["label"]: line for line in shown["lines"]}
+    (shown,) = json.loads((out / "results" / f"{EXPERIMENTS[0]}.json").read_text())["findings"]["results"]
+    lines = {line["label"]: line for line in shown["rows"]}
     for name in ("rrf", "jury"):
         assert lines[name]["measured"][0] == pytest.approx(100 * found.mean(name, "nDCG@1"))
         assert lines[name]["measured"][-1] == pytest.approx(100 * found.mean(name, "AP"))

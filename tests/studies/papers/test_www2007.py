@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import juryrank
-from juryrank.evaluation.folds import splits_of
+from studies.papers.folds import rotation
 from studies.papers.ohsumed import ohsumed
 from studies.papers.www2007 import PARTS
 
@@ -42,7 +42,7 @@ def test_the_features_left_out_say_nothing_more(raw):
 
 
 def test_the_rotation_is_that_of_the_paper(shared_data):
-    folds = splits_of(PARTS, ohsumed(shared_data / "OHSUMED"), 0)
+    folds = rotation(ohsumed(shared_data / "OHSUMED"), PARTS)
     assert sorted(q for fold in folds for q in fold.test) == list(range(106))
     assert {len(fold.train) for fold in folds} <= {52, 53, 54}
     assert all(not set(fold.train) & {*fold.valid, *fold.test} for fold in folds)

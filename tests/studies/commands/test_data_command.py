@@ -1,4 +1,4 @@
-"""``juryrank data``."""
+"""``python -m studies data``."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""``juryrank reproduce``: what it says, and how it ends."""
+"""``python -m studies reproduce``: its output and its exit codes."""
 
 
 def test_experiments_are_listed_with_what_they_need(run):
