@@ -1,14 +1,19 @@
-"""Imports point down: from a higher level to a lower one, never up and never sideways."""
+"""Imports point down: from a higher level to a lower one, never up, never sideways and never in a circle."""
 
 import ast
+import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import juryrank
 
-# From the bottom up; parts on one line do not know each other. "" is the package itself, with the public names.
+PACKAGE = Path(juryrank.__file__).parent
+CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
+
+# From the bottom up; parts on one line do not import each other.
 LEVELS = [
     ["errors", "progress"],
     ["params", "report", "forks", "kernels"],
@@ -20,55 +25,112 @@ LEVELS = [
     ["_explain", "_export", "_leaderboard", "serving", "streaming"],
     ["_fuse"],
     ["cli"],
-    [""],
-    ["__main__"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}
+SURFACE = {"forks", "_public"}  # what juryrank/__init__.py imports; all else comes from the table when it is used
 
 
-def imported_parts(tree: ast.AST, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Line and part of every import of ours, wherever it stands; ``module`` is the path below the package."""
+def imports(tree: ast.AST, module: tuple[str, ...], is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and dotted target of every import of ours, wherever it stands; ``module`` is the path below the package."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             targets = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = ("juryrank", *module)[: len(module) + 1 - node.level] if node.level else ()
+            above = ("juryrank", *module)[: len(module) + 1 - node.level + is_package] if node.level else ()
             base = [*above, *(node.module or "").split(".")] if node.module else list(above)
             targets = [".".join([*base, alias.name]) for alias in node.names]
         else:
             continue
         for target in targets:
-            package, *rest = target.split(".")
-            if package == "juryrank" and rest != ["__version__"]:  # a constant, known to everyone
-                yield node.lineno, rest[0] if rest and rest[0] in LEVEL else "" if len(rest) < 2 else rest[0]
+            if target.split(".")[0] == "juryrank" and target != "juryrank.__version__":  # a constant for everyone
+                yield node.lineno, target
+
+
+def files_with_imports(package: Path) -> Iterator[tuple[Path, tuple[str, ...], list[tuple[int, str]]]]:
+    """Every file below the package, its module path and its imports."""
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(package)
+        is_package = path.name == "__init__.py"
+        module = path.parent.parts if is_package else path.with_suffix("").parts
+        yield path, module, list(imports(ast.parse(file.read_text()), module, is_package))
+
+
+def part_of(target: str) -> str:
+    """The part that a target belongs to; nothing for the package itself, that is for a public name."""
+    _, *rest = target.split(".")
+    return rest[0] if rest and (rest[0] in LEVEL or len(rest) > 1) else ""
 
 
 def violations(package: Path) -> list[str]:
     """Every import that does not point down, as ``file:line: a may not import b``."""
     found = []
-    for file in sorted(package.rglob("*.py")):
-        path = file.relative_to(package)
-        own = "" if path == Path("__init__.py") else path.parts[0].removesuffix(".py")
-        if own not in LEVEL:
+    for path, module, targets in files_with_imports(package):
+        own = "cli" if module == ("__main__",) else module[0] if module else ""
+        if own and own not in LEVEL:
             found.append(f"{path}:1: {own} has no level; give it one in tests/test_layers.py")
             continue
-        module = path.with_suffix("").parts
-        for line, part in imported_parts(ast.parse(file.read_text()), module):
-            if part not in LEVEL:
+        for line, target in targets:
+            part = part_of(target)
+            if part and part not in LEVEL:
                 found.append(f"{path}:{line}: {own} may not import {part}, which has no level")
-            elif part != own and LEVEL[part] >= LEVEL[own]:
+            elif not (part in SURFACE if own == "" else part == own or (part and LEVEL[part] < LEVEL[own])):
                 found.append(f"{path}:{line}: {own or 'juryrank'} may not import {part or 'juryrank'}")
     return found
 
 
+def module_graph(package: Path) -> dict[str, set[str]]:
+    """Every module with the modules that it imports, at the top, in functions and for type checkers."""
+    found = list(files_with_imports(package))
+    modules = {".".join(("juryrank", *module)) for _, module, _ in found}
+
+    def module_in(target: str) -> str:
+        while target not in modules:
+            target = target.rpartition(".")[0]
+        return target
+
+    return {
+        own: {module_in(target) for _, target in targets} - {own}
+        for own, targets in ((".".join(("juryrank", *module)), targets) for _, module, targets in found)
+    }
+
+
+def cycle_in(graph: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, if there are any."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def test_imports_point_down() -> None:
-    assert violations(Path(juryrank.__file__).parent) == []
+    assert violations(PACKAGE) == []
+
+
+def test_there_are_at_most_ten_levels() -> None:
+    assert len(LEVELS) <= 10
+
+
+def test_no_modules_import_each_other() -> None:
+    assert cycle_in(module_graph(PACKAGE)) == []
 
 
 def test_every_level_is_a_part_that_exists() -> None:
-    package = Path(juryrank.__file__).parent
-    there = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert set(LEVEL) == {"" if part == "__init__" else part for part in there}
+    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert set(LEVEL) == there - {"__init__", "__main__"}
+
+
+def test_contributing_shows_the_same_levels() -> None:
+    rows = re.findall(r"^  ((?:\w+(?:/|\.py) )+) *(\d)  ", CONTRIBUTING.read_text(), flags=re.MULTILINE)
+    shown = [(int(level), part.rstrip("/").removesuffix(".py")) for parts, level in rows for part in parts.split()]
+    assert sorted(shown) == sorted((level, part) for part, level in LEVEL.items())
+
+
+def planted(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -78,11 +140,15 @@ def test_every_level_is_a_part_that_exists() -> None:
         ("kernels/a.py", "import juryrank.data.build", "kernels/a.py:1: kernels may not import data"),
         ("kernels/a.py", "from ..data import Rankings", "kernels/a.py:1: kernels may not import data"),
         ("kernels/a.py", "from .. import data", "kernels/a.py:1: kernels may not import data"),
+        ("kernels/__init__.py", "from ..data import Rankings", "kernels/__init__.py:1: kernels may not import data"),
         ("data/a.py", "from juryrank import methods", "data/a.py:1: data may not import methods"),
         ("metrics/a.py", "from juryrank import read", "metrics/a.py:1: metrics may not import juryrank"),
+        ("cli/a.py", "import juryrank", "cli/a.py:1: cli may not import juryrank"),
+        ("cli/a.py", "from juryrank import read", "cli/a.py:1: cli may not import juryrank"),
         ("metrics/a.py", "def f():\n    import juryrank.io", "metrics/a.py:2: metrics may not import io"),
         ("data/a.py", "if TYPE_CHECKING:\n    from juryrank.cli import main", "data/a.py:2: data may not import cli"),
         ("errors.py", "from juryrank.params import param", "errors.py:1: errors may not import params"),
+        ("__init__.py", "from juryrank.methods import METHODS", "__init__.py:1: juryrank may not import methods"),
         (
             "methods/a.py",
             "from juryrank.extra import x",
@@ -92,9 +158,7 @@ def test_every_level_is_a_part_that_exists() -> None:
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, text: str, complaint: str) -> None:
-    (tmp_path / file).parent.mkdir(exist_ok=True)
-    (tmp_path / file).write_text(text)
-    assert violations(tmp_path) == [complaint]
+    assert violations(planted(tmp_path, {file: text})) == [complaint]
 
 
 @pytest.mark.parametrize(
@@ -106,10 +170,23 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, text: str, comp
         ),
         ("methods/rrf.py", "from juryrank.kernels import ragged\nimport numpy"),
         ("errors.py", "from juryrank import __version__"),
-        ("__init__.py", "from juryrank.methods import METHODS"),
+        ("__init__.py", "from juryrank._public import MODULES"),
+        ("__main__.py", "from juryrank.cli import main"),
     ],
 )
 def test_an_import_that_points_down_is_fine(tmp_path: Path, file: str, text: str) -> None:
-    (tmp_path / file).parent.mkdir(exist_ok=True)
-    (tmp_path / file).write_text(text)
-    assert violations(tmp_path) == []
+    assert violations(planted(tmp_path, {file: text})) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from juryrank.data.b import x",
+        "def f():\n    from .b import x",
+        "if TYPE_CHECKING:\n    import juryrank.data.b",
+    ],
+)
+def test_two_modules_that_import_each_other_are_found(tmp_path: Path, back: str) -> None:
+    files = {"__init__.py": "", "data/__init__.py": "", "data/a.py": back, "data/b.py": "from juryrank.data import a"}
+    assert set(cycle_in(module_graph(planted(tmp_path, files)))) == {"juryrank.data.a", "juryrank.data.b"}
+    assert cycle_in(module_graph(planted(tmp_path, {"data/a.py": "from juryrank.data import a"}))) == []
