@@ -1,6 +1,8 @@
 """``juryrank demo``: complete, and its numbers are those of the embedded data."""
 
+import gzip
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -81,3 +83,20 @@ def test_jury_is_tested_on_topics_that_it_did_not_learn_from(measured: dict[str,
         assert not {*fold.train, *fold.valid} & {*fold.test}
         run_ |= juryrank.method("jury").fit(data[list(fold.train)]).predict(data[list(fold.test)]).to_dict()
     assert measured["jury"].mean == pytest.approx(ndcg(qrels, run_), abs=1e-9)
+
+
+def test_the_embedded_data_is_cut_from_the_runs_and_judgements_of_trec_covid(shared_data: Path, qrels: Labels) -> None:
+    source = shared_data / "trec-covid-round1"
+    judged = [line.split() for line in (source / "qrels.txt").read_text().splitlines()]
+    assert {(q, i, label) for q, by_item in qrels.items() for i, label in by_item.items()} == {
+        (topic, item, int(label)) for topic, _, item, label in judged
+    }
+    embedded = pl.read_parquet(FOLDER.joinpath("runs.parquet").read_bytes())
+    for path in (source / "runs").iterdir():
+        lists: dict[int, list[tuple[float, str]]] = {}
+        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+            topic, _, item, _, score, _ = line.split()
+            lists.setdefault(int(topic), []).append((float(score), item))
+        first = {(t, i) for t, scored in lists.items() for _, i in sorted(scored, reverse=True)[:100]}
+        kept = embedded.filter(pl.col("expert") == path.name.removesuffix(".gz"))
+        assert set(kept.select("query", "item").iter_rows()) == first
