@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from juryrank.cli.demo import BASELINE, LEARNED, METRIC, Measured, measure, read_demo
+from juryrank.cli.demo import BASELINE, LEARNED, METRIC, Result, measure, read_demo
 
 ROOT = Path(__file__).parents[1]
 WIDTH, ROW, TOP, LEFT, RIGHT = 720, 19, 34, 150, 490  # the axis goes from LEFT to RIGHT
@@ -25,9 +25,9 @@ def x_of(value: float) -> float:
     return LEFT + max(value, -0.01) / HIGHEST * (RIGHT - LEFT)
 
 
-def row_of(row: Measured, y: int, note: str) -> str:
+def row_of(row: Result, y: int, note: str) -> str:
     """A dot at the mean, a line over the 95 % interval."""
-    low, high = x_of(row.mean - row.half_width), x_of(row.mean + row.half_width)
+    low, high = map(x_of, row.interval)
     return (
         f'<g class="{row.kind}"><text x="{LEFT - 16}" y="{y + 4}" text-anchor="end">{row.name}</text>'
         f'<line x1="{low:.1f}" y1="{y}" x2="{high:.1f}" y2="{y}"/><circle cx="{x_of(row.mean):.1f}" cy="{y}" r="5"/>'
@@ -36,7 +36,7 @@ def row_of(row: Measured, y: int, note: str) -> str:
     )
 
 
-def draw(rows: list[Measured]) -> str:
+def draw(rows: list[Result]) -> str:
     """The whole picture as SVG."""
     bottom = TOP + ROW * len(rows)
     title = f"{METRIC} on TREC-COVID round 1, 30 topics: mean and 95 % interval"

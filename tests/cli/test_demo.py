@@ -11,7 +11,7 @@ import pytrec_eval
 
 import juryrank
 from cli.conftest import Run
-from juryrank.cli.demo import FOLDER, Measured, measure, read_demo
+from juryrank.cli.demo import FOLDER, Result, measure, read_demo
 from juryrank.evaluation.folds import seeded_folds
 
 Labels = dict[str, dict[str, int]]
@@ -19,7 +19,7 @@ Scores = dict[str, dict[str, float]]
 
 
 @pytest.fixture(scope="module")
-def measured() -> dict[str, Measured]:
+def results() -> dict[str, Result]:
     return {row.name: row for row in measure(read_demo())}
 
 
@@ -32,12 +32,12 @@ def qrels() -> Labels:
 
 
 def test_the_demo_shows_every_system_the_gain_its_limits_and_what_to_type_next(
-    run: Run, measured: dict[str, Measured]
+    run: Run, results: dict[str, Result]
 ) -> None:
     shown = run("demo", "--query", "4")
     assert shown.code == 0
-    for row in measured.values():
-        low, high = row.mean - row.half_width, row.mean + row.half_width
+    for row in results.values():
+        low, high = row.interval
         assert re.search(rf"{re.escape(row.name)} .* {row.mean:.3f} .* {low:.3f} – {high:.3f} ", shown.out)
     assert "jury over rrf" in shown.out
     assert "not corrected for the three comparisons" in shown.out
@@ -65,7 +65,7 @@ def ndcg(qrels: Labels, run_: Scores) -> float:
     return float(np.mean([value["ndcg_cut_10"] for value in values.values()]))
 
 
-def test_the_means_of_the_demo_are_those_of_trec_eval(measured: dict[str, Measured], qrels: Labels) -> None:
+def test_the_means_of_the_demo_are_those_of_trec_eval(results: dict[str, Result], qrels: Labels) -> None:
     runs: dict[str, Scores] = {}
     for topic, item, system, rank in pl.read_parquet(FOLDER.joinpath("runs.parquet").read_bytes()).iter_rows():
         runs.setdefault(system, {}).setdefault(str(topic), {})[item] = -float(rank)
@@ -73,16 +73,16 @@ def test_the_means_of_the_demo_are_those_of_trec_eval(measured: dict[str, Measur
         fused[item] = fused.get(item, 0.0) + 1 / (60 + rank)
     assert len(runs) == 13
     for name, run_ in runs.items():
-        assert measured[name].mean == pytest.approx(ndcg(qrels, run_), abs=1e-9)
+        assert results[name].mean == pytest.approx(ndcg(qrels, run_), abs=1e-9)
 
 
-def test_jury_is_tested_on_topics_that_it_did_not_learn_from(measured: dict[str, Measured], qrels: Labels) -> None:
+def test_jury_is_tested_on_topics_that_it_did_not_learn_from(results: dict[str, Result], qrels: Labels) -> None:
     data, run_ = read_demo(), {}
     for fold in seeded_folds(5, data, seed=0):
         assert len(fold.train) == 18
         assert not {*fold.train, *fold.valid} & {*fold.test}
         run_ |= juryrank.method("jury").fit(data[list(fold.train)]).predict(data[list(fold.test)]).to_dict()
-    assert measured["jury"].mean == pytest.approx(ndcg(qrels, run_), abs=1e-9)
+    assert results["jury"].mean == pytest.approx(ndcg(qrels, run_), abs=1e-9)
 
 
 def test_the_embedded_data_is_cut_from_the_runs_and_judgements_of_trec_covid(shared_data: Path, qrels: Labels) -> None:

@@ -34,8 +34,8 @@ NEXT = """Next, with your own data (TREC runs and qrels, CSV, Parquet, …):
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The values of one system or method, topic by topic; ``kind`` is "learned", "fused" or "system"."""
+class Result:
+    """The metric of one system or method, topic by topic; ``kind`` is "learned", "fused" or "system"."""
 
     name: str
     kind: str
@@ -46,11 +46,12 @@ class Measured:
         return float(self.values.mean())
 
     @property
-    def half_width(self) -> float:
-        """Half the width of the 95 % interval of the mean over topics."""
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean over topics, by the t distribution."""
         from juryrank.evaluation.significance import half_width
 
-        return half_width(self.values)
+        half = half_width(self.values)
+        return self.mean - half, self.mean + half
 
 
 def run(
@@ -64,9 +65,9 @@ def run(
     chosen = data[query]  # before the work: an unknown topic is an error
     out = console()
     out.print(INTRODUCTION + "\n", style="bold")
-    measured = measure(data)
-    out.print(standings(measured, points_for_first(data)))
-    out.print(gains(measured), explanation(measured) + "\n", sep="\n")
+    results = measure(data)
+    out.print(standings(results, points_for_first(data)))
+    out.print(gains(results), explanation(results) + "\n", sep="\n")
     others = data[[n for n, topic in enumerate(data.queries) if topic != query]]
     consensuses = {name: method(name).fit(others).predict(chosen) for name in (BASELINE, LEARNED)}
     out.print(f"Topic {query}: the first {SHOWN} articles ({LEARNED} learned from the other {len(others)} topics)")
@@ -81,19 +82,19 @@ def read_demo() -> Dataset:
         return read(runs, labels=qrels)
 
 
-def measure(data: Dataset) -> list[Measured]:
+def measure(data: Dataset) -> list[Result]:
     """Every system, RRF and jury on the same topics, best first; jury is tested on topics it did not learn from."""
     from juryrank.evaluation import compare, evaluate
 
-    found = compare([BASELINE, LEARNED], data, METRIC, folds=FOLDS, seed=SEED)
+    comparison = compare([BASELINE, LEARNED], data, METRIC, folds=FOLDS, seed=SEED)
     rows = [
-        Measured(name, "learned" if name == LEARNED else "fused", values)
-        for name, (values,) in zip(found.names, found.values, strict=True)
+        Result(name, "learned" if name == LEARNED else "fused", values)
+        for name, (values,) in zip(comparison.names, comparison.values, strict=True)
     ]
     systems = evaluate(data, data, METRIC)
-    order = [systems.queries.index(topic) for topic in found.queries]
+    order = [systems.queries.index(topic) for topic in comparison.queries]
     rows += [
-        Measured(name, "system", values[order]) for name, (values,) in zip(systems.names, systems.values, strict=True)
+        Result(name, "system", values[order]) for name, (values,) in zip(systems.names, systems.values, strict=True)
     ]
     return sorted(rows, key=lambda row: -row.mean)
 
@@ -107,55 +108,55 @@ def points_for_first(data: Dataset) -> dict[str, float]:
     return {system: fuse({system: ["article"]}, model=model)["article"] for system in data.experts}
 
 
-def standings(measured: list[Measured], points: dict[str, float]) -> Table:
+def standings(results: list[Result], points: dict[str, float]) -> Table:
     """Systems and methods in one table, best first."""
     from rich.table import Table
 
     table = Table("", "")
     for column in (METRIC, "95 % interval", "points"):
         table.add_column(column, justify="right", no_wrap=True)
-    for row in measured:
-        low, high = row.mean - row.half_width, row.mean + row.half_width
-        given = f"{points[row.name]:+.2f}" if row.name in points else ""
+    for row in results:
+        low, high = row.interval
+        first = f"{points[row.name]:+.2f}" if row.name in points else ""
         style = "dim" if row.kind == "system" else ""
-        table.add_row(row.name, row.kind, f"{row.mean:.3f}", f"{low:.3f} – {high:.3f}", given, style=style)
+        table.add_row(row.name, row.kind, f"{row.mean:.3f}", f"{low:.3f} – {high:.3f}", first, style=style)
     return table
 
 
-def gains(measured: list[Measured]) -> Table:
+def gains(results: list[Result]) -> Table:
     """Paired differences on the same topics, with intervals and p-values."""
     from rich.table import Table
 
-    from juryrank.evaluation.significance import half_width, randomisation, win_tie_loss
+    from juryrank.evaluation.significance import randomisation, win_tie_loss
 
-    rows = {row.name: row for row in measured} | {"best system": best_system(measured)}
+    values = {row.name: row.values for row in results} | {"best system": best_system(results).values}
     table = Table("")
     for column in ("difference", "95 % interval", "p", "W/T/L"):
         table.add_column(column, justify="right", no_wrap=True)
     for one, other in ((LEARNED, BASELINE), (LEARNED, "best system"), (BASELINE, "best system")):
-        difference = rows[one].values - rows[other].values
-        mean, spread = float(difference.mean()), half_width(difference)
-        interval = f"{mean - spread:.3f} – {mean + spread:.3f}"
+        difference = values[one] - values[other]
+        gain = Result("", "", difference)
+        low, high = gain.interval
         p = f"{randomisation(difference, seed=SEED):.3f}"
         counts = "/".join(map(str, win_tie_loss(difference)))
-        table.add_row(f"{one} over {other}", f"{mean:+.3f}", interval, p, counts)
+        table.add_row(f"{one} over {other}", f"{gain.mean:+.3f}", f"{low:.3f} – {high:.3f}", p, counts)
     return table
 
 
-def best_system(measured: list[Measured]) -> Measured:
-    return next(row for row in measured if row.kind == "system")
+def best_system(results: list[Result]) -> Result:
+    return next(row for row in results if row.kind == "system")
 
 
-def explanation(measured: list[Measured]) -> str:
+def explanation(results: list[Result]) -> str:
     """How the numbers were measured."""
     return "\n".join(
         [
             f"{BASELINE} uses no judgements. {LEARNED} learns from them, with {FOLDS}-fold cross-validation: each "
             "topic is ranked by a model of 18 other topics.",
-            f"The best system, {best_system(measured).name}, is chosen by these judgements; without them nobody knows "
+            f"The best system, {best_system(results).name}, is chosen by these judgements; without them nobody knows "
             "which one it is.",
             "W/T/L: topics won, tied, lost. p: two-sided randomisation test over topics, not corrected for the "
-            "three comparisons.",
+            "three comparisons. Intervals: t distribution.",
             f"points: what {LEARNED} gives an article for rank 1 in the list of a system. They depend on what a system "
             "adds to the others, not on its quality alone.",
         ]
