@@ -25,7 +25,7 @@ T = TypeVar("T")
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress bars and notes.")]
 
 INTERRUPTED, READER_GONE = 130, 141  # as shells report SIGINT and SIGPIPE
-GRACE = 2.0  # seconds that an interrupted process has to remove its temporary files
+GRACE = 5.0  # seconds that an interrupted process has to remove its temporary files
 
 _progress: list[Progress] = []
 
@@ -37,6 +37,24 @@ def split_names(text: str) -> list[str]:
     ['files', 'kemeny']
     """
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads stdout any more, as in ``python -m studies data | head -1``."""
+
+
+class OutputError(JuryrankError):
+    """Results cannot be written to stdout."""
+
+
+def show(text: str) -> None:
+    """Print results to stdout."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise ReaderGoneError from None  # typer would end with 1 after a BrokenPipeError
+    except OSError as error:
+        raise OutputError(f"results cannot be written to stdout: {error.strerror or error}") from None
 
 
 def note(text: str, *, quiet: bool = False) -> None:
@@ -84,25 +102,20 @@ def run_app(app: typer.Typer, name: str) -> None:
     """Run a command; exit with 0, 1 (wrong data or parameters), 2 (wrong usage or unknown name), 130 or 141."""
     _show_warnings_as_lines()
     try:
-        try:
-            with _end_soon_after_interrupt():
-                app(prog_name=name)
-        finally:
-            sys.stdout.flush()
+        with _end_soon_after_interrupt():
+            app(prog_name=name)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
+    except ReaderGoneError:
         _discard_stdout()
         sys.exit(READER_GONE)
     except UnknownNameError as error:
         note(f"error: {error}")
         sys.exit(2)
     except JuryrankError as error:
+        if isinstance(error, OutputError):
+            _discard_stdout()
         note(f"error: {error}")
-        sys.exit(1)
-    except OSError as error:
-        _discard_stdout()
-        note(f"error: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
         sys.exit(1)
 
 

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from juryrank.errors import UnknownNameError
+from studies.console import show
 
 WIDTH = 200  # columns of text that does not go to a terminal
 STYLE = (
@@ -149,7 +150,7 @@ def print_report(report: Report, form: str | None) -> None:
     if form in (None, "text") and sys.stdout.isatty():
         Console(highlight=False).print(*map(terminal_table, report.tables()), sep="\n")
         return
-    sys.stdout.write(report.render(form or "text"))
+    show(report.render(form or "text").removesuffix("\n"))
 
 
 def _text(report: Report) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from juryrank.errors import DataError
-from studies.console import Quiet, note, split_names
+from studies.console import Quiet, note, show, split_names
 
 app = typer.Typer(help="Data sets behind `reproduce`: list, verify, fetch.", invoke_without_command=True)
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that contains one folder per data set.")]
@@ -17,19 +17,19 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set, for examp
 
 
 @app.callback()
-def show(context: typer.Context) -> None:
+def list_sets(context: typer.Context) -> None:
     """List the data sets behind `reproduce`; `verify DIR` checks and `fetch NAME DIR` downloads them."""
     if context.invoked_subcommand is not None:
         return
     from studies.datasets import data_sets
 
     for each in data_sets().values():
-        print(f"{each.name}: {each.what}")
-        print(f"  home     {each.home}")
-        print(f"  licence  {each.licence}")
-        print(f"  used by  {', '.join(each.papers) or 'tests and benchmarks'}")
+        show(f"{each.name}: {each.what}")
+        show(f"  home     {each.home}")
+        show(f"  licence  {each.licence}")
+        show(f"  used by  {', '.join(each.papers) or 'tests and benchmarks'}")
         known = sum(map(bool, each.files.values()))
-        print(f"  files    {len(each.files)}, {known} with a checksum{'; can be fetched' if each.address else ''}")
+        show(f"  files    {len(each.files)}, {known} with a checksum{'; can be fetched' if each.address else ''}")
 
 
 @app.command()
@@ -38,7 +38,7 @@ def files(name: Name) -> None:
     from studies.datasets import data_set
 
     for file, digest in data_set(name).files.items():
-        print(f"{digest or 'not known':64}  {name}/{file}")
+        show(f"{digest or 'not known':64}  {name}/{file}")
 
 
 @app.command()
@@ -57,12 +57,12 @@ def verify(
     for each in [data_set(name) for name in split_names(names)] if names else data_sets().values():
         states = check(each, folder)
         counts = {state: list(states.values()).count(state) for state in dict.fromkeys(states.values())}
-        print(f"{each.name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
+        show(f"{each.name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
         wrong |= DIFFERENT in counts
         if set(counts) != {MISSING}:
             for file, state in states.items():
                 if state in (DIFFERENT, MISSING):
-                    print(f"  {each.name}/{file}: {state}")
+                    show(f"  {each.name}/{file}: {state}")
     if wrong:
         raise typer.Exit(1)
 

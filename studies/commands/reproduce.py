@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from studies.console import Quiet, note, progress_bars
+from studies.console import Quiet, note, progress_bars, show
 
 
 def run(
@@ -30,7 +30,7 @@ def run(
     wanted = reproduction.select(papers or [], reproduction.EXPERIMENTS)
     if names:
         for experiment in wanted:
-            print(f"{experiment.name}\t{experiment.title}\tneeds {', '.join(experiment.needs) or 'nothing'}")
+            show(f"{experiment.name}\t{experiment.title}\tneeds {', '.join(experiment.needs) or 'nothing'}")
         return
     context = reproduction.Context(data, out, quick=quick)
     with progress_bars(quiet=quiet):
