@@ -17,10 +17,9 @@ import polars as pl
 import pytest
 
 import juryrank
-from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataWarning, JuryrankError
 from juryrank.io.by_query import QueryFiles
-from juryrank.io.formats.trec_run import rows_of
+from juryrank.io.formats.trec_run import TrecRun
 from juryrank.streaming import rank_batches
 
 BY_DESIGN = ("must stand together", "needs a column 'query'", "cannot be read query by query", "looks like qrels")
@@ -170,7 +169,7 @@ def whole(paths: list[Path], format_name: str | None, name: str) -> bytes:
     data = juryrank.read(paths, format=format_name)
     if not data.rankings.n_lists:
         raise juryrank.errors.DataError("no lists")
-    return run_lines(rows_of(juryrank.method(name).fit(data).predict(data)))
+    return b"".join(TrecRun().lines(juryrank.method(name).fit(data).predict(data)))
 
 
 def streamed(paths: list[Path], format_name: str | None, name: str, rng: random.Random) -> bytes:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Consensus
-from juryrank.data.trec_lines import run_lines
 from juryrank.errors import DataError, DataWarning
 from juryrank.forks import demand_threads
 from juryrank.io.by_query import QueryFiles
 from juryrank.io.experts import by_expert
 from juryrank.io.files import Writable, deliver
-from juryrank.io.formats.trec_run import OUR_TAG, rows_of
+from juryrank.io.formats.trec_run import DEFAULT_TAG, TrecRun
 from juryrank.io.limits import size_text
+from juryrank.io.source import ending_of
 from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
@@ -40,7 +40,7 @@ def rank_files(
     format: str | None = None,  # noqa: A002
     options: Mapping[str, Any] | None = None,
     top: int | None = None,
-    tag: str = OUR_TAG,
+    tag: str = DEFAULT_TAG,
 ) -> tuple[int, int]:
     """Rank the lists in TREC runs or Parquet tables into a TREC run, in about ``memory`` bytes; counts queries, items.
 
@@ -49,7 +49,7 @@ def rank_files(
     Of each query ``top`` items are written, by default all, under the name ``tag``.
     """
     demand_threads("rank_files")
-    _demand_alone(model)
+    _check_method(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
     room = memory - INDEX * files.nbytes
     if room <= 0:
@@ -73,24 +73,24 @@ def rank_batches(
     *,
     size: int,
     top: int | None = None,
-    tag: str = OUR_TAG,
+    tag: str = DEFAULT_TAG,
 ) -> tuple[int, int]:
     """As ``rank_files``, in batches of about ``size`` bytes."""
     if weights := getattr(model, "weights", None):
         model = copy(model).set_params(weights=by_expert(weights, files.aliases))
 
-    def ranked(queries: range) -> tuple[bytes, Consensus]:
+    def rank(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
         here = model.for_experts(data.experts)  # an expert may be silent in one batch and not in the next
         fitted = here if here.is_fitted else copy(here).fit(data)
         consensus = fitted.predict(data)
-        return run_lines(rows_of(consensus, top, tag)), consensus
+        return b"".join(TrecRun().lines(consensus, top=top, tag=tag)), consensus
 
     items, experts, batches = 0, set[str](), files.batches(min(size, files.most))
 
     def chunks() -> Iterator[bytes]:
         nonlocal items
-        for text, consensus in _in_order(ranked, track(batches, "queries"), concurrent_batches()):
+        for text, consensus in _in_order(rank, track(batches, "queries"), concurrent_batches()):
             yield text
             items += int(np.minimum(consensus.rankings.query_size, top or WHOLE).sum())
             experts.update(consensus.rankings.experts)
@@ -101,7 +101,7 @@ def rank_batches(
     return len(files.queries), items
 
 
-def _demand_alone(model: Aggregator) -> None:
+def _check_method(model: Aggregator) -> None:
     """A DataError for a method that looks at more than one query at a time."""
     if (model.learns and not model.is_fitted) or model.needs_features:
         raise DataError(
@@ -132,6 +132,6 @@ def _destination(out: str | os.PathLike[str] | Writable) -> Path | Writable:
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)
-    if path.suffix.lower() not in ("", ".run", ".trec", ".txt"):
+    if ending_of(path) not in ("", *TrecRun.endings, ".txt"):
         raise DataError(f"{path}: what is ranked query by query is written as a TREC run: .run, .trec or .txt")
     return path

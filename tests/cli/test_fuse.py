@@ -104,7 +104,7 @@ def test_top_cuts_a_table_and_a_tag_is_refused_there(run: Run, runs: list[Path],
         ["1", "b", "1"], ["2", "x", "1"],
     ]  # fmt: skip
     refused = run("fuse", *runs, "--tag", "ours", "-o", tmp_path / "other.csv")
-    assert (refused.code, "a tag belongs to a TREC run" in refused.err) == (1, True)
+    assert (refused.code, "--tag does not apply to the format table" in refused.err) == (1, True)
     assert not (tmp_path / "other.csv").exists()
 
 

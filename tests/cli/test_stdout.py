@@ -12,6 +12,7 @@ import juryrank
 from cli.conftest import Run
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError
+from juryrank.io.files import load
 
 NAMES = {"a blank": "green tea", "a line break": "a\nq Q0 z 1 9 x", "a tab": "a\tb", "nothing": ""}
 
@@ -34,6 +35,57 @@ def test_a_name_that_a_run_cannot_carry_is_refused_everywhere(
     assert (printed.code, printed.out) == (1, "")
     assert printed.err == (f"error: a TREC run cannot carry blanks in a name: item {name!r}; write a table instead\n")
     assert not (tmp_path / "out.run").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES.values() if name])
+def test_convert_refuses_the_same_name_on_stdout_in_a_file_and_in_a_folder(run: Run, tmp_path: Path, name: str) -> None:
+    data = table(tmp_path / "data.parquet", name)
+    outcomes = [run("convert", data, out) for out in ("-", tmp_path / "out.run", tmp_path / "runs")]
+    outcomes.append(run("convert", data, tmp_path / "out", "--to", "trec-run"))
+    for outcome in outcomes:
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.err == f"error: a TREC run cannot carry blanks in a name: item {name!r}; write a table instead\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]
+
+
+def test_convert_prints_the_bytes_of_a_file(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    assert run("convert", runs[0], tmp_path / "one.run", "--quiet").code == 0
+    assert run("convert", runs[0], "-").out == (tmp_path / "one.run").read_text()
+    assert run("convert", runs[0], tmp_path / "one.csv", "--quiet").code == 0
+    assert run("convert", runs[0], "-", "--to", "table").out == (tmp_path / "one.csv").read_text()
+
+
+def test_runs_of_several_experts_on_stdout_are_those_of_the_folder(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for path in runs:
+        path.rename(tmp_path / "in" / path.name)
+    assert run("convert", tmp_path / "in", tmp_path / "out", "--quiet").code == 0
+    lines = [line for path in (tmp_path / "out").iterdir() for line in path.read_text().splitlines()]
+    assert sorted(run("convert", tmp_path / "in", "-").out.splitlines()) == sorted(lines)
+
+
+@pytest.mark.parametrize("ending", ["run", "run.gz", "trec.zst", "txt"])
+def test_a_streamed_file_reads_back_as_what_is_printed(run: Run, runs: list[Path], tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"out.{ending}"
+    assert run("fuse", *runs, "--memory", "1MB", "-o", out, "--quiet").code == 0
+    assert load(out).data.decode().removesuffix("\n") == run("fuse", *runs).out.removesuffix("\n")
+    if ending.startswith("run"):
+        assert run("fuse", *runs, "-o", tmp_path / f"whole.{ending}", "--quiet").code == 0
+        assert out.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
+
+
+def test_a_streamed_table_is_refused_before_the_work(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    failed = run("fuse", *runs, "--memory", "1MB", "-o", tmp_path / "out.parquet")
+    assert (failed.code, "written as a TREC run" in failed.err) == (1, True)
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1MB"]], ids=["whole", "streamed"])
+def test_a_link_stays_a_link(run: Run, runs: list[Path], tmp_path: Path, memory: list[str]) -> None:
+    (tmp_path / "target.run").write_text("old\n")
+    (tmp_path / "link.run").symlink_to(tmp_path / "target.run")
+    assert run("fuse", *runs, *memory, "-o", tmp_path / "link.run", "--quiet").code == 0
+    assert (tmp_path / "link.run").is_symlink()
+    assert (tmp_path / "target.run").read_text() == run("fuse", *runs).out
 
 
 def test_a_name_of_a_query_is_refused_too(run: Run, tmp_path: Path) -> None:

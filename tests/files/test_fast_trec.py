@@ -1,4 +1,4 @@
-"""Runs read straight from bytes are what the careful way makes of them; what is unusual is left to it."""
+"""The fast path reads runs as the general reader does, and leaves to it what it does not cover."""
 
 import random
 import warnings
@@ -12,7 +12,7 @@ from juryrank.errors import DataWarning, JuryrankError
 from juryrank.io import fast_trec, read
 from juryrank.io.files import load
 from juryrank.io.source import Source
-from juryrank.io.sources import rows_of
+from juryrank.io.sources import load_sources, read_fast, read_rows
 
 from .test_fuzz import damaged
 
@@ -55,13 +55,12 @@ def assert_identical(one: Dataset, other: Dataset) -> None:
 def test_both_ways_give_the_same_dataset(
     separator: str, ranks: bool, n_threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast_trec, "PER_THREAD", 1)
     monkeypatch.setenv("JURYRANK_THREADS", n_threads)
     for seed in range(20):
         given = sources(*(lines(10 * seed + n, f"e{n}", separator=separator, ranks=ranks) for n in range(4)))
-        fast = fast_trec.read(given)
+        fast = fast_trec.read(given, bytes_per_thread=1)
         assert fast is not None
-        assert_identical(fast, rows_of(given, "trec-run", {}).build())
+        assert_identical(fast, read_rows(given, "trec-run", {}).build())
 
 
 def test_files_of_one_expert_about_different_queries_are_one_expert() -> None:
@@ -69,7 +68,7 @@ def test_files_of_one_expert_about_different_queries_are_one_expert() -> None:
     fast = fast_trec.read(given)
     assert fast is not None
     assert fast.experts == ("x",)
-    assert_identical(fast, rows_of(given, "trec-run", {}).build())
+    assert_identical(fast, read_rows(given, "trec-run", {}).build())
 
 
 @pytest.mark.parametrize(
@@ -89,11 +88,11 @@ def test_files_of_one_expert_about_different_queries_are_one_expert() -> None:
         "1 Q0 a 1 2.5 x\n2 Q0 a 1 2.5 x\n1 Q0 b 2 2.0 x\n",  # a list in two places
     ],
 )
-def test_what_is_unusual_is_left_to_the_careful_way(text: str) -> None:
+def test_what_is_not_covered_is_left_to_the_general_reader(text: str) -> None:
     assert fast_trec.read(sources(text)) is None
 
 
-def test_two_files_that_share_an_expert_and_a_query_are_left_to_the_careful_way() -> None:
+def test_two_files_that_share_an_expert_and_a_query_are_left_to_the_general_reader() -> None:
     assert fast_trec.read(sources("1 Q0 a 1 2.5 x\n", "1 Q0 b 1 2.5 x\n")) is None
 
 
@@ -113,15 +112,16 @@ def test_a_damaged_run_is_never_read_differently(tmp_path: Path) -> None:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("error", DataWarning)
-            assert_identical(fast, rows_of(given, "trec-run", {}).build())
+            assert_identical(fast, read_rows(given, "trec-run", {}).build())
         compared += 1
     assert compared > 100
 
 
-def test_large_runs_are_read_the_short_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_runs_are_read_the_short_way(tmp_path: Path) -> None:
     for n in range(3):
         (tmp_path / f"{n}.run").write_text(lines(n, f"e{n}"))
-    careful = read(tmp_path)
-    monkeypatch.setattr(fast_trec, "WORTHWHILE", 0)
-    monkeypatch.setattr("juryrank.io.rows_of", None)
-    assert_identical(read(tmp_path), careful)
+    given = load_sources([tmp_path])
+    assert read_fast(given, None, {}) is None
+    fast = read_fast(given, None, {}, at_least=0)
+    assert fast is not None
+    assert_identical(fast, read(tmp_path))

@@ -11,7 +11,7 @@ import pytest
 from juryrank.data import Dataset
 from juryrank.io import fast_trec
 from juryrank.io.source import Source
-from juryrank.io.sources import rows_of
+from juryrank.io.sources import read_rows
 from juryrank.kernels.words import PRIME, hash_of
 
 from .test_fast_trec import assert_identical
@@ -85,7 +85,7 @@ def source_of(lines: list[str]) -> Source:
 def read(source: Source) -> Dataset:
     """As ``juryrank.read`` does with a large file."""
     fast = fast_trec.read([source])
-    return rows_of([source], "trec-run", {}).build() if fast is None else fast
+    return read_rows([source], "trec-run", {}).build() if fast is None else fast
 
 
 def test_the_names_that_are_made_to_collide_do() -> None:
@@ -101,7 +101,7 @@ def test_four_times_the_lines_take_about_four_times_as_long(make: Callable[[int]
     """Ten times at most, where what grows with the square takes sixteen times as long."""
     n = N_COLLIDING if make is colliding else N
     small, large = source_of(make(n)), source_of(make(4 * n))
-    assert_identical(read(small), rows_of([small], "trec-run", {}).build())
+    assert_identical(read(small), read_rows([small], "trec-run", {}).build())
     assert seconds(partial(read, large)) < 10 * seconds(partial(read, small)) + 0.02
 
 
@@ -119,7 +119,7 @@ def test_ties_and_long_names_are_read_the_short_way(make: Callable[[int], list[s
     source = source_of(make(1000))
     fast = fast_trec.read([source])
     assert fast is not None
-    assert_identical(fast, rows_of([source], "trec-run", {}).build())
+    assert_identical(fast, read_rows([source], "trec-run", {}).build())
 
 
 def test_names_that_crowd_are_left_to_the_careful_way_in_one_file_and_in_several(

@@ -199,7 +199,7 @@ def test_several_queries_are_refused_where_there_are_none(samples: Path, tmp_pat
 
 def test_a_consensus_is_only_a_run_or_a_table(samples: Path, tmp_path: Path) -> None:
     data = read(samples / "bm25.run")
-    with pytest.raises(DataError, match="a consensus is written as a TREC run or a table, not as letor"):
+    with pytest.raises(DataError, match="a Consensus cannot be written as letor; write a TREC run or a table"):
         write(Consensus(data.rankings, np.zeros(data.rankings.n_slots)), tmp_path / "a.letor")
 
 
@@ -243,7 +243,9 @@ def test_a_folder_with_other_files_is_left_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     write(from_dicts({"old": {"q": {"a": 1.0}}, "both": {"q": {"a": 1.0}}}), folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(DataError, match=r"runs: the folder has 'old\.run', no part of these runs.*give another folder"):
+    with pytest.raises(
+        DataError, match=r"runs: the folder already has 'old\.run', which would be read.*give another folder"
+    ):
         write(from_dicts({"new": {"q": {"b": 1.0}}, "both": {"q": {"b": 1.0}}}), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     write(from_dicts({"old": {"q": {"b": 1.0}}, "both": {"q": {"b": 1.0}}}), folder)  # the same experts again
@@ -265,7 +267,7 @@ def test_a_name_that_one_run_cannot_carry_leaves_the_whole_folder_as_it_was(tmp_
 def test_a_new_folder_is_removed_where_its_runs_cannot_be_written(tmp_path: Path) -> None:
     from juryrank.data.build import from_dicts
 
-    from .test_atomic import files_of_at_most
+    from .test_files import files_of_at_most
 
     runs = {"small": {"q": {"a": 1.0}}, "large": {"q": {f"item{n}": float(n) for n in range(1000)}}}
     with files_of_at_most(1000), pytest.raises(DataError, match=r"large\.run: cannot be written: File too large"):

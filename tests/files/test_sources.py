@@ -89,7 +89,7 @@ def test_what_read_does_not_take_is_an_error(source: object) -> None:
 
 
 def test_a_frame_cannot_be_forced_into_a_text_format() -> None:
-    with pytest.raises(DataError, match="is a table or comparisons, not trec-run"):
+    with pytest.raises(DataError, match="is read as a table or as comparisons, not as trec-run"):
         read(pl.DataFrame({"item": ["a"]}), format="trec-run")
 
 

@@ -5,7 +5,7 @@ import pytest
 from juryrank.errors import DataError, DataWarning
 from juryrank.io import read
 from juryrank.io.files import load
-from juryrank.io.sources import rows_of
+from juryrank.io.sources import read_rows
 
 from .sameness import labels_of, lists_of, slots_of
 
@@ -209,7 +209,7 @@ def test_a_line_is_split_by_one_rule_whatever_the_others_are(n_usual: int, usual
         for line, expected in BLANK_RULES:
             before = [usual.replace("b", f"b{n}", 1) for n in range(n_usual)]
             path = run(tmp_path, "\n".join([*before, line, *([] if odd is None else [odd])]) + "\n")
-            rows = rows_of([load(path)], "trec-run", {}).entries
+            rows = read_rows([load(path)], "trec-run", {}).entries
             assert rows is not None
             assert rows.select("query", "item", "expert").row(n_usual) == expected
             assert rows.height == n_usual + 1 + (odd is not None)

@@ -15,7 +15,10 @@ def run(
         Path, typer.Argument(metavar="IN", callback=options.stdin_once, help="A file or folder, - for stdin.")
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", callback=options.a_file, help="Its extension sets the format.")
+        Path | None,
+        typer.Argument(
+            metavar="OUT", callback=options.a_file_or_stdout, help="Its extension sets the format; - is stdout."
+        ),
     ],
     target_format: Annotated[
         str | None, typer.Option("--to", help="Format of OUT, if its extension does not name one.")
@@ -26,7 +29,9 @@ def run(
 ) -> None:
     """Convert a data set from one format to another."""
     from juryrank.io import write
+    from juryrank.io.files import stdout
 
     data = reading.read([source], lists=False)
-    write(data, target, target_format)
-    note(f"{target}: {data!r}", quiet=quiet)
+    write(data, stdout() if target is None else target, target_format)
+    if target is not None:
+        note(f"{target}: {data!r}", quiet=quiet)

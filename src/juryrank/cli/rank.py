@@ -54,20 +54,17 @@ def rank(
     if ranking.memory is not None:
         _rank_by_query(sources, chosen, ranking, ranking.memory, reading)
         return
-    from juryrank.data.trec_lines import run_lines
     from juryrank.io import write
     from juryrank.io.files import stdout
-    from juryrank.io.formats.trec_run import OUR_TAG, rows_of
 
     data = reading.read(sources)
     use_tags(chosen, data)
     with bars(quiet=ranking.quiet):
         consensus = (chosen if ranking.model is not None else chosen.fit(data)).predict(data)
     top, tag, out = ranking.top, ranking.tag, ranking.out
+    write(consensus, stdout() if out is None else out, top=top, tag=tag)
     if out is None:
-        stdout().write(run_lines(rows_of(consensus, top, tag or OUR_TAG)))
         return
-    write(consensus, out, top=top, tag=tag)
     items = sum(min(int(size), top or size) for size in consensus.rankings.query_size)
     note(f"{out}: {len(consensus)} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)
 
@@ -93,14 +90,14 @@ def _rank_by_query(
     if not reading.only_lists:
         raise typer.BadParameter("--labels and --features cannot be used with --memory")
     from juryrank.io.files import stdout
-    from juryrank.io.formats.trec_run import OUR_TAG
+    from juryrank.io.formats.trec_run import DEFAULT_TAG
     from juryrank.streaming import rank_files
 
     out = ranking.out
     with bars(quiet=ranking.quiet):
         queries, items = rank_files(
             sources, chosen, stdout() if out is None else out, memory=options.size(memory),
-            format=reading.source_format, options=reading.table_options(), top=ranking.top, tag=ranking.tag or OUR_TAG,
+            format=reading.source_format, options=reading.table_options(), top=ranking.top, tag=ranking.tag or DEFAULT_TAG,
         )  # fmt: skip
     if out is not None:
         note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)

@@ -106,7 +106,7 @@ def read_data(
     """The data set in the sources; with ``lists``, it must have lists or features."""
     from juryrank.errors import DataError
     from juryrank.io import read
-    from juryrank.io.sources import no_lists
+    from juryrank.io.sources import no_lists_message
 
     data = read(
         [or_stdin(path) for path in sources] if len(sources) > 1 else or_stdin(sources[0]),
@@ -119,7 +119,7 @@ def read_data(
         strict=strict,
     )
     if lists and not data.rankings.n_lists and data.features is None:
-        raise DataError(no_lists(", ".join(map(str, sources)), labels=data.labels is not None))
+        raise DataError(no_lists_message(", ".join(map(str, sources)), labels=data.labels is not None))
     return data
 
 

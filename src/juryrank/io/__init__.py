@@ -1,4 +1,4 @@
-"""Readers and writers, one format per file; ``read`` finds the format by looking into the file."""
+"""The one door for files, in and out: ``read`` finds the format by looking into the file, ``write`` by its ending."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from juryrank.data.long_table import labels_from_dict
 from juryrank.errors import DataError, refuse_warnings
 from juryrank.forks import demand_threads
 from juryrank.io import judgements
-from juryrank.io.folds import fold_folders, folds_among, read_folds
-from juryrank.io.formats import FORMATS, format_for, letor, named, trec_run
-from juryrank.io.inputs import Input, inputs_of, sources_of
-from juryrank.io.item_features import with_features
-from juryrank.io.rows import Rows, together
-from juryrank.io.sources import candidate_rows, demand_options, rows_of, rows_of_frame, usual_runs_in
+from juryrank.io.files import Writable, deliver
+from juryrank.io.folders import save_folder
+from juryrank.io.formats import FORMATS, format_for, get_format
+from juryrank.io.item_features import add_features
+from juryrank.io.letor_folds import fold_folders, folds_among, read_folds
+from juryrank.io.python_inputs import candidate_rows, frame_rows
+from juryrank.io.rows import Rows, concat
+from juryrank.io.sources import Input, inputs_of, load_sources, read_fast, read_rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.headerless import by_number
@@ -42,10 +44,10 @@ def read(
 
     ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files, or tables with a
     column per feature) are joined by the names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get
-    slots though nobody may rank them. The format is found by looking into the files, or is ``format``. For tables,
-    ``columns`` maps our words to other headers (to numbers of columns where there is no header, to None for no column;
-    ``expert`` to a list where each expert has a column), and ``values`` says whether values are ranks or scores.
-    ``label_columns`` does for ``labels`` what ``columns`` does for the data.
+    slots even if nobody ranks them. The format is found by looking into the files, unless ``format`` names it.
+    For tables, ``columns`` maps our words to other headers (to numbers of columns where there is no header, to None
+    for no column; ``expert`` to a list where each expert has a column), and ``values`` says whether values are ranks or
+    scores. ``label_columns`` does for ``labels`` what ``columns`` does for the data.
     What is dropped or repaired gives a DataWarning, and with ``strict`` a DataError.
     """
     demand_threads("read")
@@ -58,10 +60,10 @@ def read(
     options = {name: given for name, given in (("columns", columns), ("values", values)) if given is not None}
     extra = None if candidates is None else candidate_rows(candidates)
     if format is not None:
-        named(format)
+        get_format(format)
     data = _read(source, format, options, extra)
     if features is not None:
-        data = with_features(data, features)
+        data = add_features(data, features)
     if labels is None and label_columns:
         raise DataError("label_columns= is about labels=, which is not given")
     return data if labels is None else data.with_labels(read_labels(labels, label_columns))
@@ -69,7 +71,7 @@ def read(
 
 def write(
     thing: Dataset | Consensus,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Writable,
     format: str | None = None,  # noqa: A002
     *,
     top: int | None = None,
@@ -77,41 +79,46 @@ def write(
 ) -> None:
     """Write a Dataset or Consensus in the format of the ending of ``path``, or in ``format``.
 
-    A file appears whole or not at all. What a format cannot carry of the lists is an error. Of a Consensus, ``top``
-    items of each query are written (by default all), and ``tag`` names it in a TREC run.
+    A file is complete or not there at all. What a format cannot carry of the lists is an error. Of a Consensus, ``top``
+    items of each query are written (by default all), and ``tag`` names it in a TREC run. An open binary file gets a
+    TREC run, or ``format``; runs of several experts go into it one after the other, and to a path as a folder.
     """
     demand_threads("write")
     if not isinstance(thing, Dataset | Consensus):
         raise DataError(f"write takes a Dataset or a Consensus, got {type(thing).__name__}")
+    options: dict[str, Any] = {name: value for name, value in (("top", top), ("tag", tag)) if value is not None}
+    if not isinstance(path, str | os.PathLike):
+        deliver(get_format(format or "trec-run").lines(thing, **options), path)
+        return
     target = Path(path)
     chosen = format_for(thing, target, format)
-    given = {name: value for name, value in (("top", top), ("tag", tag)) if value is not None}
-    if given and not isinstance(thing, Consensus):
-        raise DataError(f"{' and '.join(given)}: only a Consensus is cut and named when it is written, not a Dataset")
-    if tag is not None and chosen is not trec_run:
-        raise DataError(f"{target}: a tag belongs to a TREC run, and this is a table")
-    chosen.write(thing, target, **given)
+    if chosen.one_file_per_expert and isinstance(thing, Dataset) and not (len(thing.experts) == 1 and target.suffix):
+        if target.is_file() or target.suffix:
+            raise DataError(f"{target}: {len(thing.experts)} experts need a folder; give a path without an ending")
+        save_folder(target, chosen.expert_files(thing, **options))
+    else:
+        deliver(chosen.lines(thing, target.name, **options), target)
 
 
 def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Rows | None) -> Dataset:
     def build(rows: Rows) -> Dataset:
-        data = (rows if extra is None else together([rows, extra], rows.name)).build()
+        data = (rows if extra is None else concat([rows, extra], rows.name)).build()
         if not data.rankings.n_slots:
             raise DataError(f"{rows.name}: nothing to read: no row has an item with a rank, a score or a label")
         return data
 
     if hasattr(source, "__arrow_c_stream__"):
-        return build(rows_of_frame(source, format_name, options))
+        return build(frame_rows(source, format_name, options))
     inputs = inputs_of(source)
     if folders := _fold_folders(inputs):
-        demand_options(letor, options, str(source))
+        FORMATS["letor"].check_options(options, str(source))
         rows, members = read_folds(folders, format_name)
         data = build(rows)
         return replace(data, folds=folds_among(data.queries, members))
-    sources = sources_of(inputs, whole_folders=by_number(options.get("columns")))
-    if extra is None and (usual := usual_runs_in(sources, format_name, options)) is not None:
-        return usual
-    return build(rows_of(sources, format_name, options))
+    sources = load_sources(inputs, whole_folders=by_number(options.get("columns")))
+    if extra is None and (fast := read_fast(sources, format_name, options)) is not None:
+        return fast
+    return build(read_rows(sources, format_name, options))
 
 
 def _fold_folders(inputs: list[Input]) -> list[Path]:
@@ -126,8 +133,8 @@ def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
     if isinstance(labels, Mapping):
         return labels_from_dict(labels)
     if hasattr(labels, "__arrow_c_stream__"):
-        return judgements.of_frame(frames.arrow(labels), columns).build()
+        return judgements.of_frame(frames.from_arrow(labels), columns).build()
     inputs = inputs_of(labels)
     if _fold_folders(inputs):
         return read(labels)
-    return together(judgements.label_rows(sources_of(inputs), columns), "labels").build()
+    return concat(judgements.label_rows(load_sources(inputs), columns), "labels").build()

@@ -7,6 +7,7 @@ import polars as pl
 
 from juryrank.data import Dataset, Rankings
 from juryrank.errors import DataError
+from juryrank.io.write_checks import warn_of_loss
 from juryrank.kernels.ragged import parents
 
 
@@ -56,3 +57,25 @@ def text_of(number: pl.Expr) -> pl.Expr:
     """Numbers as the shortest text that reads back the same; whole ones without a point."""
     whole = (number == number.round()) & (number.abs() < 1e15)
     return pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(number.cast(pl.String))
+
+
+def long_table(data: Dataset) -> pl.DataFrame:
+    """Every entry, then the items that nobody ranks, with labels; columns without information are omitted."""
+    r = data.rankings
+    rest = unranked(r)
+    bare = slot_frame(r)[rest].with_columns(slot=rest.astype(np.int32))
+    rows = pl.concat([entries_of(r), bare], how="diagonal")
+    lists = r.list_query * max(len(r.experts), 1) + r.list_expert
+    if len(np.unique(lists)) == len(lists):
+        rows = rows.drop("list")
+    if (r.list_weight == 1).all():
+        rows = rows.drop("weight")
+    if data.labels is not None:
+        label = data.slot_labels
+        outside = len(data.labels.label_value) - int(np.isfinite(label).sum())
+        warn_of_loss(outside, "labels of items that are no candidates are left out; write them as TREC qrels")
+        rows = rows.with_columns(label=pl.Series(label[rows["slot"].to_numpy()]).fill_nan(None))
+    if not r.n_entries and data.labels is not None:
+        rows = rows.drop("expert", "rank")
+    whole = [c for c in ("rank", "label", "weight") if c in rows.columns and (rows[c] == rows[c].round()).all()]
+    return rows.drop("slot").with_columns(pl.col(whole).cast(pl.Int64))

@@ -16,18 +16,19 @@ from juryrank.io.source import Source
 SAMPLES, SAMPLE = 8, 1024  # places of a run that are looked at for its tags, and bytes there
 
 
-def named_apart(parts: Sequence[Rows], sources: Sequence[Source]) -> list[Rows]:
+def rename_shared_experts(parts: Sequence[Rows], sources: Sequence[Source]) -> list[Rows]:
     """The parts, where files of one expert each that share its name and a query are named after the files instead."""
     tags = [_expert(part) for part in parts]
+    names = file_names_for_shared(tags, sources, lambda tag: _overlap(tag, tags, parts))
     return [
         part
         if part.entries is None or not name
         else replace(part, entries=part.entries.with_columns(expert=pl.lit(name)))
-        for part, name in zip(parts, names_apart(tags, sources, lambda tag: _overlap(tag, tags, parts)), strict=True)
+        for part, name in zip(parts, names, strict=True)
     ]
 
 
-def names_apart(tags: Sequence[str], sources: Sequence[Source], overlap: Callable[[str], bool]) -> list[str]:
+def file_names_for_shared(tags: Sequence[str], sources: Sequence[Source], overlap: Callable[[str], bool]) -> list[str]:
     """A new name for each file of one expert (its tag) that shares the tag with others and a query with one of them.
 
     It is nothing for other files: those of one expert about different queries stay one expert.
@@ -83,7 +84,7 @@ def experts_in(part: Rows) -> set[str]:
     return set() if part.entries is None else set(part.entries["expert"].unique().to_list())
 
 
-def some_tags(part: Callable[[int, int], bytes], size: int) -> set[str]:
+def sample_tags(part: Callable[[int, int], bytes], size: int) -> set[str]:
     """The tags in some places of a run of ``size`` bytes, of which ``part`` gives any stretch."""
     tags = set[bytes]()
     starts = {max(0, (size - SAMPLE) * k // (SAMPLES - 1)) for k in range(SAMPLES)}

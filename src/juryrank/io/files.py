@@ -93,17 +93,6 @@ def _decompress(path: Path, data: bytes) -> bytes:
     return data
 
 
-def files_in(folder: Path) -> list[Path]:
-    """The files of a folder sorted by name, without hidden ones."""
-    try:
-        found = sorted(Path(e.path) for e in os.scandir(folder) if e.is_file() and not e.name.startswith("."))
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from None
-    if not found:
-        raise DataError(f"{folder}: the folder has no files to read")
-    return found
-
-
 def save(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path``, compressed when it ends in .gz or .zst; after an error the old file is there."""
     save_all({path: [content]})

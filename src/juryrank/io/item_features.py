@@ -16,36 +16,36 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
 from juryrank.io.dataset_frames import slot_frame
-from juryrank.io.formats import format_of, table
-from juryrank.io.inputs import inputs_of, sources_of
-from juryrank.io.rows import SLOT, features_of, first_true
+from juryrank.io.formats import format_of
+from juryrank.io.formats.table import Table
+from juryrank.io.rows import SLOT, align_features, first_true
 from juryrank.io.source import Source
-from juryrank.io.sources import rows_of
+from juryrank.io.sources import inputs_of, load_sources, read_rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Fail, as_numbers, roles, typed
 
 Features = tuple[pl.DataFrame, Floats, tuple[str, ...]]  # whose rows they are, [n_rows, n_features], names
 
 
-def with_features(data: Dataset, given: Any) -> Dataset:
+def add_features(data: Dataset, given: Any) -> Dataset:
     """The data set with these features of its items."""
     rows, values, names = _features(given)
-    return replace(data, features=features_of(data.rankings, rows, values, "features"), feature_names=names)
+    return replace(data, features=align_features(data.rankings, rows, values, "features"), feature_names=names)
 
 
 def _features(given: Any) -> Features:
     if isinstance(given, Dataset):
         return _of_dataset(given)
     if hasattr(given, "__arrow_c_stream__"):
-        return _of_table(frames.arrow(given), "features", frames.failing_in("features"))
-    sources = sources_of(inputs_of(given))
-    if not any(format_of(source, None) is table for source in sources):
-        return _of_dataset(rows_of(sources, "letor-features", {}).build())
+        return _of_table(frames.from_arrow(given), "features", frames.row_errors("features"))
+    sources = load_sources(inputs_of(given))
+    if not any(isinstance(format_of(source), Table) for source in sources):
+        return _of_dataset(read_rows(sources, "letor-features", {}).build())
     parts = [_of_file(source) for source in sources]
     columns, names = parts[0][0].columns, parts[0][2]
     for source, part in zip(sources, parts, strict=True):
         if (part[0].columns, part[2]) != (columns, names):
-            raise DataError(f"{source.path}: expected the columns of {sources[0].path}, which stands before it")
+            raise DataError(f"{source.path}: expected the columns of {sources[0].path}, the file before it")
     return pl.concat(part[0] for part in parts), np.vstack([part[1] for part in parts]), names
 
 
@@ -57,15 +57,17 @@ def _of_dataset(data: Dataset) -> Features:
 
 def _of_file(source: Source) -> Features:
     with source.reading():
-        return _of_table(frames.frame_of(source), str(source.path), frames.failing(source))
+        return _of_table(frames.frame_of(source), str(source.path), frames.line_errors(source))
 
 
 def _of_table(frame: pl.DataFrame, name: str, fail: Fail) -> Features:
     found = roles(frame.columns, None, name, SLOT)
     names = tuple(header for header in frame.columns if header not in found.values())
     if "item" not in found or not names:
-        told = ", ".join(repr(c) for c in frame.columns[:12])
-        raise DataError(f"{name}: a table of features needs a column 'item' and columns of numbers; columns are {told}")
+        headers = ", ".join(repr(c) for c in frame.columns[:12])
+        raise DataError(
+            f"{name}: a table of features needs a column 'item' and columns of numbers; columns are {headers}"
+        )
     rows = typed(frame, found, fail)
     if (row := first_true(rows.select(pl.any_horizontal(pl.all().is_null())).to_series())) is not None:
         raise fail(row, "a name in every column of names")

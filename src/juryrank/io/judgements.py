@@ -7,16 +7,20 @@ from collections.abc import Sequence
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.io.formats import format_of, letor, letor_features, name_of, ratings, recognised, table, trec_qrels
+from juryrank.io.formats import format_of, sniff
+from juryrank.io.formats._svmlight import LineFormat
+from juryrank.io.formats.ratings import Ratings
+from juryrank.io.formats.table import Table
+from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames, headerless
 from juryrank.io.tables.columns import Columns, Fail, roles, told
+from juryrank.io.tables.entries import standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
 
-BARE = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
-LABELLED = (trec_qrels, letor, letor_features)
+NUMBERED = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
 
 
 def label_rows(sources: Sequence[Source], columns: Columns) -> list[Rows]:
@@ -25,27 +29,26 @@ def label_rows(sources: Sequence[Source], columns: Columns) -> list[Rows]:
 
 
 def _of_source(source: Source, columns: Columns) -> Rows:
-    module = table if columns else recognised(source)
-    if module in LABELLED:
-        with source.reading():
-            return module.read(source)  # type: ignore[no-any-return]
-    if module not in (table, ratings, None):
-        raise DataError(f"{source.path}: no labels: the file looks like {name_of(module)}, not like qrels")
+    found = Table() if columns else sniff(source)
+    if isinstance(found, TrecQrels | LineFormat):
+        return found.read(source)
+    if found is not None and not isinstance(found, Table | Ratings):
+        raise DataError(f"{source.path}: no labels: the file looks like {found.name}, not like qrels")
     bare, cells = headerless.is_bare(source, columns), headerless.cells_of(source)
-    if bare and not columns and len(cells) == len(BARE) and is_number(cells[-1]):
-        columns = BARE
-    elif module is None and not bare:
-        format_of(source)  # says what the formats are
+    if bare and not columns and len(cells) == len(NUMBERED) and is_number(cells[-1]):
+        columns = NUMBERED
+    elif found is None and not bare:
+        format_of(source)  # its error names the formats
     with source.reading():
         frame = headerless.frame_of(source, columns, "label_columns") if bare else frames.frame_of(source)
-        fail, comma = frames.failing(source, header=not bare), frames.separator_of(source) == ";"
+        fail, comma = frames.line_errors(source, header=not bare), frames.separator_of(source) == ";"
         return of_frame(frame, columns, name=str(source.path), fail=fail, comma=comma)
 
 
 def of_frame(
     frame: pl.DataFrame, columns: Columns, *, name: str = "labels", fail: Fail | None = None, comma: bool = False
 ) -> Rows:
-    """The labels of a table; where nobody ranks in it, a column such as score is the label."""
+    """The labels of a table; where it has neither experts nor ranks, a column such as score is the label."""
     found = roles(frame.columns, columns, name, WORDS, "label_columns")
     other = next((word for word in ("score", "value") if word in found), None)
     if "label" not in found and other and "expert" not in found and "rank" not in found:
@@ -58,5 +61,5 @@ def of_frame(
     if not frame.height:
         raise DataError(f"{name}: the table has a header and no rows")
     chosen = Layout({word: found[word] for word in (*SLOT, "label") if word in found}, comma=comma)
-    rows = table.named_rows(frame, chosen, fail or frames.failing_in(name))
+    rows = standard_rows(frame, chosen, fail or frames.row_errors(name))
     return Rows(name=name, labels=rows.select(*SLOT, "label").drop_nulls("label").unique())

@@ -51,11 +51,11 @@ class Rows:
             return data
         columns = [self.features[name].cast(pl.Float64).to_numpy() for name in names]  # pl.col("*") would mean all
         values = np.column_stack(columns)
-        matrix = features_of(data.rankings, self.features, values, self.name)
+        matrix = align_features(data.rankings, self.features, values, self.name)
         return replace(data, features=matrix, feature_names=tuple(names))
 
 
-def together(parts: Sequence[Rows], name: str) -> Rows:
+def concat(parts: Sequence[Rows], name: str) -> Rows:
     """The rows of several sources as one."""
     if len(parts) == 1:
         return parts[0]
@@ -75,7 +75,7 @@ def together(parts: Sequence[Rows], name: str) -> Rows:
     )
 
 
-def features_of(rankings: Rankings, slots: pl.DataFrame, values: Floats, source: str) -> Floats:
+def align_features(rankings: Rankings, slots: pl.DataFrame, values: Floats, source: str) -> Floats:
     """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN where there is none, which warns.
 
     Without a column query, the rows of ``slots`` are for all queries.
@@ -108,7 +108,7 @@ def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> N
         warnings.warn(message, DataWarning, stacklevel=4)
 
 
-def numbers(texts: pl.Series) -> pl.Series:
+def as_float(texts: pl.Series) -> pl.Series:
     """The texts as float64; null where a text is no number."""
     return texts.cast(pl.Float64, strict=False)
 

@@ -38,7 +38,7 @@ class Source:
     @property
     def suffix(self) -> str:
         """The extension below ``.gz``, in small letters."""
-        return Path(unpacked_name(self.path)).suffix.lower()
+        return ending_of(self.path)
 
     @property
     def parquet(self) -> bool:
@@ -80,6 +80,11 @@ class Source:
         found = next(islice(io.BytesIO(self.data), line - 1, None), b"").decode(errors="replace").rstrip("\n")
         shown = found if len(found) <= QUOTED else found[:QUOTED] + "…"
         return DataError(f"{self.path}:{line + self.first_line - 1}: expected {expected}, got {shown!r}")
+
+
+def ending_of(path: Path) -> str:
+    """The extension of a file name below ``.gz`` or ``.zst``, in small letters."""
+    return Path(unpacked_name(path)).suffix.lower()
 
 
 def unpacked_name(path: Path) -> str:

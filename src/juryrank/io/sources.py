@@ -1,99 +1,132 @@
-"""Everything ``read`` takes, as rows: files, folders, folds, frames, labels and candidates in any shape."""
+"""The files that ``read`` is given, loaded and read: paths, folders and open files as sources, sources as rows."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from types import ModuleType
-from typing import Any
-
-import polars as pl
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from juryrank.data import Dataset
-from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError
+from juryrank.errors import DataError, DataWarning
 from juryrank.io import fast_trec
-from juryrank.io.experts import aliases, experts_in, named_apart, some_tags
-from juryrank.io.formats import comparisons, format_of, name_of, named, recognised, table, trec_run
-from juryrank.io.rows import SLOT, Rows, together
+from juryrank.io.experts import aliases, experts_in, rename_shared_experts, sample_tags
+from juryrank.io.files import content_of, load, unpack
+from juryrank.io.folders import files_in
+from juryrank.io.formats import format_of, get_format, has_known_ending, sniff
+from juryrank.io.formats.trec_run import TrecRun
+from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
-from juryrank.io.tables import frames
-from juryrank.io.tables.columns import roles, typed
+from juryrank.kernels.jit import threads
 
-TEXT = {"query": pl.String, "item": pl.String}
+Input = Path | BinaryIO
 Options = Mapping[str, Any]  # columns and values, where they are given
 
+FAST_FROM = 500_000  # bytes; below, loading compiled code takes longer than the general reader
+SHOWN = 5  # names of files in a warning
 
-def usual_runs_in(sources: Sequence[Source], format_name: str | None, options: Options) -> Dataset | None:
-    """The Dataset of TREC runs that are as runs usually are and large enough to matter, else None."""
-    if options or sum(len(source.data) for source in sources) < fast_trec.WORTHWHILE:
+
+def inputs_of(source: Any) -> list[Input]:
+    """The paths and open files that a path, an open file or a list of them means."""
+    several = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
+    if several and all(isinstance(each, str | os.PathLike) or hasattr(each, "read") for each in several):
+        return [each if hasattr(each, "read") else Path(each) for each in several]
+    raise DataError(
+        f"read takes a path, an open file, a list of them or a dataframe, got {type(source).__name__}; "
+        "for dicts, lists and arrays see juryrank.data.build"
+    )
+
+
+def load_sources(inputs: Sequence[Input], *, whole_folders: bool = False) -> list[Source]:
+    """The content of files, and of the files in folders: those that are data, or all of them (``whole_folders``)."""
+    folders = [each if isinstance(each, Path) and each.is_dir() else None for each in inputs]
+    files = [
+        (folder, file)
+        for folder, each in zip(folders, inputs, strict=True)
+        for file in (files_in(folder) if folder is not None else [each])
+    ]
+    if len(files) == 1:
+        return [_load(files[0][1])]
+    with ThreadPoolExecutor(threads()) as pool:  # neither reading nor unpacking holds the interpreter's lock
+        found = list(pool.map(lambda each: _try_load(each[1], strict=each[0] is None or whole_folders), files))
+    data = [source for source in found if isinstance(source, Source)]
+    if whole_folders:
+        return data
+    for folder in {folder: None for folder in folders if folder is not None}:
+        inside = [(file, source) for (where, file), source in zip(files, found, strict=True) if where == folder]
+        others = [(file, source) for file, source in inside if isinstance(file, Path) and not _is_data(file, source)]
+        if len(others) == len(inside):
+            if errors := [source for _, source in others if isinstance(source, DataError)]:
+                raise errors[0]
+            continue
+        data = [source for source in data if not any(source is other for _, other in others)]
+        warn_of_skipped_files(folder, [file for file, _ in others if isinstance(file, Path)])
+    return data
+
+
+def _is_data(file: Path, source: Source | DataError) -> bool:
+    """Whether the ending or the content of a file is that of a format."""
+    return has_known_ending(file) or (isinstance(source, Source) and sniff(source) is not None)
+
+
+def warn_of_skipped_files(folder: Path, files: Sequence[Path]) -> None:
+    """A DataWarning that names the files of a folder that are not data."""
+    if files:
+        names = ", ".join(file.name for file in files[:SHOWN]) + (" …" if len(files) > SHOWN else "")
+        many = f"{len(files)} files are" if len(files) > 1 else "1 file is"
+        warnings.warn(f"{folder}: {many} no data and left out: {names}", DataWarning, stacklevel=3)
+
+
+def _try_load(file: Input, *, strict: bool) -> Source | DataError:
+    """A file, or the error about a file of a folder that may not be data."""
+    try:
+        return _load(file)
+    except DataError as error:
+        if strict or (isinstance(file, Path) and has_known_ending(file)):
+            raise
+        return error
+
+
+def _load(file: Input) -> Source:
+    if isinstance(file, Path):
+        return load(file)
+    path = Path(str(getattr(file, "name", "the open file")))
+    return unpack(path, content_of(path, file))
+
+
+def read_fast(
+    sources: Sequence[Source], format_name: str | None, options: Options, *, at_least: int = FAST_FROM
+) -> Dataset | None:
+    """The Dataset of TREC runs that ``fast_trec`` can read, of ``at_least`` so many bytes; else None."""
+    if options or sum(len(source.data) for source in sources) < at_least:
         return None
-    if any((named(format_name) if format_name else recognised(source)) is not trec_run for source in sources):
+    found = (get_format(format_name) if format_name else sniff(source) for source in sources)
+    if not all(isinstance(each, TrecRun) for each in found):
         return None
     data = fast_trec.read(sources)
     if data is None:
         return None
-    tags = [some_tags(lambda start, stop, text=s.data: text[start:stop], len(s.data)) for s in sources]  # type: ignore[misc]
+    tags = [sample_tags(lambda start, stop, text=s.data: text[start:stop], len(s.data)) for s in sources]  # type: ignore[misc]
     return replace(data, aliases=aliases([source.stem for source in sources], tags))
 
 
-def rows_of(sources: Sequence[Source], format_name: str | None, options: Options) -> Rows:
+def read_rows(sources: Sequence[Source], format_name: str | None, options: Options) -> Rows:
     """The rows of all sources."""
-    parts = [_rows_of_file(source, format_name, options) for source in sources]
+    parts = [format_of(source, format_name, options.get("columns")).read(source, **options) for source in sources]
     name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
-    parts = named_apart(parts, sources)
+    parts = rename_shared_experts(parts, sources)
     found = aliases([source.stem for source in sources], [experts_in(part) for part in parts])
-    return replace(together(parts, name), aliases=found)
+    return replace(concat(parts, name), aliases=found)
 
 
-def _rows_of_file(source: Source, format_name: str | None, options: Options) -> Rows:
-    module = format_of(source, format_name, options.get("columns"))
-    demand_options(module, options, str(source.path))
-    with source.reading():
-        return module.read(source, **options)  # type: ignore[no-any-return]
-
-
-def rows_of_frame(frame: Any, format_name: str | None, options: Options) -> Rows:
-    """The rows of anything with an Arrow stream: comparisons when it has their columns, else a table."""
-    rows = frames.arrow(frame)
-    module = table if format_name is None else named(format_name)
-    named_so = comparisons.named_in(options.get("columns"))
-    if format_name is None and (named_so or comparisons.has_shape(frames.known_among(rows.columns))):
-        module = comparisons
-    if not hasattr(module, "read_frame"):
-        raise DataError(f"a {type(frame).__name__} is a table or comparisons, not {format_name}")
-    demand_options(module, options, "the table")
-    return module.read_frame(rows, **options)  # type: ignore[no-any-return]
-
-
-def demand_options(module: ModuleType, options: Options, source: str) -> None:
-    """A DataError for an option that a format does not have."""
-    if strange := [name for name in options if name not in getattr(module, "OPTIONS", ())]:
-        raise DataError(f"{source}: {strange[0]}= does not apply to the format {name_of(module)}")
-
-
-def no_lists(source: str, *, labels: bool = True) -> str:
-    """What is wrong with data that has nothing to rank by, but perhaps labels."""
+def no_lists_message(source: str, *, labels: bool = True) -> str:
+    """What is wrong with data that has no lists, but perhaps labels."""
     if not labels:
         return f"{source}: items and no lists, so there is nothing to rank by; no row has a rank or a score"
     return (
         f"{source}: labels and no lists, so there is nothing to rank by; it looks like qrels: "
         "give the runs as the data and this file with labels="
     )
-
-
-def candidate_rows(candidates: Any) -> Rows:
-    """Items that need slots, from ``{query: [items]}`` or a frame."""
-    if isinstance(candidates, Mapping):
-        pairs = [(str(query), str(item)) for query, items in candidates.items() for item in items]
-        return Rows(name="candidates", candidates=pl.DataFrame(pairs, schema=TEXT, orient="row"))
-    if hasattr(candidates, "__arrow_c_stream__"):
-        frame = frames.arrow(candidates)
-        found = roles(frame.columns, None, "candidates", SLOT)
-        if "item" in found:
-            rows = typed(frame, found, frames.failing_in("candidates")).drop_nulls()
-            return Rows(
-                name="candidates",
-                candidates=rows.with_columns(query="query" if "query" in found else pl.lit(ONE_QUERY)),
-            )
-    raise DataError("candidates must be {query: [items]} or a frame with columns query and item")

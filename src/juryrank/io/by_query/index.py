@@ -18,18 +18,18 @@ from juryrank.data import Dataset
 from juryrank.data.names import natural_order
 from juryrank.data.rankings import Codes, Ints
 from juryrank.io import fast_trec
-from juryrank.io.by_query.opening import opened
+from juryrank.io.by_query.opening import open_files
 from juryrank.io.by_query.query_file import CHUNK, Extents, QueryFile, Stretches
 from juryrank.io.by_query.trec_run import RunFile
-from juryrank.io.experts import aliases, names_apart
-from juryrank.io.rows import Rows, together, with_ranks
+from juryrank.io.experts import aliases, file_names_for_shared
+from juryrank.io.rows import Rows, concat, with_ranks
 from juryrank.io.source import Source
 from juryrank.io.sources import Options
 from juryrank.kernels.jit import threads
 
 AHEAD = 1  # chunks for each thread that are looked through before they are asked for
 NAME = 16  # bytes of a name in a column, beside its letters
-PLAIN = frozenset({"score"})  # the columns of entries of runs
+RUN_COLUMNS = frozenset({"score"})  # the columns of entries of runs
 
 
 class Places(NamedTuple):
@@ -57,13 +57,13 @@ class QueryFiles:
     """Several files, read together query by query."""
 
     def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options, chunk: int = CHUNK) -> None:
-        self.files = opened(paths, format_name, options, chunk)
+        self.files = open_files(paths, format_name, options, chunk)
         self.queries, self.places = _index(self.files)
         for file in self.files:
             if isinstance(file, RunFile):
                 file.settle_experts()
         sources = [Source(file.path, b"") for file in self.files]
-        self.names = names_apart([file.tag for file in self.files], sources, self._overlap)
+        self.names = file_names_for_shared([file.tag for file in self.files], sources, self._overlap)
         experts = [{name} if name else file.experts for file, name in zip(self.files, self.names, strict=True)]
         self.aliases = aliases([source.stem for source in sources], experts)
         self.columns = frozenset[str]().union(*(file.columns for file in self.files))
@@ -98,10 +98,10 @@ class QueryFiles:
         """The Dataset of these queries."""
         chosen = [(file, name, places.part(queries)) for file, name, places in self._all()]
         chosen = [each for each in chosen if len(each[2].query)]
-        if (usual := self._usual([(file, places) for file, _, places in chosen])) is not None:
-            return usual
-        parts = [_named(file.rows(places.extents), name) for file, name, places in chosen]
-        rows = together(parts, f"{len(self.files)} files")
+        if (fast := self._read_fast([(file, places) for file, _, places in chosen])) is not None:
+            return fast
+        parts = [_rename_expert(file.rows(places.extents), name) for file, name, places in chosen]
+        rows = concat(parts, f"{len(self.files)} files")
         if rows.entries is not None:
             missing = [pl.lit(None, pl.String if c == "list" else pl.Float64).alias(c) for c in sorted(self.columns)]
             missing = [column for column in missing if column.meta.output_name() not in rows.entries.columns]
@@ -111,10 +111,10 @@ class QueryFiles:
     def _all(self) -> Iterator[tuple[QueryFile, str, Places]]:
         return zip(self.files, self.names, self.places, strict=True)
 
-    def _usual(self, chosen: Sequence[tuple[QueryFile, Places]]) -> Dataset | None:
-        """The Dataset of runs without anything unusual, else None."""
+    def _read_fast(self, chosen: Sequence[tuple[QueryFile, Places]]) -> Dataset | None:
+        """The Dataset of runs that ``fast_trec`` can read, else None."""
         runs = [(file, places) for file, places in chosen if isinstance(file, RunFile)]
-        if len(runs) < len(chosen) or self.columns != PLAIN or any(self.names):
+        if len(runs) < len(chosen) or self.columns != RUN_COLUMNS or any(self.names):
             return None
         sources, starts, sizes = [], [], []
         for file, places in runs:
@@ -129,7 +129,7 @@ class QueryFiles:
         source, start = np.repeat(np.arange(len(runs)), list(map(len, starts))), np.concatenate(starts)
         order = np.lexsort((start, source, np.concatenate([places.query for _, places in runs])))
         pieces = fast_trec.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
-        return fast_trec.read(sources, pieces, [len(file.names) for file, _ in runs])
+        return fast_trec.read(sources, pieces, [len(file.run_columns) for file, _ in runs])
 
     def _overlap(self, tag: str) -> bool:
         """Whether a query stands in several files of an expert."""
@@ -142,7 +142,7 @@ class QueryFiles:
         return False
 
 
-def _named(part: Rows, name: str) -> Rows:
+def _rename_expert(part: Rows, name: str) -> Rows:
     """The rows, under another name for their expert where it has one."""
     if part.entries is None or not name:
         return part

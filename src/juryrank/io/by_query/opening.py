@@ -1,4 +1,4 @@
-"""Paths and folders as files that are read query by query."""
+"""Opening paths and folders as files that are read query by query."""
 
 from __future__ import annotations
 
@@ -9,54 +9,56 @@ from juryrank.errors import DataError
 from juryrank.io.by_query.parquet import TableFile
 from juryrank.io.by_query.query_file import CHUNK, QueryFile
 from juryrank.io.by_query.trec_run import RunFile
-from juryrank.io.files import files_in
-from juryrank.io.formats import named, of_data, recognised, table, trec_qrels, trec_run
-from juryrank.io.inputs import warn_of_strange
+from juryrank.io.folders import files_in
+from juryrank.io.formats import get_format, has_known_ending, sniff
+from juryrank.io.formats.table import Table
+from juryrank.io.formats.trec_qrels import TrecQrels
+from juryrank.io.formats.trec_run import TrecRun, run_columns
 from juryrank.io.source import GZIP, HEAD_BYTES, PARQUET, ZSTD, Source, normalise_text
-from juryrank.io.sources import Options, demand_options, no_lists
+from juryrank.io.sources import Options, no_lists_message, warn_of_skipped_files
 
 ONLY = "only TREC runs and Parquet tables are read query by query; convert the file first"
 
 
-def opened(paths: Sequence[Path], format_name: str | None, options: Options, chunk: int = CHUNK) -> list[QueryFile]:
-    """The files, and those of folders without what is no data."""
+def open_files(paths: Sequence[Path], format_name: str | None, options: Options, chunk: int = CHUNK) -> list[QueryFile]:
+    """The files, and those of folders that are data."""
     out = []
     for path in paths:
         if not path.is_dir():
-            out.append(_opened(path, format_name, options, chunk))
+            out.append(_open(path, format_name, options, chunk))
             continue
-        strange = [file for file in files_in(path) if not of_data(file) and _is_strange(file)]
-        inside = [file for file in files_in(path) if file not in strange]
-        out += [_opened(file, format_name, options, chunk) for file in inside or strange]
-        if inside:
-            warn_of_strange(path, strange)
+        others = [file for file in files_in(path) if not has_known_ending(file) and not _is_recognised(file)]
+        data = [file for file in files_in(path) if file not in others]
+        out += [_open(file, format_name, options, chunk) for file in data or others]
+        if data:
+            warn_of_skipped_files(path, others)
     return out
 
 
-def _is_strange(path: Path) -> bool:
+def _is_recognised(path: Path) -> bool:
     try:
-        return recognised(_beginning(path)) is None
+        return sniff(_beginning(path)) is not None
     except DataError:
-        return True
+        return False
 
 
-def _opened(path: Path, format_name: str | None, options: Options, chunk: int) -> QueryFile:
+def _open(path: Path, format_name: str | None, options: Options, chunk: int) -> QueryFile:
     if path.exists() and not path.is_file():
         raise DataError(f"{path}: only a file can be read query by query, no pipe and no device; save it to a file")
     source = _beginning(path)
     if source.parquet:
-        if format_name is not None and named(format_name) is not table:
+        if format_name is not None and not isinstance(get_format(format_name), Table):
             raise DataError(f"{path}: {ONLY}; a Parquet file is no {format_name}")
         return TableFile(path, options, chunk)
     if source.data.startswith((GZIP, ZSTD)):
         raise DataError(f"{path}: a compressed file cannot be read query by query; unpack it, or use Parquet")
-    found = named(format_name) if format_name else recognised(source)
-    if found is trec_qrels:
-        raise DataError(no_lists(str(path)))
-    if found is not trec_run:
+    found = get_format(format_name) if format_name else sniff(source)
+    if isinstance(found, TrecQrels):
+        raise DataError(no_lists_message(str(path)))
+    if not isinstance(found, TrecRun):
         raise DataError(f"{path}: {ONLY}")
-    demand_options(trec_run, options, str(path))
-    return RunFile(path, options, chunk, names=trec_run.names_of(source))
+    found.check_options(options, str(path))
+    return RunFile(path, options, chunk, run_columns=run_columns(source))
 
 
 def _beginning(path: Path) -> Source:

@@ -11,12 +11,13 @@ import polars as pl
 
 from juryrank.errors import DataError
 from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged
-from juryrank.io.formats import comparisons, table
+from juryrank.io.formats.comparisons import is_comparisons
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
-from juryrank.io.sources import no_lists
+from juryrank.io.sources import no_lists_message
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number
+from juryrank.io.tables.entries import split_rows, standard_rows
 from juryrank.io.tables.layout import Layout, layout
 
 
@@ -35,20 +36,20 @@ class TableFile(QueryFile):
             self.layout = self._layout(frame)
             names = {h: d for h, d in frame.collect_schema().items() if h in self._name_headers()}
             for header, dtype in names.items():
-                demand_names(dtype, header, frames.failing_in(str(self.path)))
+                demand_names(dtype, header, frames.row_errors(str(self.path)))
             whole = frame.select(are_whole(h, d).alias(h) for h, d in names.items()).collect().row(0, named=True)
             self.frame = frame.with_columns(name_texts(h, d, whole=whole[h]).alias(h) for h, d in names.items())
             self._settle_entries()
 
     def _layout(self, frame: pl.LazyFrame) -> Layout:
         headers = list(frame.collect_schema())
-        if comparisons.named_in(self.options.get("columns")) or comparisons.has_shape(frames.known_among(headers)):
+        if is_comparisons(headers, self.options.get("columns")):
             raise DataError(f"{self.path}: comparisons cannot be read query by query; rank without a limit of memory")
         found = layout(frame, **self.options, name=str(self.path))
         if "query" not in found.found:
             raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
         if not found.ordered:
-            raise DataError(no_lists(str(self.path)))
+            raise DataError(no_lists_message(str(self.path)))
         return found
 
     def _name_headers(self) -> list[str]:
@@ -91,7 +92,7 @@ class TableFile(QueryFile):
         return Stretches(query, start, stop)
 
     def rows(self, extents: Extents) -> Rows:
-        return table.rows_of_named(
+        return split_rows(
             self._named_rows(extents), self.layout, name=str(self.path), expert=Source(self.path, b"").stem
         )
 
@@ -103,11 +104,11 @@ class TableFile(QueryFile):
         def fail(row: int, expected: str) -> DataError:
             for start, stop in places:
                 if row < stop - start:
-                    return frames.failing_in(str(self.path))(start + row, expected)
+                    return frames.row_errors(str(self.path))(start + row, expected)
                 row -= stop - start
-            return frames.failing_in(str(self.path))(row, expected)
+            return frames.row_errors(str(self.path))(row, expected)
 
-        return table.named_rows(rows, self.layout, fail)
+        return standard_rows(rows, self.layout, fail)
 
     def _reading(self) -> AbstractContextManager[None]:
         return Source(self.path, b"").reading()

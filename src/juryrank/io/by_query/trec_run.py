@@ -15,7 +15,7 @@ from juryrank.data.rankings import Ints
 from juryrank.errors import DataError
 from juryrank.io import fast_trec
 from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged
-from juryrank.io.experts import some_tags
+from juryrank.io.experts import sample_tags
 from juryrank.io.formats import trec_run
 from juryrank.io.limits import max_line, too_long
 from juryrank.io.rows import Rows
@@ -33,7 +33,7 @@ OPTIONAL = (trec_run.FULL.index("rank"),)
 class RunFile(QueryFile):
     """A TREC run; places are bytes."""
 
-    names: tuple[str, ...] = trec_run.FULL  # of its columns
+    run_columns: tuple[str, ...] = trec_run.FULL
     begin: int = 0  # where the text begins, after byte order marks
     tags: set[str] = field(default_factory=set)  # one where all lines have it, otherwise at least two
     advice = "sort it by its first column (sort -s -k1,1), or rank it without a limit of memory"
@@ -97,10 +97,10 @@ class RunFile(QueryFile):
 
     def _split_carefully(self, data: bytes) -> tuple[pl.Series, Ints]:
         """Queries line by line, and where they start."""
-        optional = OPTIONAL if self.names == trec_run.FULL else ()
+        optional = OPTIONAL if self.run_columns == trec_run.FULL else ()
         names, starts = [b""], [0]
         for line in LINE.finditer(data):
-            if columns := split_columns(line[0], len(self.names), optional):
+            if columns := split_columns(line[0], len(self.run_columns), optional):
                 if len(self.tags) < 2:
                     self.tags.add(columns[-1].decode())
                 if columns[0] != names[-1]:
@@ -111,7 +111,7 @@ class RunFile(QueryFile):
     def settle_experts(self) -> None:
         """Say whose file it is, when all chunks have been looked through."""
         size = self.path.stat().st_size
-        sampled = some_tags(lambda start, stop: self._bytes([(start, min(stop, size))]), size)
+        sampled = sample_tags(lambda start, stop: self._bytes([(start, min(stop, size))]), size)
         self.experts = self.tags | (sampled if len(self.tags) > 1 else set())
         self.tag = next(iter(self.tags)) if len(self.tags) == 1 else ""
 
@@ -143,7 +143,7 @@ class RunFile(QueryFile):
 
     def _read(self, source: Source) -> Rows:
         with source.reading():
-            return trec_run.read(source, self.names)
+            return trec_run.read_run(source, self.run_columns)
 
     def _line_at(self, at: int) -> int:
         """The line of the file, from 1, that starts at a byte."""

@@ -3,42 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError, UnknownNameError
-from juryrank.io.formats import comparisons, letor, letor_features, preflib, ratings, table, trec_qrels, trec_run
-from juryrank.io.source import Source, unpacked_name
+from juryrank.io.format import Format
+from juryrank.io.formats.comparisons import Comparisons, names_comparisons
+from juryrank.io.formats.letor import Letor
+from juryrank.io.formats.letor_features import LetorFeatures
+from juryrank.io.formats.preflib import Preflib
+from juryrank.io.formats.ratings import Ratings
+from juryrank.io.formats.table import Table
+from juryrank.io.formats.trec_qrels import TrecQrels
+from juryrank.io.formats.trec_run import TrecRun
+from juryrank.io.source import Source, ending_of
 from juryrank.io.tables import headerless
 from juryrank.io.tables.columns import Columns
 
-FORMATS: dict[str, ModuleType] = {  # in the order in which they are tried
-    "preflib": preflib,
-    "letor": letor,
-    "letor-features": letor_features,
-    "ratings": ratings,
-    "trec-run": trec_run,
-    "trec-qrels": trec_qrels,
-    "comparisons": comparisons,
-    "table": table,
-}
+CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried
+    Preflib(),
+    Letor(),
+    LetorFeatures(),
+    Ratings(),
+    TrecRun(),
+    TrecQrels(),
+    Comparisons(),
+    Table(),
+)
+FORMATS = {known.name: known for known in CATALOGUE}
 
 
-def named(name: str) -> ModuleType:
+def get_format(name: str) -> Format:
     """The format of that name."""
     if name not in FORMATS:
         raise UnknownNameError.of("format", name, FORMATS)
     return FORMATS[name]
 
 
-def format_of(source: Source, name: str | None = None, columns: Columns = None) -> ModuleType:
-    """The format of that name, or the first one that the content looks like; numbers of columns are of a table."""
+def format_of(source: Source, name: str | None = None, columns: Columns = None) -> Format:
+    """The format of that name, or the first one that the content looks like; numbered columns are those of a table."""
     if name is not None:
-        return named(name)
-    if comparisons.named_in(columns) and not headerless.by_number(columns):
-        return comparisons
-    found = table if headerless.by_number(columns) else recognised(source) or (table if columns else None)
-    if found is not None:
+        return get_format(name)
+    if names_comparisons(columns) and not headerless.by_number(columns):
+        return FORMATS["comparisons"]
+    if headerless.by_number(columns):
+        return FORMATS["table"]
+    if (found := sniff(source) or (FORMATS["table"] if columns else None)) is not None:
         return found
     if source.data.lstrip().startswith(b"["):
         raise source.error(1, "one JSON object per line, as pandas writes with orient='records', lines=True")
@@ -47,36 +56,28 @@ def format_of(source: Source, name: str | None = None, columns: Columns = None) 
     raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or say which: format=…)")
 
 
-def recognised(source: Source) -> ModuleType | None:
+def sniff(source: Source) -> Format | None:
     """The first format that the content looks like, if any."""
-    return next((module for module in FORMATS.values() if module.sniff(source)), None)
+    return next((known for known in CATALOGUE if known.sniff(source)), None)
 
 
-def of_data(path: Path) -> bool:
-    """Whether the ending of a file is one of a format."""
-    ending = Path(unpacked_name(path)).suffix.lower()
-    return any(ending in module.ENDINGS for module in FORMATS.values())
+def has_known_ending(path: Path) -> bool:
+    """Whether the ending of a file is that of a format."""
+    return _by_ending(path) is not None
 
 
-def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) -> ModuleType:
+def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) -> Format:
     """The format of that name, or of the ending of ``path``; no ending (or .txt, for a consensus) is a TREC run."""
-    module = named(name) if name is not None else _by_ending(path, plain_is_run=isinstance(thing, Consensus))
-    if isinstance(thing, Consensus) and module not in (trec_run, table):
-        raise DataError(f"{path}: a consensus is written as a TREC run or a table, not as {name_of(module)}")
-    return module
+    if name is not None:
+        return get_format(name)
+    ending = ending_of(path)
+    if not ending or (ending == ".txt" and isinstance(thing, Consensus)):
+        return FORMATS["trec-run"]
+    if (found := _by_ending(path)) is None:
+        endings = ", ".join(ending for known in CATALOGUE for ending in known.endings)
+        raise DataError(f"{path}: no format has the ending {ending!r} ({endings}); or say write(…, format=…)")
+    return found
 
 
-def _by_ending(path: Path, *, plain_is_run: bool) -> ModuleType:
-    ending = Path(unpacked_name(path)).suffix.lower()
-    if not ending or (ending == ".txt" and plain_is_run):
-        return trec_run
-    for module in FORMATS.values():
-        if ending in module.ENDINGS:
-            return module
-    known = ", ".join(e for module in FORMATS.values() for e in module.ENDINGS)
-    raise DataError(f"{path}: no format has the ending {ending!r} ({known}); or say write(…, format=…)")
-
-
-def name_of(module: ModuleType | None) -> str:
-    """What a format is called."""
-    return next(name for name, known in FORMATS.items() if known is module)
+def _by_ending(path: Path) -> Format | None:
+    return next((known for known in CATALOGUE if ending_of(path) in known.endings), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,7 +14,8 @@ from juryrank.data import Dataset
 from juryrank.data.trec_lines import demand_words
 from juryrank.errors import DataError
 from juryrank.io.dataset_frames import slot_frame, text_of
-from juryrank.io.rows import first_true, numbers
+from juryrank.io.format import Format
+from juryrank.io.rows import Rows, as_float, first_true
 from juryrank.io.source import Source
 from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss
 
@@ -21,6 +23,17 @@ LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
 UNJUDGED = -1.0  # LETOR's label of an item that nobody judged
 EXPECTED = "a number, qid:… and key:value pairs"
 NAMED = r"^#\s*(?:expert|feature)\s+(\d+)\s*=\s*(.*\S)\s*$"
+
+
+class LineFormat(Format):
+    """A format of such lines, of which some can be read without the others, as for folds."""
+
+    def _read(self, source: Source) -> Rows:
+        return self.read_lines(source, lines_of(source))
+
+    @abstractmethod
+    def read_lines(self, source: Source, lines: pl.DataFrame) -> Rows:
+        """The rows of some lines, as ``lines_of`` gives them."""
 
 
 def looks_like(source: Source) -> bool:
@@ -46,7 +59,7 @@ def lines_of(source: Source) -> pl.DataFrame:
     return frame
 
 
-def parsed(source: Source, lines: pl.DataFrame) -> pl.DataFrame:
+def parse(source: Source, lines: pl.DataFrame) -> pl.DataFrame:
     """One row per line: line, query, item, label, and the rest of the line as text.
 
     An item without a docid is named by its number among the lines of its query.
@@ -75,7 +88,7 @@ def pairs_of(source: Source, lines: pl.DataFrame, absent: str | None = None) -> 
     tokens = tokens.explode("rest").filter(pl.col("rest") != "")
     halves = tokens["rest"].str.splitn(":", 2).struct.unnest()
     key, text = halves.to_series(0), halves.to_series(1)
-    value = numbers(text)
+    value = as_float(text)
     wrong = value.is_null() if absent is None else value.is_null() & (text != absent).fill_null(True)
     known = key.unique()
     if strange := known.filter(~known.str.contains(r"^\d{1,9}$")).to_list():
@@ -86,7 +99,7 @@ def pairs_of(source: Source, lines: pl.DataFrame, absent: str | None = None) -> 
     return tokens.select("row", key.alias("key"), value.alias("value"))
 
 
-def given_names(source: Source) -> dict[str, str]:
+def names_in_comments(source: Source) -> dict[str, str]:
     """Names that comment lines give to numbers: ``#expert 1 = bm25``."""
     if not source.data.startswith(b"#"):
         return {}

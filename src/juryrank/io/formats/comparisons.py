@@ -8,8 +8,7 @@ list, whose weight is their number (or the sum of their weights). Rows that say 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, DataWarning
 from juryrank.io.dataset_frames import entries_of, unranked
+from juryrank.io.format import Format
 from juryrank.io.rows import Rows, first_true
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
@@ -24,8 +24,6 @@ from juryrank.io.tables.columns import NO_NUMBER, Columns, Fail, plain, roles, t
 from juryrank.io.tables.winners import TIES, Column, verdicts
 from juryrank.io.write_checks import warn_of_loss
 
-ENDINGS = ()
-OPTIONS = ("columns",)
 PAIR = ("left", "right", "winner")
 SHAPES = (PAIR, ("left", "right", "score"), ("left", "right", "left_score", "right_score"), ("winner", "loser"))
 WORDS = ("left", "right", "winner", "loser", "score", "left_score", "right_score", "tie", "query", "expert", "weight")
@@ -34,37 +32,63 @@ TRUE, FALSE = ("true", "1", "1.0", "yes", "y", "t"), ("false", "0", "0.0", "no",
 LONGEST = 200  # characters of a name under headers that often hold whole texts
 
 
-def sniff(source: Source) -> bool:
-    """A table with words for two items and a winner in its header."""
-    return has_shape(frames.known_words(source))
+class Comparisons(Format):
+    """Lists of two items."""
+
+    name = "comparisons"
+    options = ("columns",)
+
+    def sniff(self, source: Source) -> bool:
+        """A table with words for two items and a winner in its header."""
+        return _has_shape(frames.known_words(source))
+
+    def _read(self, source: Source, columns: Columns = None) -> Rows:
+        frame, fail = frames.frame_of(source), frames.line_errors(source)
+        return _rows(frame, columns, name=str(source.path), expert=source.stem, fail=fail)
+
+    def _read_frame(self, frame: pl.DataFrame, columns: Columns = None) -> Rows:
+        name = "the table"
+        return _rows(frame, columns, name=name, expert="table", fail=frames.row_errors(name))
+
+    def _lines(self, data: Dataset, file_name: str) -> Iterator[bytes]:
+        """A table of left, right and winner; the winner is on the left and is named."""
+        r = data.rankings
+        if (r.list_size != 2).any():
+            size = int(r.list_size[r.list_size != 2][0])
+            raise DataError(
+                f"comparisons are lists of two items, and the data has a list of {size}; write a table instead"
+            )
+        warn_of_loss(len(unranked(r)), "items that nobody compares are left out")
+        entries = entries_of(r)
+        left, right = entries[::2], entries[1::2]
+        tie = pl.Series(left["rank"] == right["rank"])
+        pairs = left.select("query", "expert", pl.col("item").alias("left"), "weight")
+        pairs = pairs.with_columns(right=right["item"], tie=tie)
+        items = set(map(str, r.items))
+        word = next((word for word in TIES if word not in items), None)
+        if word is None and tie.any():
+            raise DataError("comparisons cannot carry ties where items have all names for a tie; write a table instead")
+        pairs = pairs.with_columns(winner=pl.when("tie").then(pl.lit(word)).otherwise("left"))
+        return frames.frame_lines(pairs.select("query", *PAIR, "expert", "weight"), file_name)
 
 
-def has_shape(known: Collection[str]) -> bool:
-    """Whether a header with these of our words is that of comparisons; scores alone are not, beside items."""
-    return any(set(known).issuperset(shape) for shape in (SHAPES if "item" not in known else (PAIR, SHAPES[3])))
+def is_comparisons(headers: Iterable[str], columns: Columns) -> bool:
+    """Whether a table with these headers holds comparisons."""
+    return names_comparisons(columns) or _has_shape(frames.known_among(headers))
 
 
-def named_in(columns: Columns) -> bool:
+def names_comparisons(columns: Columns) -> bool:
     """Whether ``columns`` names a column that only comparisons have."""
     return any(word in OWN for word in columns or ())
 
 
-def read(source: Source, columns: Columns = None) -> Rows:
-    """The comparisons of a table file."""
-    frame, fail = frames.frame_of(source), frames.failing(source)
-    return read_frame(frame, columns, name=str(source.path), expert=source.stem, fail=fail)
+def _has_shape(known: Collection[str]) -> bool:
+    """Whether a header with these of our words is that of comparisons; scores alone are not, beside items."""
+    return any(set(known).issuperset(shape) for shape in (SHAPES if "item" not in known else (PAIR, SHAPES[3])))
 
 
-def read_frame(
-    frame: pl.DataFrame,
-    columns: Columns = None,
-    *,
-    name: str = "the table",
-    expert: str = "table",
-    fail: Fail | None = None,
-) -> Rows:
-    """The comparisons of a frame; ``expert`` is who compares when no column says so."""
-    fail = fail or frames.failing_in(name)
+def _rows(frame: pl.DataFrame, columns: Columns, *, name: str, expert: str, fail: Fail) -> Rows:
+    """The comparisons of a frame; ``expert`` is the expert where no column names one."""
     found = _roles(frame, columns, name, fail)
     named = {"winner" if word == "score" else word: header for word, header in found.items() if word != "weight"}
     rows = typed(frame, named, fail)
@@ -169,26 +193,6 @@ def _report(rows: pl.DataFrame, bad: pl.Series, name: str, fail: Fail) -> None:
     if not bad.null_count():
         raise DataError(f"{name}: no comparison is left: {text}")
     warnings.warn(f"{name}: {text}", DataWarning, stacklevel=4)
-
-
-def write(data: Dataset, path: Path) -> None:
-    """A table of left, right and winner; the winner stands left and is named."""
-    r = data.rankings
-    if (r.list_size != 2).any():
-        size = int(r.list_size[r.list_size != 2][0])
-        raise DataError(f"comparisons are lists of two items, and the data has a list of {size}; write a table instead")
-    warn_of_loss(len(unranked(r)), "items that nobody compares are left out")
-    entries = entries_of(r)
-    left, right = entries[::2], entries[1::2]
-    tie = pl.Series(left["rank"] == right["rank"])
-    pairs = left.select("query", "expert", pl.col("item").alias("left"), "weight")
-    pairs = pairs.with_columns(right=right["item"], tie=tie)
-    items = set(map(str, r.items))
-    word = next((word for word in TIES if word not in items), None)
-    if word is None and tie.any():
-        raise DataError("comparisons cannot carry ties where items have all names for a tie; write a table instead")
-    pairs = pairs.with_columns(winner=pl.when("tie").then(pl.lit(word)).otherwise("left"))
-    frames.save_frame(pairs.select("query", *PAIR, "expert", "weight"), path)
 
 
 def _entries(rows: pl.DataFrame) -> pl.DataFrame:

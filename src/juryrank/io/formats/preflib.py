@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,12 +20,11 @@ from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError, DataWarning
-from juryrank.io.files import save
+from juryrank.io.format import Format
 from juryrank.io.rows import Rows
-from juryrank.io.source import Source
+from juryrank.io.source import Source, ending_of
 from juryrank.io.write_checks import demand_one_line, demand_one_query
 
-ENDINGS = (".soc", ".soi", ".toc", ".toi")
 KEY = re.compile(r"#\s*([A-Z ]+?)\s*(\d+)?\s*:\s*(.*)$")
 PLACE = r"(?:\d{1,9}|\{\s*\d{1,9}(?:\s*,\s*\d{1,9})*\s*\})"
 ORDER = re.compile(rf"\s*(\d{{1,15}})\s*[:,]\s*({PLACE}(?:\s*,\s*{PLACE})*)\s*$")
@@ -35,7 +35,7 @@ MOST_UNNAMED = 100_000  # a stated number of alternatives without names is belie
 
 @dataclass
 class _Election:
-    """What a file says, as it says it."""
+    """The content of a file, not yet checked."""
 
     names: dict[int, str] = field(default_factory=dict)
     stated: dict[str, int] = field(default_factory=dict)
@@ -50,30 +50,65 @@ class _Election:
         self.orders.append([[int(k) for k in re.findall(r"\d+", place)] for place in PLACES.findall(found[2])])
 
 
-def sniff(source: Source) -> bool:
-    """The ending of a PrefLib file, or its header."""
-    return source.suffix in ENDINGS or any(line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start)
+class Preflib(Format):
+    """One list per line, with its count as weight."""
+
+    name = "preflib"
+    endings = (".soc", ".soi", ".toc", ".toi")
+
+    def sniff(self, source: Source) -> bool:
+        """The ending of a PrefLib file, or its header."""
+        return source.suffix in self.endings or any(
+            line.startswith(("# FILE NAME:", "# DATA TYPE:")) for line in source.start
+        )
+
+    def _read(self, source: Source) -> Rows:
+        election = (_read_new if source.head[0].startswith("#") else _read_old)(source)
+        names = _names(election, str(source.path))
+        _compare_with_stated(election, len(names), str(source.path))
+        rows: list[tuple[str, str, float, float]] = []
+        for n, (count, order) in enumerate(zip(election.counts, election.orders, strict=True), 1):
+            rank = 1
+            for group in order:
+                rows.extend((names[k], str(n), float(rank), float(count)) for k in group)
+                rank += len(group)
+        schema = {"item": pl.String, "expert": pl.String, "rank": pl.Float64, "weight": pl.Float64}
+        query = pl.lit(ONE_QUERY).alias("query")
+        entries = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query)
+        candidates = pl.DataFrame({"item": pl.Series(list(names.values()), dtype=pl.String)}).select(query, "item")
+        return Rows(name=str(source.path), entries=entries, candidates=candidates)
+
+    def _lines(self, data: Dataset, file_name: str) -> Iterator[bytes]:
+        """The format since 2022; lists of equal order become one line, and names of experts are lost."""
+        r = data.rankings
+        demand_one_query(r, "a PrefLib file")
+        if (r.list_weight != np.round(r.list_weight)).any():
+            raise DataError("PrefLib counts orders, and some weights of lists are not whole; write a table instead")
+        demand_one_line(r.items, "a PrefLib file")
+        counts = _orders(r)
+        names = r.items[r.slot_item].tolist()
+        header = [
+            f"# FILE NAME: {file_name}",
+            f"# DATA TYPE: {self._data_type(r, file_name)}",
+            f"# NUMBER ALTERNATIVES: {len(names)}",
+            f"# NUMBER VOTERS: {sum(counts.values())}",
+            f"# NUMBER UNIQUE ORDERS: {len(counts)}",
+            *(f"# ALTERNATIVE NAME {k}: {name}" for k, name in enumerate(names, 1)),
+        ]
+        lines = [f"{count}: {order}" for order, count in counts.items()]
+        return iter([("\n".join([*header, *lines]) + "\n").encode()])
+
+    def _data_type(self, r: Rankings, file_name: str) -> str:
+        """The type that the ending says, or the one that the orders need; an error where the ending says less."""
+        kind, ending = _kind(r), ending_of(Path(file_name))
+        if ending not in self.endings:
+            return kind
+        if (kind[0] == "t" and ending[1] == "s") or (kind[2] == "i" and ending[3] == "c"):
+            raise DataError(f"{file_name}: the orders need the ending .{kind} (t: with ties, i: incomplete)")
+        return ending[1:]
 
 
-def read(source: Source) -> Rows:
-    """One list per line, weighted by its count."""
-    election = (_new if source.head[0].startswith("#") else _old)(source)
-    names = _names(election, str(source.path))
-    _compare_with_stated(election, len(names), str(source.path))
-    rows: list[tuple[str, str, float, float]] = []
-    for n, (count, order) in enumerate(zip(election.counts, election.orders, strict=True), 1):
-        rank = 1
-        for group in order:
-            rows.extend((names[k], str(n), float(rank), float(count)) for k in group)
-            rank += len(group)
-    schema = {"item": pl.String, "expert": pl.String, "rank": pl.Float64, "weight": pl.Float64}
-    query = pl.lit(ONE_QUERY).alias("query")
-    entries = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query)
-    candidates = pl.DataFrame({"item": pl.Series(list(names.values()), dtype=pl.String)}).select(query, "item")
-    return Rows(name=str(source.path), entries=entries, candidates=candidates)
-
-
-def _new(source: Source) -> _Election:
+def _read_new(source: Source) -> _Election:
     election = _Election()
     for line, text in source.lines().iter_rows():
         if not text.startswith("#"):
@@ -85,12 +120,12 @@ def _new(source: Source) -> _Election:
             election.names[int(key[2])] = key[3].strip() or key[2]
         elif key[1].startswith("NUMBER") and key[3].strip().isdecimal():
             election.stated[key[1]] = int(key[3].strip()[:15])
-        elif key[1] == "DATA TYPE" and f".{key[3].strip().lower()}" not in ENDINGS:
+        elif key[1] == "DATA TYPE" and f".{key[3].strip().lower()}" not in Preflib.endings:
             raise source.error(line, "a data type of orders: soc, soi, toc or toi")
     return election
 
 
-def _old(source: Source) -> _Election:
+def _read_old(source: Source) -> _Election:
     """The format before 2022: number of alternatives, their names, three counts, then the orders."""
     election = _Election()
     rows = source.lines().rows()
@@ -136,31 +171,6 @@ def _compare_with_stated(election: _Election, n_names: int, path: str) -> None:
         warnings.warn(f"{path}: the header contradicts the orders: {'; '.join(wrong)}", DataWarning, stacklevel=5)
 
 
-def write(data: Dataset, path: Path) -> None:
-    """A file of the new format; lists of equal order become one line, and names of experts are not kept."""
-    r = data.rankings
-    demand_one_query(r, "a PrefLib file")
-    if (r.list_weight != np.round(r.list_weight)).any():
-        raise DataError("PrefLib counts orders, and some weights of lists are not whole; write a table instead")
-    demand_one_line(r.items, "a PrefLib file")
-    counts = _orders(r)
-    kind = _kind(r)
-    ending = path.suffix.lower()
-    if ending in ENDINGS and ((kind[0] == "t" and ending[1] == "s") or (kind[2] == "i" and ending[3] == "c")):
-        raise DataError(f"{path}: the orders need the ending .{kind} (t: with ties, i: incomplete)")
-    names = r.items[r.slot_item].tolist()
-    header = [
-        f"# FILE NAME: {path.name}",
-        f"# DATA TYPE: {ending[1:] if ending in ENDINGS else kind}",
-        f"# NUMBER ALTERNATIVES: {len(names)}",
-        f"# NUMBER VOTERS: {sum(counts.values())}",
-        f"# NUMBER UNIQUE ORDERS: {len(counts)}",
-        *(f"# ALTERNATIVE NAME {k}: {name}" for k, name in enumerate(names, 1)),
-    ]
-    lines = [f"{count}: {order}" for order, count in counts.items()]
-    save(path, ("\n".join([*header, *lines]) + "\n").encode())
-
-
 def _orders(r: Rankings) -> Counter[str]:
     """How often each order stands in the lists, in PrefLib's notation."""
     counts: Counter[str] = Counter()
@@ -169,8 +179,8 @@ def _orders(r: Rankings) -> Counter[str]:
         groups: dict[float, list[str]] = {}
         for slot, rank in zip(r.entry_slot[lo:hi].tolist(), r.entry_rank[lo:hi].tolist(), strict=True):
             groups.setdefault(rank, []).append(str(slot + 1))
-        told = (g[0] if len(g) == 1 else "{" + ",".join(g) + "}" for g in groups.values())
-        counts[",".join(told)] += int(r.list_weight[m])
+        places = (g[0] if len(g) == 1 else "{" + ",".join(g) + "}" for g in groups.values())
+        counts[",".join(places)] += int(r.list_weight[m])
     return counts
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from juryrank.errors import DataError, MissingExtraError
-from juryrank.io.files import save
 from juryrank.io.limits import max_size, too_large
-from juryrank.io.source import Source, unpacked_name
+from juryrank.io.source import Source, ending_of
 from juryrank.io.tables.columns import HEADERS, Fail, plain
 
 CELL = 8  # bytes of a cell in memory, at least
@@ -35,7 +34,7 @@ def known_among(headers: Iterable[str]) -> set[str]:
     return {word for word, others in HEADERS.items() if word in names or names.intersection(others)}
 
 
-def arrow(thing: Any) -> pl.DataFrame:
+def from_arrow(thing: Any) -> pl.DataFrame:
     """A polars frame from anything that has an Arrow stream; a named index of pandas is a column."""
     index = getattr(getattr(thing, "index", None), "names", None)
     if index and None not in index and not set(index) & set(thing.columns):
@@ -104,12 +103,12 @@ def place_of(fail: Fail, row: int) -> str:
     return number if number.startswith("row ") else f"line {number}"
 
 
-def failing(source: Source, *, header: bool = True) -> Fail:
+def line_errors(source: Source, *, header: bool = True) -> Fail:
     """Errors that point at the line of a row."""
 
     def fail(row: int, expected: str) -> DataError:
         if source.parquet:
-            return failing_in(str(source.path))(row, expected)
+            return row_errors(str(source.path))(row, expected)
         if is_json(source):
             return source.error(source.lines()["line"][row], expected)
         skipped = len(source.data) - len(source.data.lstrip(b"\n"))  # polars passes over blank lines before the header
@@ -121,14 +120,14 @@ def failing(source: Source, *, header: bool = True) -> Fail:
     return fail
 
 
-def failing_in(name: str) -> Fail:
+def row_errors(name: str) -> Fail:
     """Errors that name the row of a frame, counted from 1."""
     return lambda row, expected: DataError(f"{name}: row {row + 1}: expected {expected}")
 
 
-def save_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Write a frame in the format that the ending of the file says; a DataError for a name that would not come back."""
-    ending = Path(unpacked_name(path)).suffix.lower()
+def frame_lines(frame: pl.DataFrame, file_name: str) -> Iterator[bytes]:
+    """A frame as the content of a file with this name (CSV without one); a DataError for a name it cannot carry."""
+    ending = ending_of(Path(file_name))
     separator = None if ending == ".parquet" or ending in JSON_LINES else SEPARATORS.get(ending, ",")
     _demand_names(frame, text=separator is not None)
     out = io.BytesIO()
@@ -138,7 +137,7 @@ def save_frame(frame: pl.DataFrame, path: Path) -> None:
         frame.write_parquet(out)
     else:
         frame.write_ndjson(out)
-    save(path, out.getvalue())
+    return iter([out.getvalue()])
 
 
 def _demand_names(frame: pl.DataFrame, *, text: bool) -> None:

@@ -6,16 +6,16 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 import polars as pl
 
 from juryrank.data import Fold
 from juryrank.errors import DataError, DataWarning
 from juryrank.io.files import load
-from juryrank.io.formats import _svmlight as svmlight
-from juryrank.io.formats import format_of, letor, letor_features
-from juryrank.io.rows import Rows, together
+from juryrank.io.formats import format_of
+from juryrank.io.formats._svmlight import LineFormat, lines_of
+from juryrank.io.rows import Rows, concat
+from juryrank.io.source import Source
 
 PARTS = ("test", "vali", "train")  # the tests of all folds together usually have every query, so they go first
 FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)
@@ -32,17 +32,15 @@ def fold_folders(folder: Path) -> list[Path]:
 def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Rows, dict[tuple[str, str], list[str]]]:
     """The rows of all queries, and the queries of each part of each fold."""
     parts: list[Rows] = []
-    module: ModuleType | None = None
+    line_format: LineFormat | None = None
     sizes: dict[str, int] = {}
     members: dict[tuple[str, str], list[str]] = {}
     differing: set[str] = set()
     for part in PARTS:
         for folder in folders:
             source = load(_part_file(folder, part))
-            module = module or format_of(source, format_name)
-            if module not in (letor, letor_features):
-                raise source.error(1, "LETOR lines in a folder of folds")
-            lines = svmlight.lines_of(source)
+            line_format = line_format or _line_format(source, format_name)
+            lines = lines_of(source)
             counts = dict(lines.group_by("query").len().iter_rows())
             members[folder.name, part] = list(counts)
             differing |= {q for q, n in counts.items() if sizes.get(q, n) != n}
@@ -50,11 +48,18 @@ def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Rows, 
             sizes |= counts
             if new.height:
                 with source.reading():
-                    parts.append(module.read(source, new))
+                    parts.append(line_format.read_lines(source, new))
     if differing:
         message = f"{folders[0].parent}: {len(differing)} queries have different numbers of items in different folds"
         warnings.warn(message, DataWarning, stacklevel=5)
-    return together(parts, str(folders[0].parent)), members
+    return concat(parts, str(folders[0].parent)), members
+
+
+def _line_format(source: Source, format_name: str | None) -> LineFormat:
+    found = format_of(source, format_name)
+    if not isinstance(found, LineFormat):
+        raise source.error(1, "LETOR lines in a folder of folds")
+    return found
 
 
 def folds_among(queries: tuple[str, ...], members: Mapping[tuple[str, str], list[str]]) -> tuple[Fold, ...]:

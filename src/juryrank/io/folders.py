@@ -1,0 +1,56 @@
+"""Folders in and out: the files of one to read, and several files to write that belong together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from juryrank.errors import DataError
+from juryrank.io.files import save_all
+
+SHOWN = 3  # names of files in a message
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files of a folder sorted by name, without hidden ones."""
+    try:
+        found = sorted(Path(e.path) for e in os.scandir(folder) if e.is_file() and not e.name.startswith("."))
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from None
+    if not found:
+        raise DataError(f"{folder}: the folder has no files to read")
+    return found
+
+
+def save_folder(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> None:
+    """Write files, by name, to a folder: all are complete before the first is replaced; no other file may be there."""
+    _check_other_files(folder, contents)
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be created: {error.strerror or error}") from None
+    try:
+        save_all({folder / name: chunks for name, chunks in contents.items()})
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _check_other_files(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> None:
+    try:
+        others = sorted(e.name for e in os.scandir(folder) if e.name not in contents and not e.name.startswith("."))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from None
+    if others:
+        shown = ", ".join(map(repr, others[:SHOWN])) + (" …" if len(others) > SHOWN else "")
+        raise DataError(
+            f"{folder}: the folder already has {shown}, which would be read together with these runs; "
+            "move it away, or give another folder"
+        )
