@@ -97,7 +97,8 @@ def _rank_by_query(
     with bars(quiet=ranking.quiet):
         queries, items = rank_files(
             sources, chosen, stdout() if out is None else out, memory=options.size(memory),
-            format=reading.source_format, options=reading.table_options(), top=ranking.top, tag=ranking.tag or DEFAULT_TAG,
+            format=reading.source_format, options=reading.table_options(), top=ranking.top,
+            tag=ranking.tag or DEFAULT_TAG,
         )  # fmt: skip
     if out is not None:
         note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)
