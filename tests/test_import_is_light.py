@@ -23,7 +23,7 @@ def test_importing_juryrank_loads_only_the_standard_library() -> None:
     assert not (HEAVY | {"numpy", "typer"}) & loaded_after("import juryrank; dir(juryrank)")
 
 
-@pytest.mark.parametrize("name", ["METHODS", "METRICS", "method('rrf')", "Dataset", "read", "fuse"])
+@pytest.mark.parametrize("name", ["METHODS", "METRICS", "method('rrf')", "Dataset", "read", "fuse", "RRF"])
 def test_a_public_name_does_not_load_the_heavy_libraries(name: str) -> None:
     assert not (HEAVY - {"polars"} if name == "read" else HEAVY) & loaded_after(f"import juryrank; juryrank.{name}")
 

@@ -69,13 +69,16 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
             % ("[" * 600 + "]" * 600),
             "nested more than 100 deep",
         ),
-        ('{"format": "juryrank-model", "version": 1, "method": "nobody"}', "no method 'nobody'"),
+        (
+            '{"format": "juryrank-model", "version": 1, "method": "nobody"}',
+            "model of method 'nobody', which this installation does not",
+        ),
         ('{"format": "juryrank-model", "version": 1, "method": "rrf"}', "damaged"),
         (
             '{"format": "juryrank-model", "version": 1, "method": "rrf", "params": {"k": -1}, "learned": {"dict": {}}}',
             "k",
         ),
-        ('{"format": "juryrank-model", "version": 1, "method": ["rrf"]}', "no method"),
+        ('{"format": "juryrank-model", "version": 1, "method": ["rrf"]}', r"model of method \['rrf'\], which"),
         (
             '{"format": "juryrank-model", "version": 1, "method": "rrf", "params": [], "learned": {"dict": {}}}',
             "rrf has the parameters .* but the model has",

@@ -7,6 +7,7 @@
     ├── ParameterError       a parameter of a method or metric is out of bounds
     ├── UnknownNameError     no method, metric, format or expert of that name
     ├── NotFittedError       predict before fit
+    ├── PluginError          a method of one's own that cannot be used
     ├── MissingExtraError    an optional dependency is not installed
     └── ForkError            work that a forked process cannot do
 
@@ -67,6 +68,10 @@ def unknown_names(unknown: Iterable[str], known: Iterable[str], most: int = 5) -
 
 class NotFittedError(JuryrankError):
     """A method asked to predict before it was fitted."""
+
+
+class PluginError(JuryrankError):
+    """A plugin that cannot be loaded, or whose class is not a method."""
 
 
 class MissingExtraError(JuryrankError):

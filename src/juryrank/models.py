@@ -114,7 +114,10 @@ def from_json(text: str, source: str = "the model") -> Aggregator:
     _check_version(content.get("version"), source)
     name = content.get("method")
     if not isinstance(name, str) or name not in METHODS:
-        raise DataError(f"{source}: no method {shortened(name)} in this version of juryrank")
+        raise DataError(
+            f"{source}: model of method {shortened(name)}, which this installation does not have; "
+            "give --plugin FILE or install the package that provides it"
+        )
     if absent := [key for key in ("params", "learned") if key not in content]:
         raise DataError(f"{source}: the model is damaged: it has no {absent[0]}")
     try:

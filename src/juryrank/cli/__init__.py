@@ -21,6 +21,7 @@ from juryrank.cli import (
     rank,
 )
 from juryrank.cli.option_groups import expand_groups
+from juryrank.cli.plugins import Plugins, with_plugins
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
 from juryrank.cli.terminal import complain, remarks, show_warnings_as_lines, speak_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
@@ -34,7 +35,9 @@ for command in (
     methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
-    app.command(name, cls=getattr(command, "Command", None))(expand_groups(command.run))
+    run = expand_groups(command.run)
+    takes_methods = command not in (evaluate, convert, demo)
+    app.command(name, cls=getattr(command, "Command", None))(with_plugins(run) if takes_methods else run)
 
 
 def _print_version(wanted: bool) -> None:
@@ -48,6 +51,7 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    plugin: Plugins = None,
 ) -> None:
     pass
 

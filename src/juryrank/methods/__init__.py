@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from juryrank.errors import ParameterError, UnknownNameError
+from juryrank.methods.plugins import Plugins
 
 if TYPE_CHECKING:
     from juryrank.methods.base import Aggregator
@@ -82,7 +83,9 @@ __all__ = [
     "METHODS",
     "Aggregator",
     "consensus_methods",
+    "load_plugin",
     "method",
+    "register",
     *(place.partition(".")[2] for place in CLASSES.values()),
 ]
 
@@ -94,36 +97,6 @@ def module_of(name: str) -> str:
     'positional.mean_rank'
     """
     return f"{CLASSES[name].partition('.')[0]}.{name.replace('-', '_')}"
-
-
-class Catalogue(Mapping[str, "type[Aggregator]"]):
-    """Classes of methods by name, each imported when it is looked up."""
-
-    def __getitem__(self, name: str) -> type[Aggregator]:
-        module = import_module(f"{__name__}.{module_of(name)}")
-        cls: type[Aggregator] = getattr(module, CLASSES[name].partition(".")[2])
-        return cls
-
-    def __contains__(self, name: object) -> bool:
-        return name in CLASSES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(CLASSES)
-
-    def __len__(self) -> int:
-        return len(CLASSES)
-
-
-METHODS = Catalogue()
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Aggregator":
-        return import_module(f"{__name__}.base").Aggregator
-    for method_name, place in CLASSES.items():
-        if place.endswith(f".{name}"):
-            return METHODS[method_name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Names that other libraries use (ranx first), and the parameters that give the same result.
@@ -143,6 +116,42 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "wmnz": ("combmnz", {}),
     "wsum": ("combsum", {}),
 }
+
+
+PLUGINS = Plugins({*CLASSES, *ALIASES})
+register, load_plugin = PLUGINS.register, PLUGINS.load_file
+
+
+class Catalogue(Mapping[str, "type[Aggregator]"]):
+    """Classes of methods by name: the built-in ones, each imported when it is looked up, and those of plugins."""
+
+    def __getitem__(self, name: str) -> type[Aggregator]:
+        if name not in CLASSES:
+            return PLUGINS[name]
+        module = import_module(f"{__name__}.{module_of(name)}")
+        cls: type[Aggregator] = getattr(module, CLASSES[name].partition(".")[2])
+        return cls
+
+    def __contains__(self, name: object) -> bool:
+        return name in CLASSES or name in PLUGINS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*CLASSES, *PLUGINS.names()])
+
+    def __len__(self) -> int:
+        return len(CLASSES) + len(PLUGINS.names())
+
+
+METHODS = Catalogue()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Aggregator":
+        return import_module(f"{__name__}.base").Aggregator
+    for method_name, place in CLASSES.items():
+        if place.endswith(f".{name}"):
+            return METHODS[method_name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def consensus_methods() -> list[str]:

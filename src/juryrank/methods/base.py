@@ -63,6 +63,7 @@ class Aggregator(ABC):
     name: ClassVar[str]
     supervised: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False  # item features, beside the lists
+    coarse: ClassVar[bool] = False  # scores take few values, so that items tie even where all experts agree
     uses_scores: ClassVar[bool] = False  # of the lists, where they have some; others go by rank alone
     cost: ClassVar[Cost] = Cost("entries", 500.0)  # in time, of methods that need no labels
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``

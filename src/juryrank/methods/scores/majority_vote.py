@@ -28,6 +28,7 @@ class MajorityVote(Aggregator):
     """
 
     name = "majority-vote"
+    coarse = True
     uses_scores = True
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("ignore", "ignore", "last")
