@@ -8,7 +8,7 @@ import polars as pl
 from conftest import random_dataset
 from juryrank.data.long_table import from_long
 from juryrank.methods.learned._chain import Problem
-from juryrank.training.labelled import labelled
+from juryrank.training.labelled_queries import LabelledQueries
 
 # Experts see the labels through noise; a1 and a2 see almost the same.
 NOISE = {"a1": "a", "a2": "a", "b": "b", "c": "c"}
@@ -39,5 +39,5 @@ def weighted_lists(seed):
 
 def problem_of(data):
     """All labelled queries as one problem, and the experts."""
-    taught = labelled(data, "irrelevant")
-    return Problem.of(taught, taught.experts), taught.experts
+    queries = LabelledQueries.of(data, "irrelevant").drop_zero_weight_lists()
+    return Problem.of(queries, queries.experts), queries.experts

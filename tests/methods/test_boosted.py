@@ -14,22 +14,21 @@ from juryrank.errors import DataError, MissingExtraError
 from juryrank.methods import method
 from juryrank.methods.learned.boosted import Boosted
 from juryrank.models import from_json, to_json
-from juryrank.training import boosted_libraries
-from juryrank.training.boosted import Boosting, Rows
-from juryrank.training.boosted_libraries import LIBRARIES, Grower
-from juryrank.training.lessons import lessons_of
-from juryrank.training.referee import Referee
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.boosting import Boosting, TrainingRows
+from juryrank.training.solvers.boosting_libraries import LIBRARIES, Grower, library_labels
+from juryrank.training.validation import PessimisticValidation
 
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
-def some_rows(seed: int = 0, n_queries: int = 20, size: int = 15) -> Rows:
+def some_rows(seed: int = 0, n_queries: int = 20, size: int = 15) -> TrainingRows:
     rng = np.random.default_rng(seed)
     gains = rng.integers(0, 3, n_queries * size).astype(float)
     x = rng.normal(size=(len(gains), 4)) + gains[:, None] * [1.0, 0.5, 0.0, 0.0]
     x[rng.random(x.shape) < 0.3] = np.nan
     x[:, 3] = np.nan_to_num(x[:, 3])  # never missing in training
-    return Rows(x.astype(np.float32).astype(np.float64), gains, np.full(n_queries, size))
+    return TrainingRows(x.astype(np.float32).astype(np.float64), gains, np.full(n_queries, size))
 
 
 def grower(library: str, **changed: float) -> Grower:
@@ -90,13 +89,14 @@ def test_trees_are_cut_where_the_validation_queries_like_them_best():
     pytest.importorskip("lightgbm")
     train, valid = random_dataset(1, n_queries=30), random_dataset(2, n_queries=30)
     model = method("boosted", least=5, trees=60, target="AP").fit(train, valid=valid)
-    lessons = lessons_of(valid, "irrelevant")
-    forest = grower("lightgbm", rate=0.05, columns=0.3)(Rows.of(lessons_of(train, "irrelevant"), model._columns), 60)
+    queries = LabelledQueries.of(valid, "irrelevant")
+    rows = TrainingRows.of(LabelledQueries.of(train, "irrelevant"), model._columns)
+    forest = grower("lightgbm", rate=0.05, columns=0.3)(rows, 60)
     values = []
     for n in range(5, 61, 5):
-        out = np.zeros(lessons.data.rankings.n_slots)
-        forest.first(n).add_scores(model._columns(lessons.data), lessons.data.rankings.slot_ptr, out)
-        values.append(Referee(lessons, "AP").value(out))
+        out = np.zeros(queries.data.rankings.n_slots)
+        forest.first(n).add_scores(model._columns(queries.data), queries.data.rankings.slot_ptr, out)
+        values.append(PessimisticValidation(queries, "AP").mean(out))
     assert len(model.root_) == 5 * (1 + int(np.argmax(values)))
     assert len(set(values)) > 1
 
@@ -112,20 +112,19 @@ def test_trees_cut_on_some_queries_are_grown_again_on_all():
 
 
 @pytest.mark.parametrize("deepest", [3, 1000])
-def test_of_a_long_query_those_that_gain_and_the_first_by_rrf_teach(deepest, monkeypatch):
-    monkeypatch.setattr("juryrank.training.boosted.DEEPEST", deepest)
-    lessons = lessons_of(random_dataset(3, n_queries=8), "irrelevant")
-    slots = np.arange(lessons.data.rankings.n_slots, dtype=float)[:, None]
-    rows = Rows.of(lessons, lambda _: slots)
-    size = np.add.reduceat(lessons.weights > 0, lessons.data.rankings.slot_ptr[:-1])
+def test_of_a_long_query_those_that_gain_and_the_first_by_rrf_are_used(deepest):
+    queries = LabelledQueries.of(random_dataset(3, n_queries=8), "irrelevant")
+    slots = np.arange(queries.data.rankings.n_slots, dtype=float)[:, None]
+    rows = TrainingRows.of(queries, lambda _: slots, deepest)
+    size = np.add.reduceat(queries.weights > 0, queries.data.rankings.slot_ptr[:-1])
     assert_array_equal(rows.sizes, np.minimum(size, deepest))
     assert rows.sizes.sum() == len(rows.x) == len(rows.gains)
 
 
 def test_gains_that_are_no_grades_are_learned_in_their_order():
-    labels, graded = boosted_libraries._levels(np.array([0.0, 0.25, 1.0]))
+    labels, graded = library_labels(np.array([0.0, 0.25, 1.0]))
     assert (labels.tolist(), graded) == ([0, 8, 30], False)
-    assert boosted_libraries._levels(np.array([0.0, 2.0, 4.0]))[1]
+    assert library_labels(np.array([0.0, 2.0, 4.0]))[1]
 
 
 def test_a_library_that_is_not_installed_is_named_with_the_extra(monkeypatch, dataset):

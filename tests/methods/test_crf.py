@@ -9,8 +9,8 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.methods import method
 from juryrank.metrics import judge, parse_metric
-from juryrank.training.missing import missing as missing_flags
-from juryrank.training.wins import wins as wins_of
+from juryrank.training.columns.by_expert import expert_columns, missing_columns
+from juryrank.training.columns.wins_and_losses import win_values
 
 
 def taught(seed: int = 0):
@@ -45,9 +45,9 @@ def test_scores_are_sums_of_missing_wins_and_losses(potentials, form):
     model = method("crf", potentials=potentials, form=form, epochs=5).fit(data)
     r, weights = data.rankings, model.expert_weights()
     expected = np.zeros(r.n_slots)
-    wins = wins_of(data, r.experts, form).reshape(r.n_slots, -1, 2)
+    wins = np.stack([expert_columns(r, r.experts, value) for value in win_values(r, form)[:, 1:].T], 2)
     over = 8 if potentials == "mean" else 1
-    ranked = 1 - missing_flags(data, r.experts)
+    ranked = 1 - missing_columns(r, r.experts)
     for k, name in enumerate(r.experts):
         alpha, plus, minus = weights[name].values()
         expected += -alpha * ranked[:, k] + plus * wins[:, k, 0] / over - minus * wins[:, k, 1] / over

@@ -16,7 +16,6 @@ from juryrank.io import read
 from juryrank.methods import METHODS, method
 from juryrank.methods.learned.supervised_borda import on_simplex
 from juryrank.params import parameters
-from juryrank.training.score import score
 
 every_method = pytest.mark.parametrize("name", METHODS)
 SCORES = {"x": [8.0, 4.0, 2.0, 1.0], "y": [3.0, -3.0, 1.0, 0.5], "z": [-1.0, -2.0, -4.0, -8.0]}
@@ -108,7 +107,6 @@ def test_scores_at_both_ends_of_the_numbers_keep_their_order():
 def test_columns_of_scores_do_not_depend_on_their_size():
     usual = method("monotone-retargeting").fit_predict(scored()).scores
     assert_allclose(method("monotone-retargeting").fit_predict(scored(HUGE)).scores, usual)
-    assert_allclose(score(scored(HUGE), ["x", "y"]), score(scored(), ["x", "y"]))
 
 
 def test_sums_that_overflow_are_an_error_that_names_the_item():

@@ -15,6 +15,10 @@ from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import method
 from juryrank.models import from_json, to_json
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.gram_matrices import BlockSizes
+from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics, solve_curves
+from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 
 both = pytest.mark.parametrize("name", ["jury", "ridge"])
 sharing = pytest.mark.parametrize("experts", ["individual", "shared", "hybrid"])
@@ -154,33 +158,34 @@ def test_leaving_a_query_out_is_really_fitting_without_it(name, experts, n_queri
     assert error == pytest.approx(np.std(gains, ddof=1) / np.sqrt(n_queries), abs=1e-9)
 
 
-def test_queries_are_left_out_in_groups_where_one_by_one_is_too_much(monkeypatch):
+def query_parts(data, limits):
+    """The queries in parts, and the solver, as jury has them by default."""
+    queries, solver = LabelledQueries.of(data, "irrelevant"), RRFPriorSolver(shrink=20.0, anchor=5.0)
+    return QueryParts(queries, solver, Statistics.empty(3, queries.experts), limits), solver
+
+
+def test_queries_are_held_out_in_groups_where_one_by_one_is_too_much():
     data = random_dataset(9, n_queries=12)
-    monkeypatch.setattr("juryrank.training.position_curves.HELD_OUT_WORK", 0.0)
-    monkeypatch.setattr("juryrank.training.position_curves.FEWEST_PARTS", 3)
-    model = method("jury").fit(data)
-    gains = []
+    parts, solver = query_parts(data, Limits(held_out_work=0.0, fewest_parts=3))
+    scores = parts.held_out_scores(parts.total(), solver)
     for test in (range(4), range(4, 8), range(8, 12)):
         others = np.array([q for q in range(12) if q not in test])
         refitted = method("jury").fit(data[others])
-        own, rrf = (
-            evaluate(m.predict(data[list(test)]), data[list(test)], "nDCG@10")
-            for m in (refitted, method("rrf").fit(data))
-        )
-        gains.extend(own.per_query["nDCG@10"] - rrf.per_query["nDCG@10"])
-    assert model.gain_over_rrf()[1] == pytest.approx(np.mean(gains), abs=1e-12)
+        slots = slice(data.rankings.slot_ptr[test[0]], data.rankings.slot_ptr[test[-1] + 1])
+        assert_allclose(scores[slots], refitted.predict(data[list(test)]).scores, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("rows", "grams", "wide"), [(1, 1, 200), (300, 500, 200), (1 << 20, 1 << 20, 1)])
-def test_blocks_of_any_size_give_the_same_model(rows, grams, wide, monkeypatch):
+def test_blocks_of_any_size_give_the_same_model(rows, grams, wide):
     data = random_dataset(10, n_queries=9)
     whole = method("jury").fit(data)
-    for constant, value in (("ROWS_AT_ONCE", rows), ("GRAMS_AT_ONCE", grams), ("WIDE", wide)):
-        monkeypatch.setattr(f"juryrank.training.lessons.{constant}", value)
-    monkeypatch.setattr("juryrank.training.position_curves.KEPT", 0)
-    blocks = method("jury").fit(data)
-    assert_allclose(blocks.curves_, whole.curves_, rtol=1e-9)
-    assert_allclose(blocks.held_out_, whole.held_out_)
+    parts, solver = query_parts(data, Limits(cached=0, block_sizes=BlockSizes(rows, grams, wide)))
+    curves, unknown = solve_curves(parts.total(), solver)
+    assert_allclose(curves, whole.curves_, rtol=1e-9)
+    assert_allclose(unknown, whole.stranger_, rtol=1e-9)
+    by_default, _ = query_parts(data, Limits())
+    held_out = [p.held_out_scores(parts.total(), solver) for p in (parts, by_default)]
+    assert_allclose(*held_out, rtol=1e-9)
 
 
 @both
@@ -296,9 +301,9 @@ def test_the_report_names_gain_and_error():
 
 
 def _labelled(rankings, gains):
-    from juryrank.training.gains import _as_labels
+    from juryrank.training.gains import gains_as_labels
 
-    return Dataset(rankings=rankings, labels=_as_labels(rankings, gains))
+    return Dataset(rankings=rankings, labels=gains_as_labels(rankings, gains))
 
 
 def _frames(data):

@@ -1,5 +1,7 @@
 """Kernel ridge regression against the dense solution, and what a linear model cannot do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,23 +12,23 @@ from juryrank.data.build import from_dicts
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
 from juryrank.methods import method
-from juryrank.training.lessons import lessons_of
-from juryrank.training.nystroem import Nystroem, sampled
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.nystroem import Limits, Nystroem, sample_slots
 
 
 def test_with_all_items_as_landmarks_it_is_exact_kernel_ridge_regression():
-    lessons = lessons_of(random_dataset(1, n_queries=5), "ignore")
-    x = np.random.default_rng(0).normal(size=(lessons.data.rankings.n_slots, 4))
-    model = Nystroem(width=1.0, penalty=0.05, landmarks=1000, seed=0).fit(lessons, lambda _: x)
-    expected, centre, used = dense_scores(lessons, x, model.sharpness, 0.05)
-    found = model.scores(lessons.data, lambda _: x)[used]
+    queries = LabelledQueries.of(random_dataset(1, n_queries=5), "ignore")
+    x = np.random.default_rng(0).normal(size=(queries.data.rankings.n_slots, 4))
+    model = Nystroem(width=1.0, penalty=0.05, landmarks=1000, seed=0).fit(queries, lambda _: x)
+    expected, centre, used = dense_scores(queries, x, model.sharpness, 0.05)
+    found = model.scores(queries.data, lambda _: x)[used]
     assert_allclose(centre @ (found - expected), 0.0, atol=1e-6)  # a constant in a query orders nothing
 
 
-def dense_scores(lessons, x, sharpness, penalty):
-    """The dual solution with full matrices; also what centres in queries, and the slots that teach."""
-    used = lessons.weights > 0
-    query, y = parents(lessons.data.rankings.slot_ptr)[used], np.sqrt(lessons.gains[used])
+def dense_scores(queries, x, sharpness, penalty):
+    """The dual solution with full matrices; also what centres in queries, and the slots in use."""
+    used = queries.weights > 0
+    query, y = parents(queries.data.rankings.slot_ptr)[used], np.sqrt(queries.gains[used])
     same = query[:, None] == query[None, :]
     centre = np.eye(len(y)) - same / same.sum(1)[:, None]
     y = centre @ y
@@ -38,22 +40,21 @@ def dense_scores(lessons, x, sharpness, penalty):
     return matrix @ centre.T @ (w * dual), centre, used
 
 
-def test_parts_of_the_slots_at_a_time_give_the_same_model(monkeypatch):
+def test_parts_of_the_slots_at_a_time_give_the_same_model():
     train, test = random_dataset(1, n_queries=12), random_dataset(2, n_queries=12)
-    whole = method("kernel").fit(train).predict(test).scores
-    monkeypatch.setattr("juryrank.training.nystroem.AT_ONCE", 7)
-    monkeypatch.setattr("juryrank.training.nystroem.CELLS_AT_ONCE", 200)
-    assert_allclose(method("kernel").fit(train).predict(test).scores, whole, atol=1e-9)
+    model = method("kernel").fit(train)
+    queries, solver = LabelledQueries.of(train, "irrelevant"), Nystroem(0.8, 1.4, 500, 0)
+    parts = replace(solver, limits=Limits(slots_at_once=7, cells_at_once=200)).fit(queries, model._columns)
+    assert_allclose(parts.scores(test, model._columns), model.predict(test).scores, atol=1e-9)
 
 
-def test_of_many_slots_a_sample_teaches_and_stands_for_all_of_its_kind(monkeypatch):
-    lessons = lessons_of(random_dataset(1, n_queries=30), "irrelevant")
-    monkeypatch.setattr("juryrank.training.nystroem.MOST", 60)
-    slots, share = sampled(lessons, np.random.default_rng(0))
+def test_of_many_slots_a_sample_is_used_that_stands_for_all_of_its_kind():
+    queries = LabelledQueries.of(random_dataset(1, n_queries=30), "irrelevant")
+    slots, share = sample_slots(queries, np.random.default_rng(0), 60)
     assert len(slots) == 60 == len(set(slots.tolist()))
     assert (np.diff(slots) > 0).all()
-    for kind in (lessons.gains > 0, lessons.gains == 0):
-        assert (1 / share[kind[slots]]).sum() == pytest.approx((kind & (lessons.weights > 0)).sum())
+    for kind in (queries.gains > 0, queries.gains == 0):
+        assert (1 / share[kind[slots]]).sum() == pytest.approx((kind & (queries.weights > 0)).sum())
 
 
 def agreement(seed: int, n_queries: int = 60):

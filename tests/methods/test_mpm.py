@@ -16,7 +16,7 @@ from juryrank.errors import ConvergenceWarning, DataError, DataWarning, Paramete
 from juryrank.methods import MPM, ThetaMPM
 from juryrank.methods.learned.theta_mpm import Objective
 from juryrank.methods.strengths.mpm import Profile
-from juryrank.training.labelled import labelled
+from juryrank.training.labelled_queries import LabelledQueries
 from methods.slow import dense
 
 LOG_HALF = np.log(0.5)
@@ -257,9 +257,9 @@ def test_experts_are_said_to_contradict_the_labels_only_where_they_do():
 
 def objective(data, missing, penalty=0.1):
     model = ThetaMPM(missing=missing, penalty=penalty).fit(data)
-    taught = labelled(data, "irrelevant")
-    r = taught.rankings
-    return model, Objective(taught, model.experts_, model._counts(r), model.list_weights(r), penalty)
+    queries = LabelledQueries.of(data, "irrelevant").drop_zero_weight_lists()
+    r = queries.rankings
+    return model, Objective(queries, model.experts_, model._counts(r), model.list_weights(r), penalty)
 
 
 @pytest.mark.parametrize("missing", ["ignore", "last"])

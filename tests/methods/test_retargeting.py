@@ -11,8 +11,8 @@ import juryrank
 from conftest import random_dataset
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.methods import method
-from juryrank.training.glm import standardised
-from juryrank.training.retargeting import levels, pooled
+from juryrank.training.per_query import standardise
+from juryrank.training.solvers.monotone_targets import label_levels, pool
 
 
 def test_features_are_needed(dataset):
@@ -35,12 +35,12 @@ def test_with_a_margin_the_coefficients_are_the_optimum_that_a_general_solver_fi
     known = np.flatnonzero(~np.isnan(label))
     sizes = np.bincount(np.repeat(np.arange(len(data)), data.rankings.query_size)[known], minlength=len(data))
     ptr = np.concatenate([[0], np.cumsum(sizes)])
-    x, level = standardised(data.rankings.slot_ptr, data.features)[known], levels(ptr, label[known])
+    x, level = standardise(data.rankings.slot_ptr, data.features)[known], label_levels(ptr, label[known])
 
     def objective(w):
         f = x @ w - level
         order = np.lexsort((-(x @ w), -level, np.repeat(np.arange(len(data)), sizes)))
-        apart = pooled(ptr, f, order) - f
+        apart = pool(ptr, f, order) - f
         return 0.5 * (apart**2).sum() / len(x) + 0.025 * (w**2).sum()
 
     best = minimize(objective, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14})

@@ -20,8 +20,8 @@ from juryrank.kernels.chain_gradient import descend, pair_loss
 from juryrank.methods import method
 from juryrank.methods.learned._chain import softmax
 from juryrank.progress import watched
-from juryrank.training.labelled import labelled
-from juryrank.training.relaxation import relaxation
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.relaxation import relaxation
 
 CHAINS = ["supervised-mc1", "supervised-mc2", "supervised-mc3", "supervised-mc4"]
 every_chain = pytest.mark.parametrize("name", CHAINS)
@@ -89,14 +89,14 @@ def test_products_without_a_matrix_are_those_of_the_dense_one(name, seed):
 
 
 def test_the_chance_to_stay_is_that_of_the_dense_matrix(dataset):
-    taught = labelled(dataset, "irrelevant")
-    r, place = taught.rankings, taught.list_place(taught.experts)
-    program = relaxation(taught, taught.experts, 1.0, len(taught), 5, 0)
+    queries = LabelledQueries.of(dataset, "irrelevant").drop_zero_weight_lists()
+    r, place = queries.rankings, queries.list_place(queries.experts)
+    program = relaxation(queries, queries.experts, 1.0, len(queries), 5, 0)
     for q, query in enumerate(program.queries):
-        ranks, _ = dense(taught.data, q)
+        ranks, _ = dense(queries.data, q)
         for m, expert in enumerate(place[r.list_ptr[q] : r.list_ptr[q + 1]]):
             assert_allclose(query.stay[expert], np.diag(transition("mc2", ranks[m : m + 1], [1.0], "last")))
-        absent = np.setdiff1d(np.arange(len(taught.experts)), place[r.list_ptr[q] : r.list_ptr[q + 1]])
+        absent = np.setdiff1d(np.arange(len(queries.experts)), place[r.list_ptr[q] : r.list_ptr[q + 1]])
         assert (query.stay[absent] == 1 / ranks.shape[1]).all()
 
 
@@ -147,7 +147,7 @@ def test_a_stranger_weighs_as_the_mean_expert(name):
 
 
 @every_chain
-def test_experts_without_a_labelled_query_are_strangers(name):
+def test_experts_without_a_labelled_query_are_unknown(name):
     data = from_dicts(
         {"good": {"q": ["a", "b"]}, "bad": {"q": ["b", "a"]}, "late": {"r": ["a", "b"]}}, labels={"q": {"a": 1, "b": 0}}
     )

@@ -13,11 +13,11 @@ from juryrank.data import Consensus
 from juryrank.data.build import from_dicts
 from juryrank.kernels.crf import expected_loss, sample
 from juryrank.metrics import judge, parse_metric
-from juryrank.training.expected_metric import ExpectedMetric, all_orders
-from juryrank.training.panel import Panel
-from juryrank.training.rows import Rows
+from juryrank.training.columns.sparse_rows import SparseRows
+from juryrank.training.columns.wins_and_losses import win_values
+from juryrank.training.expert_groups import ExpertGroups
+from juryrank.training.solvers.expected_metric import ExpectedMetricLearner, all_orders
 from juryrank.training.target import Target
-from juryrank.training.wins import win_values
 
 TARGETS = ["nDCG", "nDCG(dcg='exp-log2')@2", "AP", "AP(rel=2)", "ERR@3", "RR", "P@2", "KendallTau"]
 
@@ -77,9 +77,11 @@ def test_its_gradient_is_that_of_finite_differences(text, seed, n):
 def test_a_step_on_a_small_query_is_the_rate_times_the_gradient():
     data = random_dataset(0, n_queries=1, n_items=6)
     label = np.sort(np.nan_to_num(data.slot_labels))
-    rows = Rows.of_entries(data.rankings, Panel(data.experts), win_values(data.rankings, "log-rank", mean=True))
+    rows = SparseRows.of_entries(
+        data.rankings, ExpertGroups(data.experts), win_values(data.rankings, "log-rank", mean=True)
+    )
     target = Target.of("nDCG", np.array([0, 6]), label)
-    learner, rng = ExpectedMetric(rate=3.0), np.random.default_rng(0)
+    learner, rng = ExpectedMetricLearner(rate=3.0), np.random.default_rng(0)
     before = learner.start(rows, rng)
     after = before.copy()
     learner.epoch(rows, target, rng, after)

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, PoissonRegressor
 
-from juryrank.training.glm import LOSSES, Linear, Penalty, centred, standardised
+from juryrank.training.per_query import centre, standardise
+from juryrank.training.solvers.glm import LOSSES, Linear, Penalty
 
 PTR = np.array([0, 4, 4, 9, 10])  # the second query has no items
 every_loss = pytest.mark.parametrize("name", LOSSES)
@@ -16,7 +17,7 @@ every_loss = pytest.mark.parametrize("name", LOSSES)
 def problem(name: str, penalty: Penalty, seed: int = 0, n: int = 40, d: int = 6) -> tuple[Linear, np.ndarray]:
     rng = np.random.default_rng(seed)
     ptr = np.array([0, n // 2, n])
-    return Linear(ptr, standardised(ptr, rng.normal(size=(n, d))), LOSSES[name], penalty), rng.normal(size=n)
+    return Linear(ptr, standardise(ptr, rng.normal(size=(n, d))), LOSSES[name], penalty), rng.normal(size=n)
 
 
 def definition(name: str, z: np.ndarray, y: np.ndarray) -> float:
@@ -96,16 +97,16 @@ def test_columns_that_say_the_same_share_the_weight():
     rng = np.random.default_rng(4)
     column = rng.normal(size=(20, 1))
     ptr = np.array([0, 20])
-    model = Linear(ptr, standardised(ptr, np.hstack([column, column])), LOSSES["squared"], Penalty(0.0, 0.0))
+    model = Linear(ptr, standardise(ptr, np.hstack([column, column])), LOSSES["squared"], Penalty(0.0, 0.0))
     w = model.fit(model.columns[:, 0], np.zeros(2))
     assert_allclose(w, [0.5, 0.5], atol=1e-6)
 
 
 def test_standardised_values_have_mean_0_and_variance_1_in_each_query_and_constants_are_0():
     values = np.column_stack([np.arange(10.0), np.full(10, 1 / 3)])
-    out = standardised(PTR, values)
+    out = standardise(PTR, values)
     assert_allclose(out[:4].mean(axis=0), 0.0, atol=1e-15)
     assert_allclose(out[4:9, 0].std(), 1.0)
     assert (out[:, 1] == 0).all()
     assert out[9, 0] == 0
-    assert_allclose(centred(PTR, values)[4:9, 0], [-2, -1, 0, 1, 2])
+    assert_allclose(centre(PTR, values)[4:9, 0], [-2, -1, 0, 1, 2])

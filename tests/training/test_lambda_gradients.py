@@ -1,4 +1,4 @@
-"""LambdaRank: what a swap changes, gradients, and the choice of the pass."""
+"""LambdaRankLearner: what a swap changes, gradients, and the choice of the pass."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from juryrank.data import Consensus
 from juryrank.errors import ParameterError
 from juryrank.kernels.lambdarank import backward, forward, lambdas
 from juryrank.metrics import judge, parse_metric
-from juryrank.training.lambdarank import LambdaRank
-from juryrank.training.panel import Panel
-from juryrank.training.rows import Rows
+from juryrank.training.columns.sparse_rows import SparseRows
+from juryrank.training.columns.wins_and_losses import win_values
+from juryrank.training.expert_groups import ExpertGroups
+from juryrank.training.solvers.lambdarank_learner import LambdaRankLearner
 from juryrank.training.target import KINDS, Target
-from juryrank.training.wins import win_values
 
 WHOLE = ["nDCG", "nDCG(dcg='exp-log2')", "AP", "AP(rel=2)", "ERR", "RR", "P@3"]
 
@@ -48,7 +48,7 @@ def test_pairs_weigh_what_a_swap_changes_in_the_metric(text, seed):
                 slope[j] += push
     found = np.empty(8)
     loss = lambdas(
-        score, label, target.gain, target.kind, target.cutoff, target.discount, target.whole[0], found
+        score, label, target.gain, target.kind, target.cutoff, target.discount, target.normaliser[0], found
     )  # fmt: skip
     assert loss == pytest.approx(expected, abs=1e-12)
     assert_allclose(found, slope, atol=1e-12)
@@ -58,7 +58,7 @@ def test_kendall_weighs_all_pairs_alike():
     _, label, score = one_query(0)
     target = Target.of("KendallTau", np.array([0, 8]), label)
     out = np.empty(8)
-    loss = lambdas(score, label, target.gain, target.kind, 8, target.discount, target.whole[0], out)
+    loss = lambdas(score, label, target.gain, target.kind, 8, target.discount, target.normaliser[0], out)
     pairs = [(i, j) for i in range(8) for j in range(8) if label[i] > label[j]]
     assert loss == pytest.approx(np.mean([np.log1p(np.exp(score[j] - score[i])) for i, j in pairs]))
 
@@ -67,8 +67,8 @@ def test_kendall_weighs_all_pairs_alike():
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_the_gradient_is_that_of_the_loss_with_the_weights_of_pairs_held(hidden, activation):
     data, label, _ = one_query(3)
-    rows = Rows.of_entries(data.rankings, Panel(data.experts), win_values(data.rankings, "log-rank"))
-    net = LambdaRank(hidden=hidden, activation=activation)
+    rows = SparseRows.of_entries(data.rankings, ExpertGroups(data.experts), win_values(data.rankings, "log-rank"))
+    net = LambdaRankLearner(hidden=hidden, activation=activation)
     weights = net.start(rows, np.random.default_rng(0)) + 0.1
     sizes, relu = net._sizes(rows), activation == "relu"
     n_units = int(sizes[1:].sum())
@@ -78,7 +78,7 @@ def test_the_gradient_is_that_of_the_loss_with_the_weights_of_pairs_held(hidden,
         units, out = np.empty((8, n_units)), np.empty(8)
         forward(0, 8, rows.row_ptr, rows.column, rows.value, sizes, relu, w, units)
         loss = lambdas(
-            units[:, -1].copy(), label, target.gain, target.kind, 8, target.discount, target.whole[0], out
+            units[:, -1].copy(), label, target.gain, target.kind, 8, target.discount, target.normaliser[0], out
         )  # fmt: skip
         return loss, out, units
 
@@ -97,13 +97,13 @@ def test_the_gradient_is_that_of_the_loss_with_the_weights_of_pairs_held(hidden,
 def test_a_step_is_the_rate_times_the_mean_gradient_of_its_queries_and_the_decay():
     data = random_dataset(4, n_queries=3)
     label = np.nan_to_num(data.slot_labels)
-    rows = Rows.of_entries(data.rankings, Panel(data.experts), win_values(data.rankings, "binary"))
+    rows = SparseRows.of_entries(data.rankings, ExpertGroups(data.experts), win_values(data.rankings, "binary"))
     target = Target.of("AP", data.rankings.slot_ptr, label)
-    start = LambdaRank().start(rows, np.random.default_rng(0))
+    start = LambdaRankLearner().start(rows, np.random.default_rng(0))
     moved = {}
     for batch, decay in ((3, 0.0), (3, 0.5), (7, 0.0)):
         moved[batch, decay] = start.copy()
-        LambdaRank(rate=0.1, decay=decay, batch=batch).epoch(
+        LambdaRankLearner(rate=0.1, decay=decay, batch=batch).epoch(
             rows, target, np.random.default_rng(1), moved[batch, decay]
         )
     assert_allclose(moved[7, 0.0], moved[3, 0.0])
@@ -114,7 +114,14 @@ def test_a_step_is_the_rate_times_the_mean_gradient_of_its_queries_and_the_decay
         here = slice(data.rankings.slot_ptr[q], data.rankings.slot_ptr[q + 1])
         out = np.empty(9)
         lambdas(
-            dense[here] @ start, label[here], target.gain[here], target.kind, 9, target.discount, target.whole[q], out
+            dense[here] @ start,
+            label[here],
+            target.gain[here],
+            target.kind,
+            9,
+            target.discount,
+            target.normaliser[q],
+            out,
         )
         gradient += dense[here].T @ out / 3
     assert_allclose(moved[3, 0.0], start - 0.1 * gradient, atol=1e-12)
@@ -122,10 +129,10 @@ def test_a_step_is_the_rate_times_the_mean_gradient_of_its_queries_and_the_decay
 
 def test_training_lowers_the_loss():
     data = random_dataset(5, n_queries=30)
-    rows = Rows.of_entries(data.rankings, Panel(data.experts), win_values(data.rankings, "log-rank"))
+    rows = SparseRows.of_entries(data.rankings, ExpertGroups(data.experts), win_values(data.rankings, "log-rank"))
     target = Target.of("KendallTau", data.rankings.slot_ptr, np.nan_to_num(data.slot_labels))
     for hidden in ((), (8,)):
-        net = LambdaRank(hidden=hidden, rate=0.05, decay=0.0)
+        net = LambdaRankLearner(hidden=hidden, rate=0.05, decay=0.0)
         rng = np.random.default_rng(0)
         weights = net.start(rows, rng)
         losses = [net.epoch(rows, target, rng, weights) for _ in range(30)]

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_orders
-from juryrank.training.panel import Panel
-from juryrank.training.rows import Rows
-from juryrank.training.svd import svd, svd_values
-from juryrank.training.wins import FORMS, win_values, wins
+from juryrank.training.columns.preference_svd import svd_values
+from juryrank.training.columns.sparse_rows import SparseRows
+from juryrank.training.columns.wins_and_losses import FORMS, win_values
+from juryrank.training.expert_groups import ExpertGroups
 
 every_form = pytest.mark.parametrize("form", FORMS)
 ranks = st.lists(st.integers(1, 30), min_size=1, max_size=12).map(lambda r: np.array(r, float))
@@ -50,24 +50,34 @@ def check_vectors(matrix: np.ndarray, u: np.ndarray, v: np.ndarray) -> None:
     assert (v[:, 0] >= 0).all()
 
 
+def vectors(rank, form, p=1):
+    """Left, then right singular vectors of the only list, by item."""
+    return svd_values(from_array(rank[None, :]).rankings, ExpertGroups(("1",)), form, p)[by_item(rank), 1:]
+
+
+def by_item(rank):
+    """The entry of each item of the only list."""
+    return np.argsort(from_array(rank[None, :]).rankings.entry_slot)
+
+
 @every_form
 @given(rank=ranks)
 def test_wins_and_losses_are_row_and_column_sums(form, rank):
     matrix = preferences(rank, form)
-    data = from_array(rank[None, :])
-    assert_allclose(wins(data, ["1"], form), np.stack([matrix.sum(1), matrix.sum(0)], 1), atol=1e-12)
+    values = win_values(from_array(rank[None, :]).rankings, form)[by_item(rank)]
+    assert_allclose(values[:, 1:], np.stack([matrix.sum(1), matrix.sum(0)], 1), atol=1e-12)
 
 
 @every_form
 @given(rank=ranks, p=st.integers(1, 4))
 def test_singular_vectors_are_those_of_the_dense_matrix(form, rank, p):
-    found = svd(from_array(rank[None, :]), ["1"], form, p)
+    found = vectors(rank, form, p)
     check_vectors(preferences(rank, form), found[:, :p], found[:, p:])
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 200])
 def test_the_closed_form_of_untied_binary_preferences_has_the_known_singular_values(n):
-    found = svd(from_array(np.arange(1.0, n + 1)[None, :]), ["1"], "binary", 3)
+    found = vectors(np.arange(1.0, n + 1), "binary", 3)
     matrix = np.triu(np.ones((n, n)), 1)
     check_vectors(matrix, found[:, :3], found[:, 3:])
     t = np.pi / (2 * (n - 1) + 1)
@@ -79,24 +89,24 @@ def test_the_closed_form_of_untied_binary_preferences_has_the_known_singular_val
 def test_vectors_of_long_lists_with_and_without_ties_are_those_of_the_dense_matrix(form, n, largest):
     rank = np.random.default_rng(n).integers(1, largest, n, endpoint=True).astype(float)
     left, _, right = np.linalg.svd(preferences(rank, form))
-    found = svd(from_array(rank[None, :]), ["1"], form)
+    found = vectors(rank, form)
     assert_allclose(found, np.abs(np.stack([left[:, 0], right[0]], 1)), atol=2e-7)
 
 
 @every_form
 def test_items_that_tie_share_what_one_of_them_would_have(form):
     rank = np.array([1.0, 4.0, 5.0, 11.0])
-    alone = svd(from_array(rank[None, :]), ["1"], form)
-    assert_allclose(svd(from_array(np.tile(rank, 9)[None, :]), ["1"], form), np.tile(alone, (9, 1)) / 3, atol=1e-7)
+    alone = vectors(rank, form)
+    assert_allclose(vectors(np.tile(rank, 9), form), np.tile(alone, (9, 1)) / 3, atol=1e-7)
 
 
 @every_form
 def test_experts_that_share_a_column_are_one_summed_matrix(form):
     data = random_dataset(2)
     r = data.rankings
-    panel = Panel(("e1",))
-    values = svd_values(r, panel, form, 2)
-    rows = Rows.of_entries(r, panel, values).dense()
+    groups = ExpertGroups(("e1",))
+    values = svd_values(r, groups, form, 2)
+    rows = SparseRows.of_entries(r, groups, values).dense()
     for q in range(len(r)):
         n, lo = r.query_size[q], r.slot_ptr[q]
         total = np.zeros((n, n))
@@ -111,7 +121,7 @@ def test_experts_that_share_a_column_are_one_summed_matrix(form):
 
 def test_an_expert_that_ranks_an_item_twice_over_in_several_lists_adds_them_up():
     data = from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "a"]])
-    pooled = Rows.of_entries(data.rankings, Panel(()), win_values(data.rankings, "binary")).dense()[:, 0]
+    pooled = SparseRows.of_entries(data.rankings, ExpertGroups(()), win_values(data.rankings, "binary")).dense()[:, 0]
     assert_allclose(pooled, [[3, 2, 3], [2, 3, 1], [3, 2, 3]])
 
 
@@ -121,9 +131,9 @@ def test_means_divide_by_the_other_items_of_the_query_and_weights_count_lists():
     assert_allclose(values, [[2, 1, 0], [2, 0, 1], [1, 0.5, 0], [1, 0, 0.5]])
 
 
-def test_a_panel_follows_names():
+def test_expert_groups_follow_names():
     r = random_dataset(1).rankings
-    known = Panel(r.experts[::2])
+    known = ExpertGroups(r.experts[::2])
     column = known.columns(r)
     for m in range(r.n_lists):
         name = r.experts[r.list_expert[m]]

@@ -1,25 +1,28 @@
 """The semidefinite program of supervised MC2: the paper's dual, a convex program, and clear words where it fails."""
 
 import builtins
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from conftest import random_dataset
+from juryrank import from_orders
 from juryrank.errors import DataError, JuryrankError, JuryrankWarning, MissingExtraError
 from juryrank.methods import method
 from juryrank.methods.learned._chain import Problem
-from juryrank.training.labelled import labelled
-from juryrank.training.relaxation import relaxation
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.relaxation import relaxation
 
 cp = pytest.importorskip("cvxpy", reason="pip install juryrank[sdp]")
 seeds = pytest.mark.parametrize("seed", range(3))
 
 
 def small(seed, n_queries=2):
-    taught = labelled(random_dataset(seed, n_queries=n_queries, n_items=5, n_experts=3), "irrelevant")
-    return taught, relaxation(taught, taught.experts, 1.0, 10, 4, seed)
+    data = random_dataset(seed, n_queries=n_queries, n_items=5, n_experts=3)
+    queries = LabelledQueries.of(data, "irrelevant").drop_zero_weight_lists()
+    return relaxation(queries, queries.experts, 1.0, 10, 4, seed)
 
 
 def quadratic_program(program):
@@ -44,7 +47,7 @@ def quadratic_program(program):
 
 @seeds
 def test_the_value_is_that_of_the_dual_in_the_paper(seed):
-    _, program = small(seed)
+    program = small(seed)
     h0, (e, e0), (g, g0) = quadratic_program(program)
     n = len(h0)
     mu, ball, at_most, equal = (
@@ -64,7 +67,7 @@ def test_the_value_is_that_of_the_dual_in_the_paper(seed):
 
 @seeds
 def test_it_is_a_convex_program_that_pulls_weights_together(seed):
-    _, program = small(seed)
+    program = small(seed)
     h0, (e, e0), (g, g0) = quadratic_program(program)
     sigma = -np.linalg.eigvalsh(h0).min()
     gamma = cp.Variable(len(h0))
@@ -81,8 +84,8 @@ def test_the_gradient_solution_is_never_worse_by_the_true_objective(seed):
     data = random_dataset(seed, n_queries=4)
     relaxed = method("supervised-mc2", solver="sdp", pairs=1000).fit(data)
     descended = method("supervised-mc2", epochs=100).fit(data)
-    taught = labelled(data, "irrelevant")
-    problem, plain = Problem.of(taught, taught.experts), method("supervised-mc2", shrink=0.0)
+    queries = LabelledQueries.of(data, "irrelevant").drop_zero_weight_lists()
+    problem, plain = Problem.of(queries, queries.experts), method("supervised-mc2", shrink=0.0)
     of_sdp, of_gradient = (
         plain.objective(np.log(np.maximum(m.weights_, 1e-12)), problem)[0] for m in (relaxed, descended)
     )
@@ -90,7 +93,7 @@ def test_the_gradient_solution_is_never_worse_by_the_true_objective(seed):
     assert of_gradient < of_sdp
 
 
-def test_what_is_drawn_is_said_with_size_and_time():
+def test_what_is_sampled_is_reported_with_size_and_time():
     data = random_dataset(0)
     with pytest.warns(
         JuryrankWarning, match=r"2 of 6 labelled queries and 6 of their \d+ pairs, 240 numbers, about 1 s"
@@ -101,18 +104,22 @@ def test_what_is_drawn_is_said_with_size_and_time():
     assert_allclose(model.weights_, again.weights_, atol=0)
 
 
-def test_too_large_a_program_is_refused_with_a_remedy(monkeypatch, dataset):
-    monkeypatch.setattr("juryrank.training.relaxation.LARGEST", 100)
+def test_too_large_a_program_is_refused_with_a_remedy():
+    program = small(0)
+    program.check_size("test", largest=program.size)
     with pytest.raises(DataError, match="lower queries, cut the lists, or use solver='gradient'"):
-        method("supervised-mc2", solver="sdp").fit(dataset)
+        program.check_size("test", largest=program.size - 1)
+    long = from_orders([[f"i{n}" for n in range(300)]])
+    long = replace(long, reference=np.arange(1.0, 301.0))
+    with pytest.raises(DataError, match="lower queries, cut the lists, or use solver='gradient'"):
+        method("supervised-mc2", solver="sdp").fit(long)
 
 
-def test_a_solver_that_fails_is_named_with_a_remedy(monkeypatch, dataset):
-    monkeypatch.setattr("juryrank.training.relaxation.MOST_ITERATIONS", 1)
+def test_a_solver_that_fails_is_named_with_a_remedy():
     with pytest.raises(
         JuryrankError, match=r"not solved \(SCS: .*\); lower queries or margin, or use solver='gradient'"
     ):
-        method("supervised-mc2", solver="sdp").fit(dataset)
+        small(0).solve("test", max_iter=1)
 
 
 def test_without_cvxpy_the_extra_is_named(monkeypatch, dataset):

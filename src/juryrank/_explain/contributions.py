@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, freeze
 from juryrank.methods import Aggregator, method
-from juryrank.training.by_expert import by_expert
+from juryrank.training.columns.by_expert import expert_columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +54,7 @@ def query_matrix(model: Aggregator, data: Dataset, query: str, top: int = 20) ->
     r = one.rankings
     consensus, rrf = model.predict(one), method("rrf").fit(one).predict(one)
     chosen = consensus.order[:top]
-    ranks = by_expert(r, r.experts, r.entry_rank, absent=np.nan).round(2)
+    ranks = expert_columns(r, r.experts, r.entry_rank, absent=np.nan).round(2)
     places = np.empty(r.n_slots)
     places[rrf.order] = np.arange(1.0, r.n_slots + 1)
     present = np.unique(r.list_expert)

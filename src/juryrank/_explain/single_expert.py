@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.training.expert_values import expert_values
+from juryrank.training.expert_quality import expert_values
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Features and labels become a scorer, one learner per file."""
+"""What learned methods share: labelled queries, targets, columns and solvers."""

@@ -1,4 +1,4 @@
-"""What learners learn from: one gain per slot, from labels, a reference ranking or preference pairs."""
+"""Gains: one number per slot to learn from, made of labels, a reference ranking or preference pairs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def truth_of(data: Dataset, gains: Floats) -> Dataset:
     """The data with labels that metrics can use: its own, or the gains where it has none."""
     if data.labels is not None:
         return data
-    return Dataset(rankings=data.rankings, labels=_as_labels(data.rankings, gains))
+    return Dataset(rankings=data.rankings, labels=gains_as_labels(data.rankings, gains))
 
 
 def _by_rank(rankings: Rankings, reference: Floats) -> Floats:
     query = parents(rankings.slot_ptr)
     last = np.zeros(len(rankings))
-    said = ~np.isnan(reference)
-    np.maximum.at(last, query[said], reference[said])
+    ranked = ~np.isnan(reference)
+    np.maximum.at(last, query[ranked], reference[ranked])
     gains: Floats = 1.0 - (reference - 1.0) / np.where(last > 0, last, 1.0)[query]
     return gains
 
@@ -47,12 +47,13 @@ def _by_wins(data: Dataset) -> Floats:
     n = data.rankings.n_slots
     won = np.bincount(data.pairs.better, data.pairs.weight, minlength=n)
     lost = np.bincount(data.pairs.worse, data.pairs.weight, minlength=n)
-    met = won + lost
-    share: Floats = np.divide(won, met, out=np.full(n, np.nan), where=met > 0)
+    compared = won + lost
+    share: Floats = np.divide(won, compared, out=np.full(n, np.nan), where=compared > 0)
     return share
 
 
-def _as_labels(rankings: Rankings, gains: Floats) -> Labels:
+def gains_as_labels(rankings: Rankings, gains: Floats) -> Labels:
+    """The gains as labels; none where a gain is NaN."""
     known = np.flatnonzero(~np.isnan(gains))
     return Labels(
         queries=rankings.queries,

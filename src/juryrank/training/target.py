@@ -1,4 +1,4 @@
-"""The metric that a learner optimises, in the arrays that kernels take."""
+"""The metric that a learner optimises, as arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from juryrank.metrics.base import exponential_gain
 from juryrank.params import param
 
 KINDS = {"nDCG": GAIN, "AP": PRECISION_SUM, "ERR": CASCADE, "RR": FIRST, "P": CUT, "KendallTau": PAIRS}
-ORDERS = ("nDCG", "KendallTau")  # metrics that make sense of a ranking or of pairs, not only of labels
+ORDERS = ("nDCG", "KendallTau")  # metrics that are defined by an order, and so need no labels
 
 
 def target_param(default: str = "nDCG(dcg='exp-log2')@10") -> Any:
     """The parameter ``target``, with one meaning everywhere."""
-    doc = f"the metric to optimise and to choose by: {', '.join(KINDS)}, with @k where only the first k places count"
+    doc = f"the metric to optimise and to validate by: {', '.join(KINDS)}, with @k where only the first k places count"
     return param(default, doc)
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A metric over the slots of some queries: what each slot gains, and what divides the sum of each query."""
+    """A metric over the slots of some queries: the gain of each slot, and the normaliser of each query."""
 
     kind: int
     cutoff: int
@@ -36,23 +36,23 @@ class Target:
     label: Floats  # [n_slots] the order to learn
     gain: Floats  # [n_slots]
     discount: Floats  # [longest query]
-    whole: Floats  # [n_queries]
+    normaliser: Floats  # [n_queries]
 
     @classmethod
     def of(cls, text: str, slot_ptr: Ints, label: Floats) -> Target:
         """The target named by ``text`` for these labels (0 is worst)."""
-        metric = listwise(text)
+        metric = optimisable_metric(text)
         kind, cutoff = KINDS[metric.name], getattr(metric, "cutoff", None)
         gain = _gains(metric, label)
         longest = int(np.diff(slot_ptr).max(initial=0))
         depth = longest if cutoff is None else int(cutoff)
         discount = 1.0 / np.log2(np.arange(longest) + 2.0)
-        whole = np.array([_whole(kind, gain[a:b], discount, depth) for a, b in pairwise(slot_ptr)])
-        return cls(kind, depth, slot_ptr, label, gain, discount, np.where(whole > 0, whole, 1.0))
+        normaliser = np.array([_normaliser(kind, gain[a:b], discount, depth) for a, b in pairwise(slot_ptr)])
+        return cls(kind, depth, slot_ptr, label, gain, discount, np.where(normaliser > 0, normaliser, 1.0))
 
 
-def listwise(text: str) -> Metric:
-    """The metric of that name, if it is one that can be optimised."""
+def optimisable_metric(text: str) -> Metric:
+    """The metric of that name; an error if it is not one that can be optimised."""
     metric = parse_metric(text)
     if metric.name not in KINDS:
         raise ParameterError(f"target must be one of {', '.join(KINDS)}, got {text!r}")
@@ -60,10 +60,10 @@ def listwise(text: str) -> Metric:
 
 
 def check_truth(name: str, text: str, data: Dataset) -> None:
-    """Refuse a metric of labels where the truth is only an order."""
-    if data.labels is None and listwise(text).name not in ORDERS:
-        given = "a reference ranking" if data.reference is not None else "preference pairs"
-        raise DataError(f"{name} with target {text} needs labels, and the data has {given}; use target=KendallTau")
+    """Raise a DataError where the metric needs labels and the truth is only an order."""
+    if data.labels is None and optimisable_metric(text).name not in ORDERS:
+        truth = "a reference ranking" if data.reference is not None else "preference pairs"
+        raise DataError(f"{name} with target {text} needs labels, and the data has {truth}; use target=KendallTau")
 
 
 def _gains(metric: Metric, label: Floats) -> Floats:
@@ -79,7 +79,7 @@ def _gains(metric: Metric, label: Floats) -> Floats:
     return (label >= lowest).astype(np.float64)
 
 
-def _whole(kind: int, gain: Floats, discount: Floats, depth: int) -> float:
+def _normaliser(kind: int, gain: Floats, discount: Floats, depth: int) -> float:
     if kind == GAIN:
         return float(np.sort(gain)[::-1] @ discount[: len(gain)])
     if kind == PRECISION_SUM:

@@ -8,7 +8,8 @@ from conftest import random_dataset
 from juryrank.data import Rankings
 from juryrank.data.build import from_array
 from juryrank.errors import ParameterError
-from juryrank.training.svd import svd
+from juryrank.training.columns.preference_svd import svd_values
+from juryrank.training.expert_groups import ExpertGroups
 from studies.papers.runtime import (
     EXPANSIONS,
     Scale,
@@ -76,7 +77,8 @@ def test_an_unknown_expansion_is_refused():
 def test_the_dense_matrix_is_the_one_that_features_are_of():
     rank = np.array([1.0, 3.0, 3.0, 8.0])
     left, _, right = np.linalg.svd(log_preferences(rank))
-    assert_allclose(np.abs(np.stack([left[:, 0], right[0]], 1)), svd(from_array(rank[None]), ["1"]), atol=1e-7)
+    vectors = svd_values(from_array(rank[None]).rankings, ExpertGroups(("1",)), "log-rank", 1)[:, 1:]
+    assert_allclose(np.abs(np.stack([left[:, 0], right[0]], 1)), vectors, atol=1e-7)
 
 
 def test_dense_queries_reach_from_the_smallest_to_the_largest():

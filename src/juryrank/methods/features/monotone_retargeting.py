@@ -15,12 +15,13 @@ from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
 from juryrank.params import param
-from juryrank.training.agreement import Agreement, Alternation, Watch
-from juryrank.training.glm import LOSSES, Linear, Penalty, standardised
-from juryrank.training.item_features import feature_columns, feature_names
-from juryrank.training.list_columns import VALUES, list_columns
-from juryrank.training.margins import Pairs
-from juryrank.training.retargeting import Scale
+from juryrank.training.columns.item_features import feature_columns, feature_names
+from juryrank.training.columns.list_columns import VALUES, list_columns
+from juryrank.training.per_query import standardise
+from juryrank.training.solvers.alternation import Agreement, Alternation, Watch
+from juryrank.training.solvers.glm import LOSSES, Linear, Penalty
+from juryrank.training.solvers.margins import Pairs
+from juryrank.training.solvers.monotone_targets import Scale
 
 OUTPUT = {
     "start+features": "the start and the features with their coefficients, each standardised",
@@ -155,7 +156,7 @@ class MonotoneRetargeting(Aggregator):
     def _put(self, data: Dataset, start: Floats, lists: Floats, features: Floats, out: Floats) -> None:
         parts = {"start": start, "lists": lists, "features": features}
         for part in self.output.split("+"):
-            out += standardised(data.rankings.slot_ptr, parts[part])
+            out += standardise(data.rankings.slot_ptr, parts[part])
 
     def _start(self, data: Dataset) -> Floats:
         from juryrank.methods import method

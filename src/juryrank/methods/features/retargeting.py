@@ -16,10 +16,10 @@ from juryrank.methods.base import Aggregator
 from juryrank.methods.features.monotone_retargeting import loss_param
 from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
 from juryrank.params import param
+from juryrank.training.columns.item_features import feature_columns, feature_names
 from juryrank.training.gains import slot_gains
-from juryrank.training.glm import LOSSES, Linear, Penalty
-from juryrank.training.item_features import feature_columns, feature_names
-from juryrank.training.retargeting import Scale, levels, retargeted, stepped
+from juryrank.training.solvers.glm import LOSSES, Linear, Penalty
+from juryrank.training.solvers.monotone_targets import Scale, label_levels, retarget, retarget_with_steps
 
 
 @dataclass(kw_only=True)
@@ -71,15 +71,15 @@ class Retargeting(Aggregator):
 
     def _fitted_to(self, model: Linear, labels: Floats) -> tuple[Floats, list[float], bool]:
         """Algorithm 1: scores in the order of the labels, then coefficients, in turn."""
-        level = levels(model.ptr, labels)
+        level = label_levels(model.ptr, labels)
         w, t = np.zeros(model.columns.shape[1]), None
         objective: list[float] = []
         for _ in range(self.max_iter):
             f = model.predictor(w)
             if self.margin == 0:
-                t = retargeted(model.ptr, f, level, model.loss, Scale(), t)
+                t = retarget(model.ptr, f, level, model.loss, Scale(), t)
             else:
-                t = stepped(model.ptr, f, level, model.loss, self.margin)
+                t = retarget_with_steps(model.ptr, f, level, model.loss, self.margin)
             w = model.fit(t, w)
             objective.append(model.objective(t, w))
             if len(objective) > 1 and objective[-2] - objective[-1] <= self.tol * objective[-2]:

@@ -1,4 +1,4 @@
-"""Methods inside methods: fitted members as plain learned state, and back."""
+"""Methods inside methods: the state of a fitted member as a learned value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Member:
 
     def fault(self, value: Any, sizes: Sizes) -> str | None:
         try:
-            restored(value)
+            load_member(value)
         except JuryrankError as error:
             return f"must be a fitted method, but {error}"
         return None
@@ -40,7 +40,7 @@ class MemberList:
         return first_fault(Member(), value, sizes)
 
 
-def made(name: str, params: Mapping[str, Any]) -> Aggregator:
+def new_member(name: str, params: Mapping[str, Any]) -> Aggregator:
     """An unfitted member by name; parameters that it does not have are left out."""
     from juryrank.methods import method
 
@@ -48,18 +48,18 @@ def made(name: str, params: Mapping[str, Any]) -> Aggregator:
     return method(name, **{key: value for key, value in params.items() if key in known})
 
 
-def fitted(name: str, params: Mapping[str, Any], data: Dataset, valid: Dataset | None) -> Aggregator:
+def fit_member(name: str, params: Mapping[str, Any], data: Dataset, valid: Dataset | None) -> Aggregator:
     """A member fitted on the data."""
-    return made(name, params).fit(data, valid=valid)
+    return new_member(name, params).fit(data, valid=valid)
 
 
-def kept(member: Aggregator) -> dict[str, Any]:
-    """What is kept of a fitted member."""
+def member_state(member: Aggregator) -> dict[str, Any]:
+    """The state of a fitted member, from which ``load_member`` makes it again."""
     return dict(zip(STATE, (member.name, member.params(), member.learned()), strict=True))
 
 
-def restored(state: Any) -> Aggregator:
-    """The fitted member that was kept; a DataError where that was damaged since."""
+def load_member(state: Any) -> Aggregator:
+    """The fitted member with this state; a DataError where the state is damaged."""
     from juryrank.methods import METHODS
 
     if not isinstance(state, dict) or set(state) != set(STATE):

@@ -1,4 +1,4 @@
-"""The method that the labels speak for."""
+"""The method that is best on held-out queries."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,28 +9,25 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError
-from juryrank.methods.base import Aggregator
-from juryrank.methods.learned._curves import unjudged_param
-from juryrank.methods.learned._members import Member, fitted, kept, made, restored
+from juryrank.methods.learned._base import GroupedExperts
+from juryrank.methods.learned._members import Member, fit_member, load_member, member_state, new_member
 from juryrank.methods.learned_fields import ByName, ListOf, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
-from juryrank.training.gains import truth_of
-from juryrank.training.lessons import Lessons, lessons_of, lessons_or_error
-from juryrank.training.panel import experts_param, threshold_param
+from juryrank.training.labelled_queries import LabelledQueries
 
 BASELINE = "rrf"
 
 
 @dataclass(kw_only=True)
-class Auto(Aggregator):
+class Auto(GroupedExperts):
     """The best of a few methods by cross-validation inside the training data, or RRF where labels do not help.
 
     Every candidate is fitted on some of the labelled queries and tested on the others, in ``parts`` turns; validation
     queries, where given, are tested too. The one with the best mean of the target metric is fitted on all training
-    queries; of equals, the first. RRF is always among them, so nothing is chosen that did worse. With one query to
-    learn from it is RRF. ``report`` says what was chosen and by how much it beats RRF.
+    queries; of equals, the first. RRF is always a candidate, so the chosen method never had a lower mean. With one
+    query to learn from it is RRF. ``report`` names the chosen method and its held-out gain over RRF.
 
     >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
@@ -40,13 +37,9 @@ class Auto(Aggregator):
     """
 
     name = "auto"
-    supervised = True
     among: str = param("rrf,borda,jury,ridge,blend", "methods to choose from, separated by commas; rrf is always one")
     target: str = param("nDCG@10", "the metric to choose by")  # type: ignore[misc]
     parts: int = param(5, "parts of the training queries, each tested once", at_least=2)
-    experts: str = experts_param()
-    threshold: int = threshold_param()
-    unjudged: str = unjudged_param()
     seed: int = param(0, "which query is in which part", at_least=0)
 
     chosen_: dict[str, Any] = learned(Member())  # the method, fitted
@@ -57,72 +50,73 @@ class Auto(Aggregator):
         names = list(dict.fromkeys([BASELINE, *filter(None, map(str.strip, self.among.split(",")))]))
         params = {key: value for key, value in self.params().items() if key != "target"}
         for name in names:
-            made(name, params)
-        values = self._tried(names, params, data, valid)
+            new_member(name, params)
+        values = self._cross_validate(names, params, data, valid)
         rrf = values[BASELINE]
         self.n_queries_ = len(rrf)
         self.trials_ = {name: _summary(v, rrf) for name, v in values.items()}
         best = max(self.trials_, key=lambda name: self.trials_[name][0]) if len(rrf) > 1 else BASELINE
-        self.chosen_ = kept(fitted(best, params, data, valid))
+        self.chosen_ = member_state(fit_member(best, params, data, valid))
 
     def report(self) -> str:
-        """What was chosen, and what every candidate was worth on queries it had not seen."""
+        """The chosen method, and the held-out mean of every candidate."""
         best = self.chosen_["name"]
         if self.n_queries_ < 2:
-            return "auto: chose rrf, for there are fewer than two queries to learn from."
-        head = f"auto: chose {best} by {self.target} on {self.n_queries_} queries, each tested by models that had not"
-        head += " seen it; gain over RRF ± standard error:"
+            return "auto: chose rrf, because there are fewer than two queries to learn from."
+        chosen = f"auto: chose {best} by {self.target} on {self.n_queries_} held-out queries"
+        head = f"{chosen}; gain over RRF ± standard error:"
         rows = [
             f"  {name:<16} {mean:.4f}  {gain:+.4f} ± {error:.4f}" for name, (mean, gain, error) in self.trials_.items()
         ]
         return "\n".join([head, *rows])
 
     def as_points(self) -> PositionPoints | None:
-        """Those of the method that was chosen."""
-        return restored(self.chosen_).as_points() if self.is_fitted else None
+        """Those of the chosen method."""
+        return load_member(self.chosen_).as_points() if self.is_fitted else None
 
     def experts_seen(self) -> frozenset[str]:
-        """Those of the method that was chosen."""
-        return restored(self.chosen_).experts_seen()
+        """Those of the chosen method."""
+        return load_member(self.chosen_).experts_seen()
 
     @property
     def others_key(self) -> str | None:
-        return restored(self.chosen_).others_key
+        return load_member(self.chosen_).others_key
 
     def expert_weights(self) -> dict[str, dict[str, float]]:
-        """Those of the method that was chosen."""
-        return restored(self.chosen_).expert_weights()
+        """Those of the chosen method."""
+        return load_member(self.chosen_).expert_weights()
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any] | None:
-        consensus = restored(self.chosen_).predict(data, warn_unknown=False)
+        consensus = load_member(self.chosen_).predict(data, warn_unknown=False)
         out += consensus.scores
         return consensus.details
 
-    def _tried(
+    def _cross_validate(
         self, names: list[str], params: dict[str, Any], data: Dataset, valid: Dataset | None
     ) -> dict[str, Floats]:
-        """The values of every candidate on queries it had not seen; a candidate that could not learn has none."""
+        """The held-out values of every candidate; a candidate that cannot be fitted has none."""
         values: dict[str, list[Floats]] = {name: [] for name in names}
         for train, test in self._splits(data, valid):
-            truth = Truth(truth_of(test.data, test.gains))
+            truth = Truth(test.truth)
             for name in list(values):
                 try:
-                    consensus = fitted(name, params, train, None).predict(test.data)
+                    consensus = fit_member(name, params, train, None).predict(test.data)
                 except DataError:
                     del values[name]
                     continue
                 values[name].append(parse_metric(self.target).per_query(truth.judge(consensus)))
-        return {name: np.concatenate(found) if found else np.empty(0) for name, found in values.items()}
+        return {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in values.items()}
 
-    def _splits(self, data: Dataset, valid: Dataset | None) -> Iterator[tuple[Dataset, Lessons]]:
-        lessons = lessons_or_error(self.name, data, self.unjudged)
-        order = np.random.default_rng(self.seed).permutation(len(lessons))
-        if len(lessons) > 1:
-            for test in np.array_split(order, min(self.parts, len(lessons))):
+    def _splits(self, data: Dataset, valid: Dataset | None) -> Iterator[tuple[Dataset, LabelledQueries]]:
+        """Training data and test queries of each turn."""
+        queries = LabelledQueries.of(data, self.unjudged).require(self.name, data)
+        order = np.random.default_rng(self.seed).permutation(len(queries))
+        if len(queries) > 1:
+            for test in np.array_split(order, min(self.parts, len(queries))):
                 train = np.setdiff1d(order, test)
-                yield lessons.data.take(train), lessons.take(np.sort(test))
-        if valid is not None and len(unseen := lessons_of(valid, self.unjudged)):
-            yield data, unseen
+                yield queries.data.take(train), queries.take(np.sort(test))
+        if valid is not None and len(validation := LabelledQueries.of(valid, self.unjudged)):
+            yield data, validation
 
 
 def _summary(values: Floats, rrf: Floats) -> list[float]:

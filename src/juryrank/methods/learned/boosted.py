@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.methods.base import Aggregator
-from juryrank.methods.learned._curves import unjudged_param
 from juryrank.methods.learned_fields import Array, Names, Sizes, learned
 from juryrank.params import param
-from juryrank.training.boosted import Boosting, Forest
-from juryrank.training.boosted_libraries import LIBRARIES, Grower
-from juryrank.training.consensus import CONSENSUS, consensus
-from juryrank.training.item_features import feature_names, given_features
-from juryrank.training.log_rank import log_rank
-from juryrank.training.missing import missing
-from juryrank.training.panel import heard
+from juryrank.training.columns.by_expert import N_CONSENSUS, consensus_columns, log_rank_columns, missing_columns
+from juryrank.training.columns.item_features import feature_names, item_features
+from juryrank.training.expert_groups import experts_with_lists
+from juryrank.training.labelled_queries import unjudged_param
+from juryrank.training.solvers.boosting import Boosting
+from juryrank.training.solvers.boosting_libraries import LIBRARIES, Grower
+from juryrank.training.solvers.forest import Forest
 from juryrank.training.target import check_truth, target_param
 
 
@@ -29,11 +28,11 @@ from juryrank.training.target import check_truth, target_param
 class Boosted(Aggregator):
     """Gradient boosted trees that learn to rank, by LightGBM, XGBoost or CatBoost.
 
-    They see, from every expert, the logarithm of the item's rank or that it has none, and from all lists together
-    RRF's share, Borda's and that of the lists with the item; strangers are heard in these alone. With
-    ``item_features`` they see these, too. Each library has its
-    own loss (lambdarank, rank:ndcg, YetiRank); how many trees stay, validation queries decide by the target. Fitting
-    needs ``pip install 'juryrank[boost]'``; a fitted model is plain numbers, and scoring needs nothing.
+    Features are, for every expert, the logarithm of the item's rank or that it has none, and for all lists together
+    the means of RRF's and Borda's points and the share of the lists with the item; unknown experts count in these
+    alone. With ``item_features``, those of the items are added. Each library has its own loss (lambdarank, rank:ndcg,
+    YetiRank); the number of trees is chosen by the target on validation queries. Fitting needs
+    ``pip install 'juryrank[boost]'``; a fitted model is plain numbers, and scoring needs no library.
 
     Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
 
@@ -42,17 +41,17 @@ class Boosted(Aggregator):
 
     name = "boosted"
     supervised = True
-    library: str = param("lightgbm", "what grows the trees", choices=LIBRARIES)
+    library: str = param("lightgbm", "the library that grows the trees", choices=LIBRARIES)
     target: str = target_param()  # type: ignore[misc]
-    trees: int = param(300, "grown at most", at_least=1)
-    rate: float = param(0.05, "how much each tree counts", above=0)
-    leaves: int = param(8, "of each tree, at most; with catboost, 2 to the nearest power", at_least=2, at_most=1024)
-    least: int = param(50, "items in a leaf, at least (lightgbm), or the like", at_least=1)
-    columns: float = param(0.3, "share of the features that a tree looks at", above=0, at_most=1)
-    shrink: float = param(1.0, "pull of the leaves' values towards 0", at_least=0)
-    item_features: bool = param(False, "look at the features of the items, too")
+    trees: int = param(300, "trees at most", at_least=1)
+    rate: float = param(0.05, "learning rate: the weight of each tree", above=0)
+    leaves: int = param(8, "leaves of a tree at most; with catboost, the nearest power of 2", at_least=2, at_most=1024)
+    least: int = param(50, "items in a leaf at least (lightgbm), or the like", at_least=1)
+    columns: float = param(0.3, "share of the features that each tree uses", above=0, at_most=1)
+    shrink: float = param(1.0, "regularisation of the leaves' values towards 0", at_least=0)
+    item_features: bool = param(False, "use the features of the items, too")
     unjudged: str = unjudged_param()
-    seed: int = param(0, "of the features drawn, and of the queries split off", at_least=0)
+    seed: int = param(0, "random seed of the features sampled and of the queries split off", at_least=0)
 
     experts_: list[str] = learned(Names("experts"))
     item_features_: list[str] = learned(Names("item features", distinct=False))
@@ -64,15 +63,19 @@ class Boosted(Aggregator):
     value_: Floats = learned(Array("nodes"))
     root_: Ints = learned(Array("trees", whole=True, at_least=0, below="nodes"))
 
+    def experts_seen(self) -> frozenset[str]:
+        """The experts with features of their own."""
+        return frozenset(self.experts_)
+
     def _sizes(self) -> Sizes:
-        return {"columns": len(self.experts_) + CONSENSUS + len(self.item_features_) * self.item_features}
+        return {"columns": len(self.experts_) + N_CONSENSUS + len(self.item_features_) * self.item_features}
 
     def _fault(self) -> str | None:
         return super()._fault() or self._forest().fault(self._sizes()["columns"])
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
-        self.experts_ = [name for name, found in zip(data.experts, heard(data.rankings), strict=True) if found]
+        self.experts_ = experts_with_lists(data.rankings)
         self.item_features_ = feature_names(self.name, data) if self.item_features else []
         grow = Grower(self.library, self.rate, self.leaves, self.least, self.columns, self.shrink, self.seed)
         forest = Boosting(grow, self.trees, self.target, self.seed, self.unjudged, self._columns).run(data, valid)
@@ -90,8 +93,9 @@ class Boosted(Aggregator):
         return Forest(self.root_, *nodes)
 
     def _columns(self, data: Dataset) -> Floats:
-        own = np.where(missing(data, self.experts_) > 0, np.nan, log_rank(data, self.experts_))
-        columns = [own, consensus(data, self.experts_)]
+        r = data.rankings
+        missing = missing_columns(r, self.experts_) > 0
+        columns = [np.where(missing, np.nan, log_rank_columns(r, self.experts_)), consensus_columns(r)]
         if self.item_features:
-            columns.append(given_features(self.name, data, len(self.item_features_)))
-        return np.hstack(columns).astype(np.float32).astype(np.float64)  # some of the libraries see no more
+            columns.append(item_features(self.name, data, len(self.item_features_)))
+        return np.hstack(columns).astype(np.float32).astype(np.float64)  # some of the libraries use float32

@@ -1,26 +1,26 @@
-"""The house method: learned position curves, shrunk to reciprocal rank fusion."""
+"""Learned position curves, regularised towards reciprocal rank fusion: the default where there are labels."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from juryrank.methods.learned._curves import Curves
+from juryrank.methods.learned._curves import PositionCurves
 from juryrank.params import param
-from juryrank.training.shrunk import ShrunkToRRF
+from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 
 
 @dataclass(kw_only=True)
-class Jury(Curves):
-    r"""Learned position curves, shrunk to RRF, in closed form: the default where there are labels.
+class Jury(PositionCurves):
+    r"""Learned position curves, regularised towards RRF, in closed form: the default where there are labels.
 
     :math:`s_i = \sum_k u_k \frac{60}{60 + r_{ki}} + v_k \frac{10}{10 + r_{ki}} + m_k` over the experts k that ranked
-    the item; what an expert leaves out gets nothing from it, ties get the same. The three numbers of each expert are a
-    least-squares fit of the labels inside queries, held to the mean expert and the mean expert to RRF by penalties
-    that count as ``shrink`` and ``anchor`` more queries. An expert unseen in training has the curve of the mean
-    expert (of the pooled experts, where there are such).
+    the item; an item that an expert did not rank gets no points from it, tied items get the same. The three weights of
+    each expert are a least-squares fit of the labels inside queries, regularised towards the mean expert, and the mean
+    expert towards RRF, by penalties that count as ``shrink`` and ``anchor`` more queries. An unknown expert has the
+    curve of the mean expert (of the pooled experts, if there are any).
 
-    It learns from graded labels; also from a reference ranking or preference pairs, as gains. Validation queries are
-    not needed. ``partial_fit`` and ``merge`` are exact; ``report`` says what queries left out of training tell. With
-    one or two labelled queries it can still lose to RRF.
+    It learns from graded labels, or from the gains of a reference ranking or preference pairs. Validation queries are
+    not needed. ``partial_fit`` and ``merge`` are exact; ``report`` gives the held-out gain over RRF. With one or two
+    labelled queries it can still be worse than RRF.
 
     >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
@@ -33,8 +33,8 @@ class Jury(Curves):
     name = "jury"
     n_curves: ClassVar[int] = 3
     curve_names: ClassVar[tuple[str, ...]] = ("u", "v", "m")
-    shrink: float = param(20.0, "queries' worth of belief that an expert is like the mean expert", above=0)
-    anchor: float = param(5.0, "queries' worth of belief that the mean expert is as in RRF", above=0)
+    shrink: float = param(20.0, "strength of the prior that an expert is like the mean expert, in queries", above=0)
+    anchor: float = param(5.0, "strength of the prior that the mean expert is as in RRF, in queries", above=0)
 
-    def _solver(self) -> ShrunkToRRF:
-        return ShrunkToRRF(self.shrink, self.anchor)
+    def _solver(self) -> RRFPriorSolver:
+        return RRFPriorSolver(self.shrink, self.anchor)

@@ -9,21 +9,20 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.base import others_key
-from juryrank.methods.learned._trained import Trained
+from juryrank.methods.learned._epochs import EpochTrained
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
-from juryrank.training.lambdarank import LambdaRank as Net
-from juryrank.training.panel import Panel
+from juryrank.training.expert_groups import ExpertGroups
+from juryrank.training.solvers.lambdarank_learner import LambdaRankLearner
 
 
 @dataclass(kw_only=True)
-class LambdaRank(Trained):
-    r"""Pairs of items in the order of their labels, weighted by what a swap does to the target metric.
+class LambdaRank(EpochTrained):
+    r"""LambdaRank: a pairwise loss on the labels, each pair weighted by the effect of a swap on the target metric.
 
-    The net sees, from every expert, whether it ranked the item and the logarithm of the rank; without hidden layers
+    The inputs are, for every expert, whether it ranked the item and the logarithm of the rank; without hidden layers
     :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
-    weight of missing it. Truncation of the target is relaxed to the whole list in training (but for P@k, which is
-    nothing else), not in the choice of the pass.
+    weight of missing it. Training ignores the cutoff of the target (except for P@k); the choice of the passes does not.
 
     Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
 
@@ -32,13 +31,13 @@ class LambdaRank(Trained):
 
     name = "lambdarank"
     hidden: int = param(0, "units of each hidden layer; 0 is a linear model", at_least=0)
-    layers: int = param(1, "hidden layers, where they have units", at_least=1)
-    activation: str = param("tanh", "of the hidden units", choices=("tanh", "relu"))
+    layers: int = param(1, "hidden layers, if hidden > 0", at_least=1)
+    activation: str = param("tanh", "activation function of the hidden units", choices=("tanh", "relu"))
     rate: float = param(0.01, "step size", above=0)
-    decay: float = param(0.003, "pull of the weights towards 0", at_least=0)
+    decay: float = param(0.003, "regularisation of the weights towards 0", at_least=0)
     batch: int = param(1, "queries of one step", at_least=1)
 
-    def _values(self, rankings: Rankings, panel: Panel) -> Floats:
+    def _values(self, rankings: Rankings, groups: ExpertGroups) -> Floats:
         r = rankings
         return (
             np.stack([np.ones(r.n_entries), -np.log(r.entry_rank)], 1) * np.repeat(r.list_weight, r.list_size)[:, None]
@@ -79,6 +78,8 @@ class LambdaRank(Trained):
         inputs, hidden = (len(self.experts_) + 1) * self._width(), self.hidden
         return (inputs + 1) * hidden + (hidden + 1) * hidden * (self.layers - 1) + hidden if hidden else inputs
 
-    def _learner(self) -> Net:
+    def _learner(self) -> LambdaRankLearner:
         hidden = (self.hidden,) * self.layers if self.hidden else ()
-        return Net(hidden=hidden, activation=self.activation, rate=self.rate, decay=self.decay, batch=self.batch)
+        return LambdaRankLearner(
+            hidden=hidden, activation=self.activation, rate=self.rate, decay=self.decay, batch=self.batch
+        )

@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from juryrank.methods.learned._curves import Curves
+from juryrank.methods.learned._curves import PositionCurves
 from juryrank.params import param
-from juryrank.training.ridge import Ridge as TowardsZero
+from juryrank.training.solvers.ridge_solver import RidgeSolver
 
 
 @dataclass(kw_only=True)
-class Ridge(Curves):
+class Ridge(PositionCurves):
     r"""Ridge regression of labels on the logarithms of ranks, inside queries.
 
     :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
     weight of missing it. Labels and features are centred in every query; the penalty counts as ``shrink`` more queries
-    that hold all weights to 0. For data with most items judged; with few labels, or runs over a large collection,
-    ``jury`` is safer. Unseen experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` as in ``jury``.
+    in which all weights are 0. For data with most items judged; with few labels, or runs over a large collection,
+    ``jury`` is safer. Unknown experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` are as in ``jury``.
 
     >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
@@ -28,7 +28,7 @@ class Ridge(Curves):
     name = "ridge"
     n_curves: ClassVar[int] = 2
     curve_names: ClassVar[tuple[str, ...]] = ("b", "a")
-    shrink: float = param(1.0, "queries' worth of belief that a weight is 0", above=0)
+    shrink: float = param(1.0, "strength of the prior that a weight is 0, in queries", above=0)
 
-    def _solver(self) -> TowardsZero:
-        return TowardsZero(self.shrink)
+    def _solver(self) -> RidgeSolver:
+        return RidgeSolver(self.shrink)

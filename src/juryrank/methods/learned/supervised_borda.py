@@ -6,29 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data import Dataset, Rankings
+from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
-from juryrank.methods.base import Aggregator
 from juryrank.methods.chains._base import summed
-from juryrank.methods.learned.borda_fuse import weighted_borda
-from juryrank.methods.learned_fields import Array, Names, learned
-from juryrank.methods.points import PositionPoints
+from juryrank.methods.learned._base import WeightedBorda
 from juryrank.params import param
-from juryrank.training.labelled import Labelled, labelled_or_error
+from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
 
-LARGE = 1e6  # coordinates from which a point is shifted before it is projected
+LARGE = 1e6  # a point with a larger coordinate is shifted before it is projected
 ROUNDING = 1e-15  # of the loss
 
 
 @dataclass(kw_only=True)
-class SupervisedBorda(Aggregator):
-    """Supervised Borda: the Borda count with the expert weights that satisfy the labelled pairs best.
+class SupervisedBorda(WeightedBorda):
+    """Supervised Borda: the Borda count with the expert weights that fit the labelled pairs best.
 
     Weights on the simplex minimise the squared hinge over pairs of items with different labels, over all training
     queries at once; places are shares of the query's items. The problem is convex and is solved to its optimum. An
-    expert that was not there in training weighs as the mean expert.
+    unknown expert has the mean weight.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
@@ -40,43 +37,29 @@ class SupervisedBorda(Aggregator):
     """
 
     name = "supervised-borda"
-    supervised = True
     margin: float = param(1.0, "by how much a better item's share of places should be ahead", above=0)
-    unjudged: str = param(
-        "irrelevant",
-        "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
-        choices=("irrelevant", "ignore"),
-    )
+    unjudged: str = unjudged_param()
     tol: float = param(1e-8, "stop when a step changes the weights by less than this", above=0)
     max_iter: int = param(5000, "steps at most", at_least=1)
-    experts_: list[str] = learned(Names("experts", at_least=1))
-    weights_: Floats = learned(Array("experts", at_least=0))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        taught = labelled_or_error(self.name, data, self.unjudged)
-        self.experts_ = taught.experts
-        objective = Objective(taught, self.experts_, self.margin)
+        queries = LabelledQueries.of(data, self.unjudged).drop_zero_weight_lists().require(self.name, data)
+        self.experts_ = queries.experts
+        objective = Objective(queries, self.experts_, self.margin)
         self.weights_, steps = minimise(objective, self.tol, self.max_iter)
         if steps > self.max_iter:
             warn_not_converged(self.name, "the weights", self.max_iter)
-
-    def as_points(self) -> PositionPoints:
-        """Those of the Borda count, times the weights of the experts."""
-        return PositionPoints(("place", "items"))
-
-    def _scores(self, rankings: Rankings, out: Floats) -> None:
-        weighted_borda(rankings, self.experts_, self.weights_, out)
 
 
 class Objective:
     """Mean squared hinge over the labelled pairs of each query, as a function of expert weights."""
 
-    def __init__(self, taught: Labelled, experts: list[str], margin: float) -> None:
-        r = self.rankings = taught.rankings
-        self.gains, self.margin, self.n_experts = taught.gains, margin, len(experts)
+    def __init__(self, queries: LabelledQueries, experts: list[str], margin: float) -> None:
+        r = self.rankings = queries.rankings
+        self.gains, self.margin, self.n_experts = queries.known_gains, margin, len(experts)
         items = np.repeat(r.query_size[r.list_query], r.list_size)
         self.points = (items - r.entry_place) / items * np.repeat(r.list_weight, r.list_size)
-        self.place = np.repeat(taught.list_place(experts), r.list_size)
+        self.place = np.repeat(queries.list_place(experts), r.list_size)
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its derivative."""

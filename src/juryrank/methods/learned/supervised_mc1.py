@@ -10,9 +10,9 @@ from juryrank.methods.learned._chain import SupervisedListChain, teleport_param
 class SupervisedMC1(SupervisedListChain):
     """Supervised MC1: the chain MC1 with expert weights learned from labels.
 
-    Weights on the simplex minimise the squared hinge over pairs of items with different labels of the stationary
-    distribution itself, by implicit differentiation. Unranked items of a list are tied below it; an expert that was
-    not there in training weighs as the mean expert.
+    The weights sum to 1 and minimise the squared hinge loss of the stationary distribution over pairs of items with
+    different labels, by implicit differentiation. Unranked items of a list are tied below it; an unknown expert has
+    the mean weight.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}

@@ -11,23 +11,22 @@ from juryrank.methods.chains.mc2 import MC2
 from juryrank.methods.learned._chain import SupervisedListChain
 from juryrank.params import param
 from juryrank.progress import track
-from juryrank.training.labelled import labelled_or_error
-from juryrank.training.relaxation import cvxpy, relaxation
+from juryrank.training.solvers.relaxation import cvxpy, relaxation
 
-LONG = 10.0  # seconds that are announced
+LONG = 10.0  # seconds; a longer run is announced
 
 
 @dataclass(kw_only=True)
 class SupervisedMC2(SupervisedListChain):
     """Supervised MC2: the chain MC2 with expert weights learned from labels.
 
-    Weights on the simplex minimise the squared hinge over pairs of items with different labels of the stationary
-    distribution itself, by implicit differentiation. Unranked items of a list are tied below it; an expert that was
-    not there in training weighs as the mean expert.
+    The weights sum to 1 and minimise the squared hinge loss of the stationary distribution over pairs of items with
+    different labels, by implicit differentiation. Unranked items of a list are tied below it; an unknown expert has
+    the mean weight.
 
     ``solver="sdp"`` is the semidefinite program of the paper, for comparison: it replaces the stationary distribution
-    by a bound and relaxes what is left, and both are loose, so that weights differ little. It takes at most ``queries``
-    labelled queries and ``pairs`` of each, drawn with ``seed``, and says so.
+    by a bound and relaxes the rest, and both are loose, so that the weights differ little. It uses at most ``queries``
+    labelled queries and ``pairs`` of each, sampled with ``seed``, and warns of it.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
@@ -53,14 +52,14 @@ class SupervisedMC2(SupervisedListChain):
             super()._learn(data, valid)
             return
         cvxpy()
-        taught = labelled_or_error(self.name, data, self.unjudged)
-        self.experts_ = taught.experts
-        program = relaxation(taught, self.experts_, self.margin, self.queries, self.pairs, self.seed)
+        labelled = self._labelled_queries(data).require(self.name, data)
+        self.experts_ = labelled.experts
+        program = relaxation(labelled, self.experts_, self.margin, self.queries, self.pairs, self.seed)
         program.check_size(self.name)
-        used, there = sum(len(q.better) for q in program.queries), sum(q.n_pairs for q in program.queries)
-        drawn = f"{len(program.queries)} of {len(taught)} labelled queries and {used} of their {there} pairs"
-        told = f"{self.name} by sdp: {drawn}, {program.size:,} numbers, about {program.seconds:.0f} s"
-        if len(program.queries) < len(taught) or used < there or program.seconds > LONG:
-            warnings.warn(told, JuryrankWarning, stacklevel=3)
-        for one in track([program], told):
+        used, pairs = sum(len(q.better) for q in program.queries), sum(q.n_pairs for q in program.queries)
+        sample = f"{len(program.queries)} of {len(labelled)} labelled queries and {used} of their {pairs} pairs"
+        text = f"{self.name} by sdp: {sample}, {program.size:,} numbers, about {program.seconds:.0f} s"
+        if len(program.queries) < len(labelled) or used < pairs or program.seconds > LONG:
+            warnings.warn(text, JuryrankWarning, stacklevel=3)
+        for one in track([program], text):
             self.weights_, _ = one.solve(self.name)

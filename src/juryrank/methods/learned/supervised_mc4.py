@@ -18,8 +18,8 @@ from juryrank.params import param
 class SupervisedMC4(SupervisedChain):
     """Supervised MC4: the chain MC4 with expert weights learned from labels.
 
-    While it learns, a majority is a sigmoid of the share of the weights; when it ranks, it is a majority again.
-    Unranked items of a list are tied below it; an expert that was not there in training weighs as the mean expert.
+    In training, a majority is a sigmoid of the share of the weights; in ranking, it is a majority. Unranked items of a
+    list are tied below it; an unknown expert has the mean weight.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
@@ -32,15 +32,15 @@ class SupervisedMC4(SupervisedChain):
 
     name = "supervised-mc4"
     chain = MC4
-    temperature: float = param(0.2, "how soft a majority is while it learns", above=0)
+    temperature: float = param(0.2, "width of the sigmoid of a majority in training", above=0)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_matrix_size(self.name, data.rankings, "supervised-mc2")
         super()._learn(data, valid)
 
-    def _ranked(self, rankings: Rankings, weights: Floats, out: Floats) -> Any:
+    def _chain_scores(self, rankings: Rankings, weights: Floats, out: Floats) -> Any:
         check_matrix_size(self.name, rankings, "supervised-mc2")
-        return super()._ranked(rankings, weights, out)
+        return super()._chain_scores(rankings, weights, out)
 
     def _walk(self, problem: Problem, list_weight: Floats) -> None:
         r = problem.rankings

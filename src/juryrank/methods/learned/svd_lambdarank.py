@@ -10,9 +10,9 @@ from juryrank.data.rankings import Floats
 from juryrank.methods.learned.lambdarank import LambdaRank
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
-from juryrank.training.panel import Panel
-from juryrank.training.svd import svd_values
-from juryrank.training.wins import form_param
+from juryrank.training.columns.preference_svd import svd_values
+from juryrank.training.columns.wins_and_losses import form_param
+from juryrank.training.expert_groups import ExpertGroups
 
 
 @dataclass(kw_only=True)
@@ -22,7 +22,7 @@ class SVDLambdaRank(LambdaRank):
     :math:`s_i = \sum_k w_k^\top [u_{ki}, v_{ki}]` over the experts k that ranked the item, plus :math:`b_k` for those
     that did not, where :math:`Y_k = \sum_t \sigma_t u_t v_t^\top` holds the preferences of expert k over the items that
     it ranked. No matrix is built: products with it are sums along the list. With ``hybrid`` the lists of all experts
-    without weights of their own are added up into one matrix. Tied items prefer none to the other.
+    without weights of their own are added up into one matrix. Between tied items there is no preference.
 
     Volkovs, Larochelle, Zemel, CIKM 2012.
     """
@@ -44,5 +44,5 @@ class SVDLambdaRank(LambdaRank):
     def _width(self) -> int:
         return 1 + 2 * self.rank
 
-    def _values(self, rankings: Rankings, panel: Panel) -> Floats:
-        return svd_values(rankings, panel, self.form, self.rank)
+    def _values(self, rankings: Rankings, groups: ExpertGroups) -> Floats:
+        return svd_values(rankings, groups, self.form, self.rank)

@@ -14,11 +14,11 @@ from juryrank.errors import warn_not_converged
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods.pairwise._coset import DISTANCES, Coset, absent_place
 from juryrank.params import param
-from juryrank.training.dense import cross_product, product
 from juryrank.training.gains import slot_gains
-from juryrank.training.lessons import nothing_to_learn
+from juryrank.training.labelled_queries import nothing_to_learn
+from juryrank.training.solvers.linear_algebra import cross_product, product
 
-DEEPEST = 10  # levels of the labels that are learned from; a full ranking has as many levels as items
+MOST_LEVELS = 10  # of the labels that are learned from; a full ranking has as many levels as items
 
 
 @dataclass(kw_only=True)
@@ -27,8 +27,8 @@ class ThetaCPS(Coset):
 
     In every labelled query the items of the highest label come first, then those of the next, and so on; tied items
     are all taken at the stage where their level begins (Breslow), and the lowest level, whose items are taken last
-    whatever the weights, teaches nothing. The likelihood is concave; ``prior`` pulls the weights towards 0. An expert
-    that was not there weighs as the mean expert. The rest is as in ``cps``.
+    whatever the weights, is not used. The likelihood is concave; ``prior`` regularises the weights towards 0. An
+    unknown expert has the mean weight. The rest is as in ``cps``.
 
     >>> from juryrank import from_dicts
     >>> runs = {"good": {"q": ["a", "b", "c"]}, "poor": {"q": ["c", "b", "a"]}}
@@ -41,7 +41,7 @@ class ThetaCPS(Coset):
 
     name = "theta-cps"
     supervised = True
-    prior: float = param(1e-3, "pull of the weights towards 0, per choice learned from", above=0)
+    prior: float = param(1e-3, "regularisation of the weights towards 0, per choice learned from", above=0)
     tol: float = param(1e-8, "stop when no weight's gradient per choice is larger than this", above=0)
     max_iter: int = param(500, "steps at most", at_least=1)
 
@@ -58,13 +58,13 @@ class ThetaCPS(Coset):
             return
         likelihood = Likelihood([(cost / unit, n) for cost, n in choices], self.prior)
         start = np.full(len(self.experts_), 1.0 / len(self.experts_))
-        found = minimize(
+        result = minimize(
             likelihood, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(start),
             options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0.0},
         )  # fmt: skip
-        if found.nit >= self.max_iter:
+        if result.nit >= self.max_iter:
             warn_not_converged(self.name, "the weights", self.max_iter, "raise max_iter, tol or prior")
-        self.theta_ = found.x / unit
+        self.theta_ = result.x / unit
 
     def _choices(self, data: Dataset) -> Iterator[tuple[Floats, int]]:
         """For each level of each labelled query, the cost of its items, then of those below, in each expert's lists."""
@@ -77,12 +77,12 @@ class ThetaCPS(Coset):
             for row, m in enumerate(lists):
                 at = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
                 place[row, r.entry_slot[at] - lo] = r.entry_place[at]
-            mine = np.zeros((len(lists), len(r.experts)))
-            mine[np.arange(len(lists)), r.list_expert[lists]] = weight[lists]
+            by_expert = np.zeros((len(lists), len(r.experts)))
+            by_expert[np.arange(len(lists)), r.list_expert[lists]] = weight[lists]
             for left, k, n in levels(gains[lo:hi]):
                 cost = np.empty((len(left), len(lists)))
                 stage_costs(DISTANCES[self.distance], place, left, k, cost)
-                yield product(cost, mine), n
+                yield product(cost, by_expert), n
 
 
 def levels(gain: Floats) -> Iterator[tuple[Ints, int, int]]:
@@ -90,7 +90,7 @@ def levels(gain: Floats) -> Iterator[tuple[Ints, int, int]]:
     judged = np.flatnonzero(~np.isnan(gain))
     order = judged[np.argsort(-gain[judged], kind="stable")]
     starts = np.flatnonzero(np.diff(gain[order], prepend=np.inf))
-    for begin, end in pairwise(starts[: DEEPEST + 1]):
+    for begin, end in pairwise(starts[: MOST_LEVELS + 1]):
         yield order[begin:], int(begin) + 1, int(end - begin)
 
 

@@ -18,7 +18,7 @@ from juryrank.methods.learned_fields import Choice, learned
 from juryrank.methods.strengths._multinomial import Counts, Multinomial, net_sums
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
-from juryrank.training.labelled import Labelled, labelled_or_error
+from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
 
 FITTING_STEPS = 500
 CONTRARY = {  # why no adherence is above 0
@@ -34,13 +34,13 @@ class ThetaMPM(Multinomial):
     With equal variances the order is that of :math:`\sum_n \theta_n \sum_j (C_n(i,j) - C_n(j,i))`. ``fitted``
     adherences put labelled items in their order by these sums: they minimise the squared hinge over pairs with
     different labels plus a ``penalty`` on their squares, are not negative, and are divided by the largest. So an expert
-    that repeats others counts less, and one that says the opposite of the labels not at all.
+    that repeats others has less weight, and one that contradicts the labels none.
 
     ``agreement`` is the published recipe, :math:`\theta_n = (1 + \tau_n) / 2`: the share of the pairs of expert n's
-    list that the labels order alike, among those that both order, in the mean over the queries that have such pairs.
-    An expert without any, or one that was not there, gets the mean of the others. Whether items that a list leaves out
-    are last is ``learned``, too: what is better by nDCG@10 on the validation queries, or else on those learned from.
-    The rest is as in ``mpm``.
+    list that the labels order alike, among those that both order, as a mean over the queries that have such pairs.
+    An expert without such pairs and an unknown expert get the mean of the others. Whether unranked items are last is
+    ``learned``, too, by nDCG@10 on the validation queries, or on the training queries if there are none. The rest is
+    as in ``mpm``.
 
     >>> from juryrank import from_dicts
     >>> runs = {"good": {"q": ["a", "b", "c"]}, "poor": {"q": ["c", "b", "a"]}}
@@ -60,14 +60,10 @@ class ThetaMPM(Multinomial):
     missing: str = param(
         "learned",
         "ignore: an expert says nothing about an item it did not rank; last: it puts it in the last place; "
-        "learned: what labelled queries prefer",
+        "learned: the better of the two on labelled queries",
         choices=("learned", "ignore", "last"),
     )
-    unjudged: str = param(
-        "irrelevant",
-        "irrelevant: an unjudged item has label 0 if it is among RRF's first 1000; ignore: it says nothing",
-        choices=("irrelevant", "ignore"),
-    )
+    unjudged: str = unjudged_param()
     missing_: str = learned(Choice(("ignore", "last")))
 
     def _fault(self) -> str | None:
@@ -81,17 +77,17 @@ class ThetaMPM(Multinomial):
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         data = replace(data, rankings=self._drop_zero_weights(data.rankings))
-        taught = labelled_or_error(self.name, data, self.unjudged)
-        self.experts_ = taught.experts
-        found: dict[str, tuple[float, Floats, bool]] = {}
+        queries = LabelledQueries.of(data, self.unjudged).drop_zero_weight_lists().require(self.name, data)
+        self.experts_ = queries.experts
+        tried: dict[str, tuple[float, Floats, bool]] = {}
         agree = False
-        for policy in self._policies()[: len(taught) + 1]:
+        for policy in self._policies()[: len(queries) + 1]:
             self.missing_ = policy
-            if self.theta == "fitted" or not found:  # agreement is the same whatever is left out
-                self.theta_, agree = self._adherences(taught)
-            found[policy] = self._worth(valid or data), self.theta_, agree
-        self.missing_ = max(found, key=lambda policy: found[policy][0])
-        _, self.theta_, agree = found[self.missing_]
+            if self.theta == "fitted" or not tried:  # agreement does not depend on the policy
+                self.theta_, agree = self._adherences(queries)
+            tried[policy] = self._value(valid or data), self.theta_, agree
+        self.missing_ = max(tried, key=lambda policy: tried[policy][0])
+        _, self.theta_, agree = tried[self.missing_]
         if not agree:
             warnings.warn(f"{self.name}: {CONTRARY[self.theta]}; all adherences are 1", DataWarning, stacklevel=3)
 
@@ -100,56 +96,58 @@ class ThetaMPM(Multinomial):
             return (self.missing,)
         return ("ignore",) if self.counts == "score" else ("ignore", "last")
 
-    def _adherences(self, taught: Labelled) -> tuple[Floats, bool]:
+    def _adherences(self, queries: LabelledQueries) -> tuple[Floats, bool]:
         """The adherence of each expert, and whether any is above 0; where none is, all are 1."""
-        theta = self._fit_to_labels(taught) if self.theta == "fitted" else self._agreement(taught)
+        theta = self._fit_to_labels(queries) if self.theta == "fitted" else self._agreement(queries)
         if np.nansum(theta) > 0:
             return np.where(np.isnan(theta), np.nanmean(theta), theta), True
         return np.ones(len(theta)), False
 
-    def _worth(self, asked: Dataset) -> float:
+    def _value(self, data: Dataset) -> float:
         """The sum of the target metric over the labelled queries, under equal variances."""
-        r = asked.rankings
+        r = data.rankings
         weight = self.list_weights(r) * self._theta_of(r)[r.list_expert]
-        judged = Truth(asked).judge(Consensus(r, net_sums(r, self._counts(r), weight)))
+        judged = Truth(data).judge(Consensus(r, net_sums(r, self._counts(r), weight)))
         values = parse_metric(self.target).per_query(judged)
         return float(values[~np.isnan(values)].sum())
 
-    def _agreement(self, taught: Labelled) -> Floats:
+    def _agreement(self, queries: LabelledQueries) -> Floats:
         """The share of each expert; NaN where no pair is ordered by both."""
-        r, n_experts = taught.rankings, len(self.experts_)
+        r, n_experts = queries.rankings, len(self.experts_)
         concordant, comparable = np.zeros(r.n_lists), np.zeros(r.n_lists)
-        agreements(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, taught.gains, concordant, comparable)
-        told, place = comparable > 0, taught.list_place(self.experts_)
-        weight = r.list_weight[told]
-        n = summed(place[told], weight, n_experts)
-        total = summed(place[told], weight * concordant[told] / comparable[told], n_experts)
+        agreements(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, queries.known_gains, concordant, comparable)
+        known, place = comparable > 0, queries.list_place(self.experts_)
+        weight = r.list_weight[known]
+        n = summed(place[known], weight, n_experts)
+        total = summed(place[known], weight * concordant[known] / comparable[known], n_experts)
         share: Floats = np.divide(total, n, out=np.full(n_experts, np.nan), where=n > 0)
         return share
 
-    def _fit_to_labels(self, taught: Labelled) -> Floats:
+    def _fit_to_labels(self, queries: LabelledQueries) -> Floats:
         from scipy.optimize import minimize
 
-        r, n = taught.rankings, len(self.experts_)
+        r, n = queries.rankings, len(self.experts_)
         if not n:
             return np.empty(0)
-        objective = Objective(taught, self.experts_, self._counts(r), self.list_weights(r), self.penalty)
-        found = minimize(
+        objective = Objective(queries, self.experts_, self._counts(r), self.list_weights(r), self.penalty)
+        result = minimize(
             objective, np.full(n, 1.0 / n), jac=True, method="L-BFGS-B", bounds=[(0, None)] * n,
             options={"maxiter": FITTING_STEPS},
         )  # fmt: skip
-        if found.nit >= FITTING_STEPS:
+        if result.nit >= FITTING_STEPS:
             warn_not_converged(self.name, "the adherences", FITTING_STEPS, "raise penalty")
-        theta: Floats = found.x / (found.x.max() or 1.0)
+        theta: Floats = result.x / (result.x.max() or 1.0)
         return theta
 
 
 class Objective:
     """Mean squared hinge over the labelled pairs of each query, and the penalty, as a function of adherences."""
 
-    def __init__(self, taught: Labelled, experts: list[str], counts: Counts, weight: Floats, penalty: float) -> None:
-        r = self.rankings = taught.rankings
-        self.gains, self.place = taught.gains, taught.list_place(experts)
+    def __init__(
+        self, queries: LabelledQueries, experts: list[str], counts: Counts, weight: Floats, penalty: float
+    ) -> None:
+        r = self.rankings = queries.rankings
+        self.gains, self.place = queries.known_gains, queries.list_place(experts)
         self.weight, self.penalty = weight, penalty
         left_out = r.query_size[r.list_query] - r.list_size
         by_entry = np.repeat(weight, r.list_size)
@@ -164,7 +162,7 @@ class Objective:
         loss, slope = np.empty(len(r)), np.empty(r.n_slots)
         pair_loss(r.slot_ptr, self.gains, scores, 1.0, loss, slope)
         owner = parents(r.entry_ptr)
-        # Slopes of a query add up to 0, so items left out need not be gone through.
+        # Slopes of a query add up to 0, so unranked items need no sum.
         beyond = self.counts.entry_net - self.counts.list_net[owner]
         pull = self.weight * summed(owner, beyond * slope[r.entry_slot], r.n_lists)
         by_expert = summed(self.place, pull, len(theta)) / len(r)

@@ -1,0 +1,1 @@
+"""What learned methods know of an item: columns made of lists and of item features."""

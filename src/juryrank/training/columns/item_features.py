@@ -1,0 +1,37 @@
+"""Item features as columns: standardised in each query."""
+
+import warnings
+
+import numpy as np
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats
+from juryrank.errors import DataError, DataWarning
+from juryrank.training.per_query import standardise, sum_by_query
+
+
+def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> Floats:
+    """[n_slots, n_features]; an item whose feature is not known stands at the mean of its query, and is counted."""
+    x, ptr = item_features(name, data, n_features), data.rankings.slot_ptr
+    unknown = ~np.isfinite(x)
+    if unknown.any():
+        told = f"{name}: {int(unknown.sum())} unknown values of item features stand at the mean of their query"
+        warnings.warn(told, DataWarning, stacklevel=4)
+        known = sum_by_query(ptr, (~unknown).astype(np.float64))
+        mean = sum_by_query(ptr, np.where(unknown, 0.0, x)) / np.maximum(known, 1.0)
+        x = np.where(unknown, np.repeat(mean, data.rankings.query_size, axis=0), x)
+    return standardise(ptr, x)
+
+
+def item_features(name: str, data: Dataset, n_features: int | None = None) -> Floats:
+    """The features as they are; a DataError where there are none, or not as many as there were."""
+    if data.features is None:
+        raise DataError(f"{name} needs item features, and the data has none; read them with features=…")
+    if n_features is not None and data.features.shape[1] != n_features:
+        raise DataError(f"{name} was fitted on {n_features} item features, and the data has {data.features.shape[1]}")
+    return data.features
+
+
+def feature_names(name: str, data: Dataset) -> list[str]:
+    """The names of the features; their numbers where they have none."""
+    return list(data.feature_names) or [str(n + 1) for n in range(item_features(name, data).shape[1])]

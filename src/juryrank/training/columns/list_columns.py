@@ -1,0 +1,92 @@
+"""Lists as columns of a matrix: one number per item and expert, larger is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from juryrank.data.rankings import Floats, Rankings
+from juryrank.errors import DataError
+from juryrank.kernels.ragged import children
+from juryrank.kernels.scaling import into_range
+from juryrank.training.per_query import standardise
+
+VALUES = {
+    "score": "the scores of the lists, or shares of places where they have none",
+    "share": "the share of the query's items that stand below",
+    "normal": "normal scores: the quantile of the normal distribution at that share",
+    "log": "minus the logarithm of the place",
+}
+LARGEST = 200_000_000  # numbers of a matrix: 1.6 GB
+
+
+def list_columns(rankings: Rankings, experts: Sequence[str], values: str, missing: str) -> Floats:
+    """[n_slots, n_experts], standardised in each query; 0 throughout where an expert has no list.
+
+    An item that a list leaves out stands at the list's mean (``ignore``), on the last place (``last``), or on the mean
+    of the places below the list (``mean``). Scores have no places below: there both are the lowest score of the list.
+    """
+    r = rankings
+    if r.n_slots * len(experts) > LARGEST:
+        raise DataError(
+            f"{len(experts)} experts × {r.n_slots} items is too large a matrix; take fewer queries at a time"
+        )
+    value, absent = _values(r, "share" if values == "score" and r.entry_score is None else values, missing)
+    column = r.places_in(experts)[r.list_expert]
+    heard = np.flatnonzero((column >= 0) & (r.list_weight > 0))
+    total, weight = np.zeros((2, r.n_slots * len(experts)))
+    for lists, slots, said in (
+        (np.repeat(heard, r.query_size[r.list_query[heard]]), children(r.slot_ptr, r.list_query[heard]), absent),
+        (np.repeat(heard, r.list_size[heard]), r.entry_slot[children(r.entry_ptr, heard)], None),
+    ):
+        at = slots.astype(np.int64) * len(experts) + column[lists]
+        more = said[lists] if said is not None else value[children(r.entry_ptr, heard)] - absent[lists]
+        total += np.bincount(at, r.list_weight[lists] * more, minlength=len(total))
+        if said is not None:
+            weight += np.bincount(at, r.list_weight[lists], minlength=len(weight))
+    mean = np.divide(total, weight, out=np.zeros(len(total)), where=weight > 0).reshape(r.n_slots, len(experts))
+    return standardise(r.slot_ptr, mean)
+
+
+def _values(r: Rankings, values: str, missing: str) -> tuple[Floats, Floats]:
+    """The value of each entry, and what each list gives the items that it leaves out."""
+    filled = r.list_size > 0
+    start = r.entry_ptr[:-1][filled]
+    absent = np.zeros(r.n_lists)
+    if values == "score":
+        value = _scores_in_range(r)
+        absent[filled] = np.minimum.reduceat(value, start) if filled.any() else 0.0
+    else:
+        size = r.query_size[r.list_query].astype(np.float64)
+        value = _of_place(r.entry_place, np.repeat(size, r.list_size), values)
+        last = size if missing == "last" else 0.5 * (r.list_size + 1.0 + size)
+        absent = _of_place(np.maximum(last, 1.0), np.maximum(size, 1.0), values)
+    if missing == "ignore" and filled.any():
+        absent[filled] = np.add.reduceat(value, start) / r.list_size[filled]
+    return value, absent
+
+
+def _scores_in_range(r: Rankings) -> Floats:
+    """The scores of the entries, brought near 1 where an expert's are too large or too small for sums and squares.
+
+    Columns are standardised, so the scale of an expert's scores does not matter.
+    """
+    assert r.entry_score is not None
+    owner = np.repeat(r.list_expert, r.list_size)
+    largest = np.zeros(len(r.experts))
+    np.maximum.at(largest, owner, np.abs(r.entry_score))
+    power = into_range(largest)
+    return np.ldexp(r.entry_score, power[owner]) if power.any() else r.entry_score
+
+
+def _of_place(place: Floats, size: Floats, values: str) -> Floats:
+    if values == "log":
+        return -np.log(place)
+    share: Floats = 1.0 - (place - 0.5) / size
+    if values == "share":
+        return share
+    from scipy.special import ndtri
+
+    quantile: Floats = ndtri(np.clip(share, 1e-12, 1.0 - 1e-12))
+    return quantile

@@ -1,0 +1,47 @@
+"""Singular vectors of each expert's preference matrix as features of items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.errors import warn_not_converged
+from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.kernels.svd import singular_vectors
+from juryrank.training.columns.wins_and_losses import FORMS
+from juryrank.training.expert_groups import ExpertGroups
+
+TOL, MAX_ITER = 1e-8, 1000
+
+
+def svd_values(rankings: Rankings, groups: ExpertGroups, form: str, rank: int) -> Floats:
+    """Per entry [1, U, V] of its column's preference matrix, the weighted sum of those of the column's lists.
+
+    An item in several lists of a column has values in one entry and NaN in the others. Singular values are the same
+    for all items of a query and are left out. Vectors of the first singular value are non-negative; of any other, the
+    sign makes the larger of the two vectors' sums positive, the left one where they are the same.
+    """
+    r = rankings
+    pool_ptr, member_ptr, member = pooled_lists(r, groups)
+    out = np.full((r.n_entries, 1 + 2 * rank), np.nan)
+    steps = np.zeros(len(member_ptr) - 1, np.int64)
+    singular_vectors(
+        pool_ptr, r.slot_ptr, member_ptr, member, r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight, FORMS[form],
+        TOL, MAX_ITER, steps, out[:, 1:],
+    )  # fmt: skip
+    out[:, 0] = np.where(np.isnan(out[:, 1]), np.nan, 1.0)
+    if failed := int((steps < 0).sum()):
+        what = f"{failed} of {len(steps)} preference matrices"
+        warn_not_converged("svd", what, MAX_ITER, "their last singular vectors are used")
+    return out
+
+
+def pooled_lists(rankings: Rankings, groups: ExpertGroups) -> tuple[Ints, Ints, Ints]:
+    """The lists that share a query and a column: pools of each query, lists of each pool, and these lists."""
+    key = rankings.list_query * groups.n_columns + groups.columns(rankings)
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    member_ptr = np.append(starts, len(order)).astype(np.int64)
+    query = rankings.list_query[order[starts]]
+    return sizes_to_ptr(np.bincount(query, minlength=len(rankings))), member_ptr, order

@@ -1,0 +1,76 @@
+"""Which experts have weights of their own; all others form one group that shares its weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats, Ints
+from juryrank.kernels.ragged import parents
+from juryrank.params import param
+
+EXPERTS = {
+    "individual": "every expert has weights of its own, unknown experts have the mean",
+    "shared": "all experts have the same weights, so it does not matter who they are",
+    "hybrid": "experts with enough ordered pairs have weights of their own, all others share theirs",
+}
+
+
+def experts_param() -> Any:
+    """The parameter ``experts``, with one meaning everywhere."""
+    doc = "; ".join(f"{name}: {meaning}" for name, meaning in EXPERTS.items())
+    return param("individual", doc, choices=tuple(EXPERTS))
+
+
+def threshold_param() -> Any:
+    """The parameter ``threshold``, with one meaning everywhere."""
+    doc = "hybrid: ordered pairs in labelled queries from which an expert has weights of its own"
+    return param(500, doc, at_least=1)
+
+
+@dataclass(frozen=True)
+class ExpertGroups:
+    """One column per name, and a last one for all others together."""
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def choose(cls, rankings: Rankings, experts: str, threshold: int) -> ExpertGroups:
+        """The groups for the parameters ``experts`` and ``threshold`` on the labelled queries."""
+        if experts == "shared":
+            return cls(())
+        names = experts_with_lists(rankings)
+        if experts == "hybrid":
+            pairs = dict(zip(rankings.experts, ordered_pairs(rankings), strict=True))
+            names = [name for name in names if pairs[name] >= threshold]
+        return cls(tuple(names))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.names) + 1
+
+    def columns(self, rankings: Rankings) -> Ints:
+        """The column of each list."""
+        place = rankings.places_in(self.names)
+        return np.where(place < 0, len(self.names), place)[rankings.list_expert]
+
+
+def experts_with_lists(rankings: Rankings) -> list[str]:
+    """The names of the experts that have a list."""
+    counts = np.bincount(rankings.list_expert, minlength=len(rankings.experts))
+    return [name for name, count in zip(rankings.experts, counts, strict=True) if count]
+
+
+def ordered_pairs(rankings: Rankings) -> Floats:
+    """How many pairs of items each expert orders, over all its lists; lists count by their weights."""
+    r = rankings
+    owner = parents(r.entry_ptr)
+    new = np.ones(r.n_entries, bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (r.entry_rank[1:] != r.entry_rank[:-1])
+    group = np.diff(np.append(np.flatnonzero(new), r.n_entries))
+    tied = np.bincount(owner[new], group * (group - 1), minlength=r.n_lists)
+    pairs = (r.list_size * (r.list_size - 1) - tied) / 2
+    return np.bincount(r.list_expert, r.list_weight * pairs, minlength=len(r.experts)).astype(np.float64)

@@ -1,0 +1,131 @@
+"""Labelled queries: those that a method can learn from, with the gain and the weight of each item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Dataset
+from juryrank.data.rankings import Floats, Ints, Rankings
+from juryrank.errors import DataError
+from juryrank.kernels.ragged import children, parents
+from juryrank.params import param
+from juryrank.training.expert_groups import experts_with_lists
+from juryrank.training.gains import slot_gains, truth_of
+from juryrank.training.rrf_baseline import rrf_places
+
+DEEPEST_UNJUDGED = 1000  # places of RRF's order in which unjudged items are used
+HALF_WEIGHT_PLACE = 50.0  # the place in RRF's order where an unjudged item has half the weight of a judged one
+
+
+def unjudged_param() -> Any:
+    """The parameter ``unjudged``, the same for all methods that learn from labelled items."""
+    doc = (
+        "irrelevant: an unjudged item among RRF's first 1000 has label 0 (jury, ridge and kernel weight it less the "
+        "lower RRF places it); ignore: unjudged items are not used"
+    )
+    return param("irrelevant", doc, choices=("irrelevant", "ignore"))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledQueries:
+    """Queries whose gains differ. A slot of weight 0 is not used."""
+
+    data: Dataset
+    gains: Floats  # [n_slots] 0 where nothing is known
+    weights: Floats  # [n_slots]
+
+    @classmethod
+    def of(cls, data: Dataset, unjudged: str) -> LabelledQueries:
+        """The queries of ``data`` that can be learned from.
+
+        A judged item has weight 1. With ``unjudged="irrelevant"``, an unjudged item has gain 0 and, at place p of
+        RRF's order, the weight 50 / (50 + p), down to place 1000. All others have weight 0: with
+        ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, all unjudged items.
+        """
+        gains = slot_gains(data)
+        judged = ~np.isnan(gains)
+        some_judged = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data)) > 0
+        if not some_judged.all():
+            data, (gains, judged) = _select(data, some_judged, gains, judged)
+        weights = judged.astype(np.float64)
+        if unjudged == "irrelevant" and data.labels is not None:
+            place = rrf_places(data.rankings)
+            near = ~judged & (place <= DEEPEST_UNJUDGED)
+            weights[near] = HALF_WEIGHT_PLACE / (HALF_WEIGHT_PLACE + place[near])
+        gains = np.where(judged, gains, 0.0)
+        differ = _gains_differ(data.rankings, gains, weights > 0)
+        if not differ.all():
+            data, (gains, weights) = _select(data, differ, gains, weights)
+        return cls(data, gains, weights)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def rankings(self) -> Rankings:
+        return self.data.rankings
+
+    @property
+    def known_gains(self) -> Floats:
+        """The gains, NaN where an item is not used."""
+        return np.where(self.weights > 0, self.gains, np.nan)
+
+    @property
+    def truth(self) -> Dataset:
+        """The data with labels that metrics can use; an item that is not known counts as gain 0."""
+        return truth_of(self.data, self.gains)
+
+    @property
+    def experts(self) -> list[str]:
+        """The experts that have lists here."""
+        return experts_with_lists(self.rankings)
+
+    def list_place(self, experts: list[str]) -> Ints:
+        """The index in ``experts`` of the expert of each list."""
+        return self.rankings.places_in(experts)[self.rankings.list_expert]
+
+    def take(self, queries: Ints) -> LabelledQueries:
+        """The chosen queries, in that order."""
+        slots = children(self.rankings.slot_ptr, queries)
+        return LabelledQueries(self.data.take(queries), self.gains[slots], self.weights[slots])
+
+    def drop_zero_weight_lists(self) -> LabelledQueries:
+        """The queries without lists of weight 0; a query that has no other lists is dropped, too."""
+        r = self.rankings
+        data = replace(self.data, rankings=r.keep_lists(r.list_weight > 0))
+        remaining = LabelledQueries(data, self.gains, self.weights)
+        return remaining.take(np.flatnonzero(np.diff(data.rankings.list_ptr) > 0))
+
+    def require(self, name: str, data: Dataset) -> LabelledQueries:
+        """Itself; an error where the method of that name has no query of ``data`` to learn from."""
+        if not len(self):
+            raise nothing_to_learn(name, data)
+        return self
+
+
+def nothing_to_learn(name: str, data: Dataset) -> DataError:
+    """The error for data without a query that a method can learn from."""
+    judged = int((~np.isnan(slot_gains(data))).sum())
+    text = f"of {data.rankings.n_slots} ranked items in {len(data)} queries {judged} are judged"
+    return DataError(f"{name}: no query has lists and labels that differ, so there is nothing to learn: {text}")
+
+
+def _gains_differ(rankings: Rankings, gains: Floats, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    query = parents(rankings.slot_ptr)[used]
+    low, high = np.full(len(rankings), np.inf), np.full(len(rankings), -np.inf)
+    np.minimum.at(low, query, gains[used])
+    np.maximum.at(high, query, gains[used])
+    differ: NDArray[np.bool_] = high > low
+    return differ
+
+
+def _select(
+    data: Dataset, queries: NDArray[np.bool_], *slot_values: NDArray[Any]
+) -> tuple[Dataset, list[NDArray[Any]]]:
+    chosen = np.flatnonzero(queries)
+    slots = children(data.rankings.slot_ptr, chosen)
+    return data.take(chosen), [value[slots] for value in slot_values]

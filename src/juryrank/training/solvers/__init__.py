@@ -1,0 +1,1 @@
+"""Solvers: columns and gains in, coefficients out."""

@@ -1,0 +1,151 @@
+"""MR-RankAgg: two linear models, of lists and of item features, brought to agree on one order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from juryrank.data.rankings import Floats
+from juryrank.kernels.ragged import parents
+from juryrank.training.per_query import standardise
+from juryrank.training.solvers.glm import Linear
+from juryrank.training.solvers.monotone_targets import Scale, label_levels, retarget
+
+Watch = Callable[[Floats, Floats], dict[str, float]]
+LONGEST = 4096.0  # times that a step is lengthened at most
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Coefficients of lists (b) and features (w), the links of their retargeted scores (r, z), and the objective."""
+
+    b: Floats
+    w: Floats
+    r: Floats
+    z: Floats
+    objective: float
+
+
+@dataclass(eq=False)
+class Agreement:
+    """Where the alternation ended, and how it went: one value per step of the objective and of what was watched."""
+
+    state: State
+    history: dict[str, list[float]] = field(default_factory=dict)
+    settled: bool = False
+
+    @property
+    def steps(self) -> int:
+        return len(self.history["objective"]) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Alternation:
+    """Minimise D(r‖Rβ) + D(z‖Xω), r and z in one order.
+
+    With moves ``ties`` the order changes as in the paper's algorithm 2, only among items that one side ties. With
+    ``free`` each step takes the best of three: that one, lengthened while it helps; each side fitted to the other's
+    scores; each side fitted to its own scores in the order of the other's. With a margin, moves are always ``ties``.
+    """
+
+    lists: Linear
+    features: Linear
+    scale: Scale
+    moves: str = "free"
+    inner: int = 1
+    max_iter: int = 50
+    tol: float = 1e-6
+
+    def run(self, start: Floats, watch: Watch | None = None) -> Agreement:
+        """From the scores of a consensus on, until the objective falls by less than ``tol`` of itself."""
+        found = Agreement(self._first(start))
+        self._note(found, watch)
+        for _ in range(self.max_iter):
+            before = found.state.objective
+            found.state = min(self._steps(found.state), key=lambda state: state.objective)
+            self._note(found, watch)
+            if before - found.state.objective <= self.tol * before:
+                found.settled = True
+                break
+        return found
+
+    def _first(self, start: Floats) -> State:
+        """Both sides fitted to the start, then to their own scores in its order.
+
+        Losses with an exponential link take the places of the start: its scores may have a long tail.
+        """
+        goal = self._allowed(start)
+        places = label_levels(self.lists.ptr, goal)
+        b, w = (
+            side.fit(standardise(side.ptr, goal if side.loss.quadratic else places), np.zeros(side.columns.shape[1]))
+            for side in (self.lists, self.features)
+        )
+        return self._in_order(b, w, places)
+
+    def _steps(self, now: State) -> Iterator[State]:
+        """Where one step may lead; the first is never worse than ``now``."""
+        yield (near := self._retargeted(now))
+        if self.moves == "ties" or self.scale.margin is not None:
+            return  # with a margin steps shrink the coefficients; longer ones would turn their signs
+        length, best = 2.0, near
+        while length <= LONGEST:
+            far = self._agreed(now.b + length * (near.b - now.b), now.w + length * (near.w - now.w))
+            if far.objective >= best.objective:
+                break
+            best, length = far, 2 * length
+        yield best
+        yield self._followed(now, lambda own, other: other)
+        yield self._followed(now, self._swapped)
+
+    def _retargeted(self, now: State) -> State:
+        """Algorithm 2: features follow the order of the lists' scores, then lists that of the features' scores."""
+        b, w, r, z = now.b, now.w, now.r, now.z
+        for _ in range(self.inner):
+            z = self._scores(self.features, w, r, z)
+            w = self.features.fit(z, w)
+        for _ in range(self.inner):
+            r = self._scores(self.lists, b, z, r)
+            b = self.lists.fit(r, b)
+        return self._state(b, w, r, z)
+
+    def _followed(self, now: State, wish: Callable[[Floats, Floats], Floats]) -> State:
+        """Features fitted to what they wish to be, given the lists; then lists, given the features."""
+        f, g = self.features.predictor(now.w), self.lists.predictor(now.b)
+        w = self.features.fit(standardise(self.lists.ptr, wish(f, g)), now.w)
+        f = self.features.predictor(w)
+        b = self.lists.fit(standardise(self.lists.ptr, wish(g, f)), now.b)
+        return self._agreed(b, w)
+
+    def _swapped(self, own: Floats, other: Floats) -> Floats:
+        """The own scores of each query, in the order of the other's."""
+        query, out = parents(self.lists.ptr), np.empty(len(own))
+        out[np.lexsort((own, other, query))] = own[np.lexsort((own, query))]
+        return out
+
+    def _agreed(self, b: Floats, w: Floats) -> State:
+        """The state of these coefficients when both sides keep the order of their sum."""
+        ptr = self.lists.ptr
+        both = standardise(ptr, self.lists.predictor(b)) + standardise(ptr, self.features.predictor(w))
+        return self._in_order(b, w, self._allowed(both))
+
+    def _allowed(self, order: Floats) -> Floats:
+        return order if self.scale.pairs is None else self.scale.pairs.lift(order)
+
+    def _in_order(self, b: Floats, w: Floats, order: Floats) -> State:
+        r, z = self._scores(self.lists, b, order, None), self._scores(self.features, w, order, None)
+        return self._state(b, w, r, z)
+
+    def _scores(self, side: Linear, coefficients: Floats, order: Floats, before: Floats | None) -> Floats:
+        return retarget(side.ptr, side.predictor(coefficients), order, side.loss, self.scale, before)
+
+    def _state(self, b: Floats, w: Floats, r: Floats, z: Floats) -> State:
+        return State(b, w, r, z, self.lists.objective(r, b) + self.features.objective(z, w))
+
+    def _note(self, found: Agreement, watch: Watch | None) -> None:
+        seen = {"objective": found.state.objective}
+        if watch is not None:
+            seen |= watch(self.lists.predictor(found.state.b), self.features.predictor(found.state.w))
+        for name, value in seen.items():
+            found.history.setdefault(name, []).append(value)

@@ -1,0 +1,192 @@
+"""Position curves of experts, from statistics that can be added and subtracted: more queries, held-out parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from juryrank.data.rankings import Floats, Ints
+from juryrank.kernels.ragged import parents
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.rrf_baseline import sum_of_points
+from juryrank.training.solvers.gram_matrices import BLOCK_SIZES, BlockSizes, GramMatrices
+
+
+class Solver(Protocol):
+    """Turns sums over queries into curves."""
+
+    def curves(self, rank: Floats) -> Floats:
+        """The values of the basis at each rank, [n, n_curves]."""
+        ...
+
+    def __call__(self, gram: Floats, n_queries: Floats, copies: Floats) -> Floats:
+        """Weights [batch, column, curve] from Gram matrices [batch, width, width]."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Statistics:
+    """Sums over the training queries, all that is stored of them; the experts in ``pooled`` share the last column."""
+
+    own: tuple[str, ...]
+    pooled: tuple[str, ...]
+    seen: Ints  # [n_own + n_pooled] queries with a list of that expert
+    n_queries: int
+    gram: Floats  # [n_columns * n_curves + 1, the same]
+
+    @classmethod
+    def empty(cls, n_curves: int, own: Sequence[str] = (), pooled: Sequence[str] = ()) -> Statistics:
+        """Statistics of no queries, for these experts."""
+        width = (len(own) + bool(pooled)) * n_curves + 1
+        return cls(
+            own=tuple(own),
+            pooled=tuple(pooled),
+            seen=np.zeros(len(own) + len(pooled), np.int64),
+            n_queries=0,
+            gram=np.zeros((width, width)),
+        )
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.own) + bool(self.pooled)
+
+    def cleared(self) -> Statistics:
+        """Statistics of no queries for the same experts."""
+        return replace(self, seen=np.zeros_like(self.seen), n_queries=0, gram=np.zeros_like(self.gram))
+
+    def copies(self, seen: Ints) -> Floats:
+        """How many experts share each column, [..., n_columns], given the queries of each expert."""
+        present = (seen > 0).astype(np.float64)
+        own = present[..., : len(self.own)]
+        if not self.pooled:
+            return own
+        return np.concatenate([own, present[..., len(self.own) :].sum(axis=-1, keepdims=True)], axis=-1)
+
+    def plus(self, other: Statistics) -> Statistics:
+        """The sum of both, expert by expert; an expert that is pooled in either is pooled in the sum."""
+        pooled = dict.fromkeys((*self.pooled, *other.pooled))
+        own = [name for name in dict.fromkeys((*self.own, *other.own)) if name not in pooled]
+        total = Statistics.empty(self._n_curves or other._n_curves, own, tuple(pooled))
+        for part in (self, other):
+            np.add.at(total.seen, total._places(part.names), part.seen)
+            at = total._rows(part)
+            np.add.at(total.gram, np.ix_(at, at), part.gram)
+        return replace(total, n_queries=self.n_queries + other.n_queries)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.own, *self.pooled)
+
+    @property
+    def _n_curves(self) -> int:
+        return (len(self.gram) - 1) // self.n_columns if self.n_columns else 0
+
+    def columns(self, experts: Sequence[str]) -> Ints:
+        """The column of each expert; unknown experts have that of the pooled experts, or -1."""
+        last = len(self.own) if self.pooled else -1
+        column = {name: c for c, name in enumerate(self.own)}
+        return np.array([column.get(name, last) for name in experts], np.int64)
+
+    def _places(self, names: Sequence[str]) -> Ints:
+        place = {name: n for n, name in enumerate(self.names)}
+        return np.array([place[name] for name in names], np.int64)
+
+    def _rows(self, part: Statistics) -> Ints:
+        """Where the rows of another Gram matrix belong in ours."""
+        columns = np.append(self.columns(part.own), [len(self.own)] * bool(part.pooled)).astype(np.int64)
+        n_curves = part._n_curves
+        return np.append((columns[:, None] * n_curves + np.arange(n_curves)).ravel(), len(self.gram) - 1)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What fitting may cost in time and memory."""
+
+    held_out_work: float = 1e10  # multiplications for held-out curves; beyond, queries are held out in groups
+    fewest_parts: int = 10
+    cached: int = 1 << 24  # numbers of Gram matrices that are stored for a second pass: 128 MB
+    block_sizes: BlockSizes = BLOCK_SIZES
+
+
+class QueryParts:
+    """Labelled queries split into parts, each of which can be held out: Gram matrices, and the experts seen in each."""
+
+    def __init__(
+        self, queries: LabelledQueries, solver: Solver, layout: Statistics, limits: Limits | None = None
+    ) -> None:
+        """``layout`` says which of the queries' experts have columns of their own and which are pooled."""
+        r, limits = queries.rankings, limits or Limits()
+        self.queries, self.layout, self.limits = queries, layout, limits
+        self.curves = solver.curves(r.entry_rank)
+        self.column = layout.columns(r.experts)[r.list_expert]
+        self.offsets = _part_offsets(len(queries), len(layout.gram), limits)
+        self.size = np.diff(self.offsets)
+        self._cache: list[tuple[int, Floats]] | None = None
+        self.seen = np.zeros((len(self.size), len(layout.names)), np.int64)
+        query, expert = np.divmod(np.unique(r.list_query * len(r.experts) + r.list_expert), max(len(r.experts), 1))
+        place = {name: n for n, name in enumerate(layout.names)}
+        known = np.array([place.get(name, -1) for name in r.experts], np.int64)
+        np.add.at(self.seen, (self._part_of(query), known[expert]), 1)
+
+    def _part_of(self, query: Ints) -> Ints:
+        part: Ints = parents(self.offsets)[query]
+        return part
+
+    def _grams(self) -> Iterator[tuple[int, Floats]]:
+        """Blocks of parts: the number of the first, and a Gram matrix each; stored for a second pass if few."""
+        if self._cache is None:
+            matrices = GramMatrices(
+                self.queries, self.curves, self.column, self.layout.n_columns, self.limits.block_sizes
+            )
+            blocks = matrices.blocks(self.offsets)
+            if len(self.size) * self.layout.gram.size > self.limits.cached:
+                return blocks
+            self._cache = list(blocks)
+        return iter(self._cache)
+
+    def total(self) -> Statistics:
+        """The statistics of all parts together."""
+        gram = sum((block.sum(axis=0) for _, block in self._grams()), np.zeros_like(self.layout.gram))
+        return replace(self.layout, seen=self.seen.sum(axis=0), n_queries=len(self.queries), gram=gram)
+
+    def held_out_scores(self, whole: Statistics, solver: Solver) -> Floats:
+        """A score per slot from curves learned without the part that the slot's query is in."""
+        r = self.queries.rankings
+        weights = np.zeros((len(self.size), whole.n_columns, self.curves.shape[1]))
+        for first, block in self._grams():
+            here = slice(first, first + len(block))
+            left, copies = whole.n_queries - self.size[here], whole.copies(whole.seen - self.seen[here])
+            solved = solver(whole.gram - block, left.astype(np.float64), copies)
+            weights[here] = _fill_absent_experts(whole, solved, copies)
+        by_list = weights[self._part_of(r.list_query), self.column]
+        return sum_of_points(r, (self.curves * np.repeat(by_list, r.list_size, axis=0)).sum(axis=1))
+
+
+def solve_curves(whole: Statistics, solver: Solver) -> tuple[Floats, Floats]:
+    """The curves of the experts with a column of their own, and that of all others."""
+    copies = whole.copies(whole.seen)[None]
+    weights = solver(whole.gram[None], np.array([float(whole.n_queries)]), copies)
+    own = _fill_absent_experts(whole, weights, copies)[0, : len(whole.own)]
+    return own, _unknown_expert(whole, weights, copies)[0]
+
+
+def _fill_absent_experts(whole: Statistics, weights: Floats, copies: Floats) -> Floats:
+    """The weights; an expert that is not in the data has the curve of an unknown expert."""
+    return np.where((copies > 0)[:, :, None], weights, _unknown_expert(whole, weights, copies)[:, None, :])
+
+
+def _unknown_expert(whole: Statistics, weights: Floats, copies: Floats) -> Floats:
+    """The curve of an unknown expert, [batch, curve]: the pooled experts', or else the mean of those present."""
+    present = (copies > 0)[:, :, None]
+    mean = (weights * present).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    mean = np.where(present.any(axis=1), mean, weights[:, 0])
+    return np.where(present[:, -1], weights[:, -1], mean) if whole.pooled else mean
+
+
+def _part_offsets(n_queries: int, width: int, limits: Limits) -> Ints:
+    affordable = max(limits.fewest_parts, int(limits.held_out_work / width**3))
+    n_parts = min(n_queries, affordable)
+    return np.arange(n_parts + 1, dtype=np.int64) * n_queries // max(n_parts, 1)

@@ -1,0 +1,63 @@
+"""Labels, reference rankings and pairs as gains."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from conftest import random_dataset
+from juryrank.data.build import from_dicts, from_orders
+from juryrank.data.dataset import Dataset, Pairs
+from juryrank.errors import DataError
+from juryrank.training.gains import slot_gains, truth_of
+from juryrank.training.labelled_queries import LabelledQueries
+
+RANKINGS = from_orders([["a", "b", "c", "d"]]).rankings
+
+
+def test_labels_are_gains_and_below_zero_nothing():
+    data = from_dicts({"e": {"q": ["a", "b", "c"]}}, labels={"q": {"a": 2, "b": -1}})
+    assert_array_equal(slot_gains(data), [2.0, 0.0, np.nan])
+
+
+def test_a_reference_ranking_gains_less_from_rank_to_rank_in_the_same_order():
+    gains = slot_gains(Dataset(rankings=RANKINGS, reference=np.array([2.0, 1.0, np.nan, 4.0])))
+    assert_allclose(gains, [0.75, 1.0, np.nan, 0.25])
+
+
+def test_pairs_gain_the_share_of_comparisons_won():
+    pairs = Pairs(
+        pair_ptr=np.array([0, 3]),
+        better=np.array([0, 0, 1], np.int32),
+        worse=np.array([1, 3, 0], np.int32),
+        weight=np.array([2.0, 1.0, 1.0]),
+    )
+    assert_allclose(slot_gains(Dataset(rankings=RANKINGS, pairs=pairs)), [3 / 4, 1 / 3, np.nan, 0.0])
+
+
+def test_nothing_to_learn_from_is_an_error():
+    with pytest.raises(DataError, match="no labels, no reference ranking and no pairs"):
+        slot_gains(Dataset(rankings=RANKINGS))
+
+
+def test_gains_become_labels_where_the_data_has_none():
+    data = Dataset(rankings=RANKINGS, reference=np.array([2.0, 1.0, np.nan, 4.0]))
+    assert_allclose(truth_of(data, slot_gains(data)).slot_labels, [0.75, 1.0, np.nan, 0.25])
+    graded = random_dataset(0)
+    assert truth_of(graded, slot_gains(graded)) is graded
+
+
+def test_queries_whose_gains_do_not_differ_are_left_out():
+    labels = {"same": {"a": 1, "b": 1}, "differ": {"a": 1, "b": 0}, "unjudged-below": {"a": 1}}
+    lists = {"e": {query: ["a", "b"] for query in (*labels, "silent")}}
+    data = from_dicts(lists, labels=labels)
+    assert LabelledQueries.of(data, "irrelevant").data.queries == ("differ", "unjudged-below")
+    assert LabelledQueries.of(data, "ignore").data.queries == ("differ",)
+
+
+def test_unjudged_items_weigh_less_the_lower_rrf_places_them():
+    items = [f"i{n:04}" for n in range(1200)]
+    queries = LabelledQueries.of(from_dicts({"e": {"q": items}}, labels={"q": {"i0000": 1, "i1100": 1}}), "irrelevant")
+    place = np.arange(1, 1201)
+    expected = np.where(place <= 1000, 50 / (50 + place), 0.0)
+    expected[[0, 1100]] = 1.0
+    assert_allclose(queries.weights, expected)
