@@ -154,12 +154,12 @@ def test_times_are_measured_for_every_method(data):
     [
         ({"methods": [Popular()]}, DataError, "must be evaluated on held-out queries: give folds (folds=5 in Python"),
         ({"methods": []}, ParameterError, "at least one method"),
-        ({"methods": ["rrf", RRF(k=1)]}, ParameterError, "a label of its own, got 'rrf' twice"),
+        ({"methods": ["rrf", RRF(k=1)]}, ParameterError, "must be unique, got 'rrf' twice"),
         ({"baseline": "borda"}, UnknownNameError, "no method in this comparison 'borda'"),
         ({"methods": ["rff"]}, UnknownNameError, "did you mean 'rrf'"),
         ({"folds": 1}, ParameterError, "folds must be from 2 to 25, the number of queries with labels, got 1"),
-        ({"folds": "somewhere"}, ParameterError, "folds must be a number of parts or a list of Fold"),
-        ({"folds": [Fold("a", (1,), (), (0,)), Fold("b", (1,), (), (0,))]}, DataError, "a query must be tested once"),
+        ({"folds": "somewhere"}, ParameterError, "folds must be a number of folds or a list of Fold"),
+        ({"folds": [Fold("a", (1,), (), (0,)), Fold("b", (1,), (), (0,))]}, DataError, "a query must be tested only once"),
     ],
 )  # fmt: skip
 def test_mistakes_are_clear_errors(data, call, error, message):
@@ -243,7 +243,7 @@ def test_text_of_a_method_may_hold_json():
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("rrf:k", ParameterError, "written name:parameter=value, rrf:k=10 say; got 'rrf:k'"),
+        ("rrf:k", ParameterError, "written name:parameter=value, for example rrf:k=10; got 'rrf:k'"),
         ("rrf:z=1", ParameterError, "rrf has no parameter 'z'"),
         ("rrf:k=-1", ParameterError, "k of RRF must be > 0, got -1"),
         ("rff:k=1", UnknownNameError, "no method 'rff'"),

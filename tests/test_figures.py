@@ -12,7 +12,7 @@ from juryrank._explain import explain
 from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError, DataWarning, UnknownNameError
-from juryrank.figures import check_picture, drawing, drawn, drawn_names
+from juryrank.figures import check_picture, drawing, drawn_names, picture_bytes
 
 pytest.importorskip("matplotlib")
 
@@ -63,7 +63,7 @@ def test_a_dollar_is_drawn_as_a_dollar() -> None:
     def texts(name: str) -> str:
         with drawing(3.0, 1.0, **{"svg.fonttype": "none"}) as figure:
             figure.subplots().set_title(drawn_names([name])[0])
-            page = ElementTree.fromstring(drawn(figure, "svg"))
+            page = ElementTree.fromstring(picture_bytes(figure, "svg"))
         return "".join(page.itertext())
 
     assert "$a_b_c$" in texts("$a_b_c$")
@@ -71,7 +71,7 @@ def test_a_dollar_is_drawn_as_a_dollar() -> None:
 
 
 def test_letters_that_the_font_lacks_are_one_warning(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match="the picture's font lacks letters of some names") as caught:
+    with pytest.warns(DataWarning, match="the font of the picture lacks characters of some names") as caught:
         draw_board(["a", *STRANGE], tmp_path / "a.png")
     assert len(caught) == 1
 

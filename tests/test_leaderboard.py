@@ -12,7 +12,7 @@ from scipy.special import expit
 
 import juryrank
 from juryrank._leaderboard import leaderboard
-from juryrank._leaderboard.bootstrap import resampled
+from juryrank._leaderboard.bootstrap import bootstrap_scores
 from juryrank._leaderboard.pool import fitted, pooled
 from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
@@ -99,7 +99,7 @@ def test_experts_that_say_everything_many_times_over_widen_intervals_by_expert()
 def test_the_fast_resamples_have_the_spread_of_slow_ones(battles):
     r = pooled(battles.rankings)
     fit = fitted(BradleyTerry(), r, None)
-    fast = resampled(fit, 400, 0)
+    fast = bootstrap_scores(fit, 400, 0)
     rng = np.random.default_rng(1)
     comparison = np.repeat(np.arange(r.n_lists), r.list_weight.astype(int))
     slow = []

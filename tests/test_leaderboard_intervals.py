@@ -221,13 +221,13 @@ def test_a_judge_of_weight_zero_plays_no_games():
 
 @pytest.mark.parametrize("by", ["expert", "query"])
 def test_fisher_intervals_cannot_be_by_expert(by):
-    with pytest.raises(ParameterError, match=f"cannot draw by {by}; use sandwich or bootstrap"):
+    with pytest.raises(ParameterError, match=f"cannot resample by {by}; use sandwich or bootstrap"):
         leaderboard(judged(), interval="fisher", by=by)
 
 
 @pytest.mark.parametrize("method", [BradleyTerry(), Thurstone(), BradleyTerry(missing="last")])
 def test_fisher_intervals_of_pairwise_models_are_refused_for_longer_lists(method):
     data = judged(length=2 if method.missing == "last" else 3)
-    with pytest.raises(ParameterError, match=r"pairs of one list are not.*use sandwich or bootstrap"):
+    with pytest.raises(ParameterError, match=r"pairs of one list are dependent.*use sandwich or bootstrap"):
         leaderboard(data, method, interval="fisher")
     assert np.isfinite(leaderboard(data, method, interval="sandwich", judges=False).high).all()

@@ -15,7 +15,7 @@ from juryrank.errors import UnknownNameError
 from juryrank.evaluation.compare import compare
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import RRF
-from juryrank.report import FORMATS, Table, chance, notebook_html, number
+from juryrank.report import FORMATS, Table, notebook_html, number, p_value
 from juryrank.report.latex import latex_table
 
 NASTY = "a|b_<i>&50%\\"
@@ -200,4 +200,4 @@ def test_numbers_and_chances_as_text():
     assert [number(0.12345), number(0.12345, True), number(0.1, False, "+"), number(float("nan"))] == [
         "0.1235", "12.35", "+0.1000", "–",
     ]  # fmt: skip
-    assert [chance(0.00001), chance(0.04), chance(None)] == ["<0.0001", "0.0400", "–"]
+    assert [p_value(0.00001), p_value(0.04), p_value(None)] == ["<0.0001", "0.0400", "–"]

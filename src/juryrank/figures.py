@@ -1,4 +1,4 @@
-"""Pictures by matplotlib, an extra: a figure on which names are only names, written as a file."""
+"""Pictures drawn with matplotlib (an optional dependency), with names escaped, written as files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from juryrank.report.escapes import visible
 from juryrank.report.layout import cut_apart
 
 LONGEST_NAME = 60  # characters of a name in a picture
-NO_PICTURES = ("pgf", "raw", "rgba")  # of what matplotlib writes: LaTeX commands (which need LaTeX) and bare pixels
-UNDRAWN = re.compile(r"Glyph (\d+) |Matplotlib currently does not support (\w+) natively")
+NO_PICTURES = ("pgf", "raw", "rgba")  # formats of matplotlib that are not offered: LaTeX commands and raw pixels
+MISSING_GLYPH = re.compile(r"Glyph (\d+) |Matplotlib currently does not support (\w+) natively")
 
 
 @contextmanager
 def drawing(width: float, height: float, **style: Any) -> Iterator[Any]:
-    """An empty figure, in inches, to be drawn on and written inside the block; dollar signs are no mathematics."""
+    """An empty figure of a size in inches, to be drawn and written inside the block; dollar signs are plain text."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -35,25 +35,25 @@ def drawing(width: float, height: float, **style: Any) -> Iterator[Any]:
 
 @contextmanager
 def saved_drawing(path: str | PathLike[str], width: float, height: float) -> Iterator[Any]:
-    """As ``drawing``; what was drawn is written when the block ends, in the format of the ending (png without one)."""
+    """As ``drawing``; the figure is written when the block ends, in the format of the extension (png by default)."""
     from juryrank.io.files import save
 
     form = check_picture(path)
     with drawing(width, height) as figure:
         yield figure
-        content = drawn(figure, form)
+        content = picture_bytes(figure, form)
     save(Path(path), content)
 
 
-def drawn(figure: Any, form: str, **options: Any) -> bytes:
-    """The figure as the content of a file."""
+def picture_bytes(figure: Any, form: str, **options: Any) -> bytes:
+    """The figure as the bytes of a file."""
     out = io.BytesIO()
     figure.savefig(out, format=form, dpi=150, **options)
     return out.getvalue()
 
 
 def check_picture(path: str | PathLike[str]) -> str:
-    """The format that the ending of a path means; an error where no picture can be drawn there."""
+    """The picture format of the extension of a path; an error if it cannot be drawn."""
     with drawing(1.0, 1.0) as figure:
         known = [form for form in figure.canvas.get_supported_filetypes() if form not in NO_PICTURES]
     form = Path(fspath(path)).suffix[1:].lower() or "png"
@@ -63,25 +63,23 @@ def check_picture(path: str | PathLike[str]) -> str:
 
 
 def drawn_names(names: Iterable[object]) -> list[str]:
-    """Names as a picture shows them: control characters as escapes, long ones shortened, no two the same."""
+    """Names as shown in a picture: control characters escaped, long names shortened, all still distinct."""
     shown = [visible(str(name)) for name in names]
     return cut_apart(shown, [LONGEST_NAME] * len(shown))
 
 
 @contextmanager
 def _fonts_reported() -> Iterator[None]:
-    """One DataWarning for all signs that the font does not have; other warnings pass."""
+    """One DataWarning for all characters that the font lacks; other warnings are passed on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    undrawn = set[str]()
+    missing = set[str]()
     for warning in caught:
-        if found := UNDRAWN.search(str(warning.message)):
-            undrawn.add(found[0])
+        if found := MISSING_GLYPH.search(str(warning.message)):
+            missing.add(found[0])
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    if undrawn:
-        message = (
-            "the picture's font lacks letters of some names; matplotlib draws them with a font.family that has them"
-        )
+    if missing:
+        message = "the font of the picture lacks characters of some names; set font.family of matplotlib"
         warnings.warn(message, DataWarning, stacklevel=4)

@@ -18,7 +18,7 @@ from juryrank import cli
 from juryrank.errors import JuryrankWarning
 
 Ended = tuple[int, str, str]  # exit code, stdout, stderr
-NOTE = re.compile(r"\d+ of \d+ queries with labels are in no run; they are left out")
+NOTE = re.compile(r"\d+ of \d+ queries with labels are in no run; left out")
 
 
 def outcome(case: Case, run: Callable[[list[str]], Ended]) -> str:

@@ -95,7 +95,7 @@ def test_a_metric_is_itself_and_takes_a_cutoff_by_at():
     ("text", "error", "message"),
     [
         ("nDGC@10", UnknownNameError, "no metric 'nDGC'; did you mean 'nDCG'"),
-        ("P", ParameterError, "P needs a cutoff: P@10"),
+        ("P", ParameterError, "P needs a cutoff, for example P@10"),
         ("P@0", ParameterError, "cutoff of Precision must be >= 1, got 0"),
         ("P@2.5", ParameterError, "must be a whole number, got 2.5"),
         ("P@x", ParameterError, "must be a number, got 'x'"),

@@ -1,4 +1,4 @@
-"""One query as a matrix: who ranked what where, and what that did to the score of each item."""
+"""One query as a matrix: the rank of each item by each expert, and the contribution of each expert to its score."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from juryrank.training.columns.by_expert import expert_columns
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueryMatrix:
-    """The best items of a query under a model: ranks and contributions by expert, scores beside RRF's."""
+    """The best items of a query by a model: ranks and contributions by expert, and scores next to those of RRF."""
 
     query: str
     items: tuple[str, ...]  # best first
     experts: tuple[str, ...]  # those with a list
-    labels: Floats  # [n_items] NaN where it is not judged
+    labels: Floats  # [n_items] NaN if unjudged
     scores: Floats  # [n_items]
     rrf: Floats  # [n_items] RRF's scores
     rrf_places: Floats  # [n_items] RRF's places, 1 is best
-    ranks: Floats  # [n_items, n_experts] NaN where the item is missing; of several lists the weighted mean
+    ranks: Floats  # [n_items, n_experts] NaN if the item is missing; the weighted mean over several lists
     contributions: Floats  # [n_items, n_experts]
-    n_items: int  # of the query, shown or not
+    n_items: int  # number of all items of the query
 
     def __post_init__(self) -> None:
         freeze(self)
 
 
 def contributions(model: Aggregator, data: Dataset) -> Floats:
-    """What each score owes to each expert, [n_slots, n_experts]: the score less the score without the expert's lists.
+    """The contribution of each expert to each score, [n_slots, n_experts]: the score minus the score without its lists.
 
-    Where scores are sums over lists these are the terms of the sum, and add up to the score.
+    If scores are sums over lists, these are the terms of the sum and add up to the score.
     """
     whole = model.predict(data).scores
     out = np.zeros((len(whole), len(data.experts)))

@@ -45,7 +45,7 @@ def agreement(found: Redundancy) -> str:
 
 
 def matrix(found: QueryMatrix) -> str:
-    """Items down, experts across: the colour is the contribution, the number the rank."""
+    """Items by experts: the colour is the contribution, the number is the rank."""
     largest = np.abs(found.contributions).max(initial=0.0)
     share = found.contributions / (largest or 1.0)
     text = [["" if np.isnan(rank) else f"{rank:g}" for rank in row] for row in found.ranks]
@@ -59,10 +59,10 @@ def matrix(found: QueryMatrix) -> str:
 def _grid(
     share: np.ndarray, rows: list[str], columns: list[str], *, squares: bool, text: list[list[str]] | None = None
 ) -> str:
-    """Values from -1 to 1 as squares of that area, or as filled cells of that strength with a text in them."""
+    """Values from -1 to 1 as squares of proportional area, or as cells of proportional opacity with a text."""
     rows, columns = list(map(visible, rows)), list(map(visible, columns))
     left = 12 + 7 * max(map(len, rows))
-    slant = 12 + round(5.2 * max(map(len, columns)))  # room of names at 45 degrees
+    slant = 12 + round(5.2 * max(map(len, columns)))  # space for names at 45 degrees
     top, width, height = slant, left + CELL * len(columns) + slant, slant + CELL * len(rows) + 4
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-size="12" role="img">']
     for x, name in enumerate(columns):

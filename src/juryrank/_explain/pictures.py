@@ -13,7 +13,7 @@ from juryrank._explain.parts import Parts
 from juryrank._explain.redundancy import Redundancy
 from juryrank._explain.single_expert import SingleExperts
 from juryrank.errors import UnknownNameError
-from juryrank.figures import drawing, drawn, drawn_names
+from juryrank.figures import drawing, drawn_names, picture_bytes
 
 FORMS = ("png", "svg")
 POSITIVE, NEGATIVE = "#1f5fa8", "#c8502d"  # as on the page
@@ -21,7 +21,7 @@ CELL = 0.32  # inches of a square of a grid
 
 
 def picture(found: Parts, form: str) -> bytes:
-    """The parts of the explanation one below the other."""
+    """The parts of an explanation, one below the other."""
     if form not in FORMS:
         raise UnknownNameError.of("picture format", form, FORMS)
     width = max(6.5, 3.2 + CELL * _columns(found))
@@ -31,7 +31,7 @@ def picture(found: Parts, form: str) -> bytes:
         rows = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
         for row, (_, draw) in zip(rows, parts, strict=True):
             draw(row.subplots())
-        return drawn(figure, form, metadata={"Date": None} if form == "svg" else {"Software": None})
+        return picture_bytes(figure, form, metadata={"Date": None} if form == "svg" else {"Software": None})
 
 
 def _columns(found: Parts) -> int:
@@ -39,7 +39,7 @@ def _columns(found: Parts) -> int:
 
 
 def _parts(found: Parts, width: float) -> list[tuple[float, Callable[[Any], None]]]:
-    """The height of each part in inches, and what draws it."""
+    """The height of each part in inches, and the function that draws it."""
     kinds = len(next(iter(found.weights.values()), {}))
     wide = min(0.6, (width - 0.5) / max(len(found.weights), 1))  # squares that fill the width
     parts: list[tuple[float, Callable[[Any], None]]] = [
@@ -108,7 +108,7 @@ def _names(axes: Any, rows: list[str], columns: list[str]) -> None:
 
 
 def _leave_one_out(axes: Any, found: LeaveOneOut) -> None:
-    """The change of the first metric without each expert, with one standard error."""
+    """The change of the first metric without each expert, with its standard error."""
     rows = sorted(found.left_out.items(), key=lambda row: -row[1][0][1])
     change = np.array([values[0][1] for _, values in rows])
     error = np.nan_to_num([values[0][2] for _, values in rows])
@@ -123,7 +123,7 @@ def _leave_one_out(axes: Any, found: LeaveOneOut) -> None:
 
 
 def matrix(axes: Any, method: str, found: QueryMatrix) -> None:
-    """Items down, experts across: the colour is the contribution, the number the rank; RRF's place at the right."""
+    """Items by experts: the colour is the contribution, the number is the rank; the place by RRF is on the right."""
     from matplotlib.colors import LinearSegmentedColormap
 
     largest = float(np.abs(found.contributions).max(initial=0.0)) or 1.0
@@ -142,8 +142,6 @@ def matrix(axes: Any, method: str, found: QueryMatrix) -> None:
     places = zip(found.rrf_places, found.scores, strict=True)
     right.set_yticks(range(len(names)), [f"{place:.0f}   {score:.3g}" for place, score in places])
     right.tick_params(length=0)
-    axes.set_title(
-        f"query {drawn_names([found.query])[0]}: ranks; colour: what the expert adds to the score", loc="left"
-    )
+    axes.set_title(f"query {drawn_names([found.query])[0]}: ranks; colour: contribution to the score", loc="left")
     axes.set_ylabel("item [label] place")
-    right.set_ylabel(f"RRF's place, score of {method}")
+    right.set_ylabel(f"place by RRF, score of {method}")

@@ -1,4 +1,4 @@
-"""How much experts say the same."""
+"""Redundancy: how much experts agree with each other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from juryrank.data.rankings import Floats, Ints, freeze
 from juryrank.kernels.gains import pair_counts
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
-PAIRS_AT_ONCE = 1 << 22  # pairs of items written down at once: 32 MB per number of each
+PAIRS_AT_ONCE = 1 << 22  # item pairs held in memory at once: 32 MB per array
 
-Counts = tuple[Floats, Floats]  # by two experts: weight of pairs in the same order less the opposite one; of both
+Counts = tuple[Floats, Floats]  # by two experts: weight of pairs in the same minus opposite order; total weight
 
 
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """Of the pairs of items that two experts both put in an order, the share in the same order; NaN without any."""
+    """Of the item pairs that two experts both order, the share in the same order; NaN if there are none."""
 
     experts: tuple[str, ...]
     share: Floats  # [n_experts, n_experts]
@@ -27,7 +27,7 @@ class Redundancy:
         freeze(self)
 
     def nearest(self, expert: int) -> tuple[str, float] | None:
-        """Who agrees most with an expert, and how much."""
+        """The expert that agrees most with this one, and the share of pairs."""
         row = self.share[expert].copy()
         row[expert] = np.nan
         if np.isnan(row).all():
@@ -37,10 +37,10 @@ class Redundancy:
 
 
 def redundancy(rankings: Rankings) -> Redundancy:
-    """The agreement of every two experts over all queries (WWW 2007, Table 6).
+    """The agreement of all pairs of experts over all queries (WWW 2007, Table 6).
 
-    Every list of one expert is compared with every list of the other in the same query, and each pair of items that
-    both put in an order counts as often as the product of the weights of the two lists. An expert agrees with itself.
+    Every list of one expert is compared with every list of the other in the same query. Each item pair that both lists
+    order counts with the product of the weights of the two lists. An expert agrees with itself.
     """
     r = rankings if (rankings.list_weight > 0).all() else rankings.keep_lists(rankings.list_weight > 0)
     short = _has_many_lists(r)
@@ -57,7 +57,7 @@ def redundancy(rankings: Rankings) -> Redundancy:
 
 
 def _has_many_lists(r: Rankings) -> np.ndarray:
-    """Queries where an expert has more lists than these have items: pairs of items are then fewer than of lists."""
+    """Queries in which an expert has so many short lists that counting by item pairs is cheaper than by list pairs."""
     n = max(len(r.experts), 1)
     _, owner, several = np.unique(r.list_query * n + r.list_expert, return_index=True, return_counts=True)
     most = np.zeros(len(r), np.int64)
@@ -69,7 +69,7 @@ def _has_many_lists(r: Rankings) -> np.ndarray:
 
 
 def _count_by_lists(r: Rankings) -> Counts:
-    """One list of each expert and query after the other."""
+    """Compare lists with lists, one list of each expert and query at a time."""
     n = len(r.experts)
     surplus, ordered = np.zeros((2, n, n))
     lists = [[_by_slot(r, some) for some in _rounds(r, k)] for k in range(n)]
@@ -115,21 +115,21 @@ def _compared(r: Rankings, one: Floats, other: Floats, weight: Floats) -> tuple[
 
 
 def _count_by_pairs(r: Rankings) -> Counts:
-    """Pairs of items with the weight of the lists that order them: what many short lists say is soon summed up."""
+    """Sum the weights of the lists that order each item pair; faster for many short lists."""
     n = len(r.experts)
     surplus, ordered = np.zeros((2, n, n))
-    said = [_pairs_of(r, np.flatnonzero(r.list_expert == k)) for k in range(n)]
+    pairs = [_pairs_of(r, np.flatnonzero(r.list_expert == k)) for k in range(n)]
     for a in range(n):
-        ordered[a, a] = surplus[a, a] = said[a][2].sum()
+        ordered[a, a] = surplus[a, a] = pairs[a][2].sum()
         for b in range(a + 1, n):
-            _, mine, yours = np.intersect1d(said[a][0], said[b][0], assume_unique=True, return_indices=True)
-            surplus[a, b] = surplus[b, a] = said[a][1][mine] @ said[b][1][yours]
-            ordered[a, b] = ordered[b, a] = said[a][2][mine] @ said[b][2][yours]
+            _, mine, yours = np.intersect1d(pairs[a][0], pairs[b][0], assume_unique=True, return_indices=True)
+            surplus[a, b] = surplus[b, a] = pairs[a][1][mine] @ pairs[b][1][yours]
+            ordered[a, b] = ordered[b, a] = pairs[a][2][mine] @ pairs[b][2][yours]
     return surplus, ordered
 
 
 def _pairs_of(r: Rankings, lists: Ints) -> tuple[Ints, Floats, Floats]:
-    """Pairs of slots that some of the lists order: their number, weight for the lower slot less against it, weight."""
+    """Slot pairs that some of the lists order: key, weight for minus against the lower slot, total weight."""
     key, signed, total = np.empty(0, np.int64), np.empty(0), np.empty(0)
     size = r.list_size[lists]
     part = np.cumsum(size * (size - 1) // 2) // PAIRS_AT_ONCE

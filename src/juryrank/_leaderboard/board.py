@@ -1,4 +1,4 @@
-"""A leaderboard: items with scores, intervals, ranks and games, best first; and the judges beside it."""
+"""The result of ``leaderboard``: items with scores, intervals, ranks and games, best first; and the judges."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from juryrank.report import Report, Table
 if TYPE_CHECKING:
     import polars as pl
 
-SHOWN_JUDGES = 10  # at either end of the table
+SHOWN_JUDGES = 10  # at each end of the table
 Chance = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Judge:
-    """One expert: how much it compared, how often the board agrees, and its reliability by crowd-bt."""
+    """One expert: its number of comparisons, the share that agrees with the board, and its reliability by crowd-bt."""
 
     name: str
     comparisons: float
@@ -48,7 +48,7 @@ class Leaderboard(Report):
     level: float
     interval: str
     judges: tuple[Judge, ...] = ()
-    chance: Chance | None = None  # of a lead in score, that it wins
+    chance: Chance | None = None  # win probability by the difference of scores
 
     def __repr__(self) -> str:
         return f"Leaderboard({len(self.items)} items by {self.method})"
@@ -57,9 +57,9 @@ class Leaderboard(Report):
         return len(self.items)
 
     def win_probability(self) -> Floats:
-        """[n, n]: the chance that the item of a row beats that of a column, ties aside."""
+        """[n, n]: the probability that the item of a row beats the item of a column, without ties."""
         if self.chance is None:
-            raise DataError(f"{self.method} gives scores without odds; use bradley-terry for chances to win")
+            raise DataError(f"{self.method} gives scores without odds; use bradley-terry for win probabilities")
         return self.chance(self.score[:, None] - self.score[None, :])
 
     def tables(self, percent: bool | None = None) -> list[Table]:
@@ -72,17 +72,17 @@ class Leaderboard(Report):
             ]
             for n in range(len(self))
         ]  # fmt: skip
-        told = f"{self.level:.0%} intervals by {self.interval}" if self.interval != "none" else "no intervals"
-        board = Table("", columns, rows, n_names=2, note=f"{self.method}; {told}.")
+        intervals = f"{self.level:.0%} intervals by {self.interval}" if self.interval != "none" else "no intervals"
+        board = Table("", columns, rows, n_names=2, note=f"{self.method}; {intervals}.")
         return [board, self._judges()] if self.judges else [board]
 
     def _judges(self) -> Table:
-        """The judges, most reliable first; of many, those at both ends."""
+        """The judges, most reliable first; if there are many, only the first and the last."""
         rows = [[j.name, _count(j.comparisons), f"{j.agreement:.3f}", f"{j.reliability:.3f}"] for j in self.judges]
-        note = "Agreement: share of decided comparisons that the board orders alike. Reliability: by crowd-bt."
+        note = "Agreement: share of decided comparisons in the order of the board. Reliability: by crowd-bt."
         if (left_out := len(rows) - 2 * SHOWN_JUDGES) > 0:
             rows = [*rows[:SHOWN_JUDGES], ["…", "", "", ""], *rows[-SHOWN_JUDGES:]]
-            note += f" {left_out} judges in between are left out here; JSON has all."
+            note += f" {left_out} judges in between are not shown; JSON has all."
         return Table("Judges", ["expert", "comparisons", "agreement", "reliability"], rows, note=note)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Scores of resampled data: lists, experts or queries appear a Poisson number of times; nothing is copied."""
+"""Bootstrap scores: lists, experts or queries get random Poisson weights, so that no data is copied."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from juryrank.kernels.intervals import refit
 from juryrank.kernels.jit import threads
 from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 
-NOISE = 0.01  # of a resampled fit: how far it may be from settled, as a share of what resampling moves it
+NOISE = 0.01  # tolerance of a resampled fit, as a share of the standard error
 Draw = Callable[[np.random.Generator], Floats]
 
 
-def resampled(fit: Fitted, n: int, seed: int) -> Floats:
-    """Scores [n, n_items] of ``n`` resamples."""
+def bootstrap_scores(fit: Fitted, n: int, seed: int) -> Floats:
+    """Scores of ``n`` resamples, [n, n_items]."""
     pairs = isinstance(fit.model, PairwiseStrength) and fit.cluster is None and (fit.rankings.list_size <= 2).all()
     draw = _draw_pairs(fit) if pairs else _draw_lists(fit)
     seeds = np.random.SeedSequence(seed).spawn(n)
@@ -33,7 +33,7 @@ def resampled(fit: Fitted, n: int, seed: int) -> Floats:
 
 
 def _draw_pairs(fit: Fitted) -> Draw:
-    """Comparisons that say and weigh the same are one Poisson number; each fit starts from that of all data."""
+    """Equal comparisons share one Poisson number; each fit starts from the fit of all data."""
     model, whole = fit.model, fit.whole
     assert isinstance(model, PairwiseStrength)
     pairs, scale = _pairs_by_scale(fit)
@@ -50,21 +50,21 @@ def _draw_pairs(fit: Fitted) -> Draw:
 
 
 def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
-    """The numbers of comparisons of each pair, apart for each weight of an expert; and that weight."""
+    """The number of comparisons of each pair, separately for each expert weight; and that weight."""
     scales = np.unique(fit.scale[fit.count > 0])
     if len(scales) <= 1:
         return fit.games.pairs, np.full(len(fit.games.first), scales[0] if len(scales) else 1.0)
     parts = [fit.games_of(np.where(fit.scale == scale, fit.count, 0.0)).pairs for scale in scales]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     weighs = np.repeat(scales, [len(part[0]) for part in parts])
-    order = np.lexsort((columns[1], columns[0]))  # kernels take the pairs of one first item together
+    order = np.lexsort((columns[1], columns[0]))  # kernels expect the pairs of one first item together
     order = order[(columns[2] + columns[3] + columns[4])[order] > 0]
     return tuple(column[order] for column in columns), weighs[order]
 
 
 def _draw_lists(fit: Fitted) -> Draw:
-    """Any method, on the same lists with other weights; what it learned of experts is learned anew."""
-    r, cluster = fit.rankings, fit.cluster  # the method multiplies by the weights of experts
+    """Any method, on the same lists with random weights; a method that learns about experts is refitted."""
+    r, cluster = fit.rankings, fit.cluster  # expert weights are applied by the method
     learns = bool(fit.model.learned())
 
     def draw(rng: np.random.Generator) -> Floats:

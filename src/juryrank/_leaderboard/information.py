@@ -1,4 +1,4 @@
-"""Covariance of strengths from the likelihood: its curvature (Fisher), or with the spread of its slopes (sandwich)."""
+"""Covariance of strengths from the likelihood: the Fisher information, or the robust (sandwich) estimate."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from juryrank.methods.strengths.plackett_luce import PlackettLuce
 
 
 def covariance(fit: Fitted, *, robust: bool) -> Floats:
-    """Covariance of the scores around their mean: the spread of the slope between two inverse curvatures.
+    """Covariance of the centred scores: the covariance of the gradient between two inverse Hessians.
 
-    A list adds its slope times the weight of its expert, so the spread has that weight squared. ``robust`` takes the
-    spread of the slopes of the clusters as it is seen, otherwise it is what the model expects. Either has a part for
-    the prior; where all experts weigh 1, what the model expects is the curvature itself.
+    A list adds its gradient times the weight of its expert, so the covariance has the squared weight. ``robust`` uses
+    the observed covariance of the cluster gradients, otherwise that expected by the model. Both include the prior; if
+    all expert weights are 1, the expected covariance is the Hessian itself.
     """
     model, r = fit.model, fit.rankings
     check_matrix_size(model.name, r, "the bootstrap")
     if not isinstance(model, PlackettLuce | PairwiseStrength):
-        raise ParameterError(f"{model.name} has no likelihood to take intervals from; use bootstrap intervals")
+        raise ParameterError(f"{model.name} has no likelihood to compute intervals from; use bootstrap intervals")
     longest = int(r.list_size.max(initial=0) if fit.lists.tail.sum() == 0 else r.n_slots)
     if not robust and isinstance(model, PairwiseStrength) and longest > 2:
         raise ParameterError(
-            f"fisher intervals of {model.name} take all pairs as independent, but pairs of one list are not, and the "
+            f"fisher intervals of {model.name} assume independent pairs, but pairs of one list are dependent, and the "
             f"longest list has {longest} items; use sandwich or bootstrap intervals, or plackett-luce"
         )
     n, link = r.n_slots, LISTWISE if isinstance(model, PlackettLuce) else model.link
@@ -57,14 +57,14 @@ def _unknowns(fit: Fitted, link: int) -> Floats:
 
 
 def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, weight: Floats) -> Floats:
-    """Of the likelihood of lists of these weights, with the prior."""
+    """The negative Hessian of the log-likelihood of lists with these weights, including the prior."""
     x = _unknowns(fit, link)
     curvature = np.empty((len(x), len(x)))
     if link == LISTWISE:
         lists = fit.lists._replace(list_weight=read_only(weight))
         list_information(0, *lists, 0.0, 0.0, _precision(model), fit.scores, curvature)
     else:
-        pair_information(link, fit.games_of(weight).pairs, fit.weighing(weight), _precision(model), x, curvature)
+        pair_information(link, fit.games_of(weight).pairs, fit.whole_with(weight), _precision(model), x, curvature)
     return curvature
 
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from juryrank._leaderboard.board import Chance, Judge, Leaderboard
-from juryrank._leaderboard.bootstrap import resampled
+from juryrank._leaderboard.bootstrap import bootstrap_scores
 from juryrank._leaderboard.information import covariance
 from juryrank._leaderboard.pool import Fitted, fitted, pooled
 from juryrank.data import Dataset, Rankings, as_dataset
@@ -20,7 +20,7 @@ from juryrank.methods import method as make
 
 INTERVALS = ("bootstrap", "sandwich", "fisher", "none")
 CLUSTERS = ("list", "expert", "query")
-LOG_ODDS = (BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality)  # what scores of these are
+LOG_ODDS = (BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality)  # methods whose scores are log odds
 ELO = 400 / np.log(10)  # points per unit of log odds
 
 
@@ -36,11 +36,11 @@ def leaderboard(
     elo: bool = False,
     judges: bool = True,
 ) -> Leaderboard:
-    """Items from best to worst over all queries of ``data``, with intervals.
+    """Items from best to worst over all queries of ``data``, with confidence intervals.
 
     ``interval`` is ``bootstrap`` (percentiles over ``bootstrap`` resamples of lists, or of whole experts or queries:
-    ``by``), ``sandwich`` or ``fisher`` (normal intervals from the likelihood), or ``none``. ``elo`` turns log odds into
-    points, 400 for odds of 10, 1000 in the middle. ``judges`` adds each expert's reliability where there are several.
+    ``by``), ``sandwich`` or ``fisher`` (normal intervals from the likelihood), or ``none``. ``elo`` converts log odds
+    to Elo points: 400 for odds of 10, 1000 on average. ``judges`` adds the reliability of experts if there are several.
 
     >>> from juryrank import from_orders
     >>> board = leaderboard(from_orders([["a", "b"], ["b", "a"], ["a", "c"], ["b", "c"]], weights=[30, 10, 20, 20]))
@@ -54,14 +54,14 @@ def leaderboard(
     fit = fitted(model, pooled(given), None if by == "list" else _clusters(given, by))
     low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
     order = np.argsort(-fit.scores, kind="stable")
-    of_points = _points if elo else _as_is
+    scaled = _elo_points if elo else _identity
     games, wins, ties = (v[order] for v in fit.games.by_item())
     return Leaderboard(
         method=model.name,
         items=fit.rankings.items[order],
-        score=of_points(fit.scores[order]),
-        low=of_points(low[order]),
-        high=of_points(high[order]),
+        score=scaled(fit.scores[order]),
+        low=scaled(low[order]),
+        high=scaled(high[order]),
         best_rank=best[order],
         worst_rank=worst[order],
         games=games,
@@ -70,7 +70,7 @@ def leaderboard(
         level=level,
         interval=interval,
         judges=_judges(fit) if judges and len(given.experts) > 1 else (),
-        chance=_chance(model, fit.tie, elo),
+        chance=_win_probability(model, fit.tie, elo),
     )
 
 
@@ -84,29 +84,29 @@ def _check(model: Aggregator, interval: str, by: str, bootstrap: int, level: flo
         raise ParameterError(f"bootstrap of a leaderboard must be at least 2 resamples, got {bootstrap!r}")
     if interval == "fisher" and by != "list":
         raise ParameterError(
-            f"fisher intervals take lists as independent and cannot draw by {by}; use sandwich or bootstrap intervals"
+            f"fisher intervals assume independent lists and cannot resample by {by}; use sandwich or bootstrap"
         )
     if model.supervised:
-        raise ParameterError(f"{model.name} learns from labels; a leaderboard needs a method without")
+        raise ParameterError(f"{model.name} learns from labels; a leaderboard needs a method that does not")
     if elo and not isinstance(model, LOG_ODDS):
         raise ParameterError(f"scores of {model.name} are not log odds, so they cannot be shown as Elo points")
 
 
 def _clusters(r: Rankings, by: str) -> Ints:
-    """Of each list, the number of its expert or query."""
+    """The number of the expert or query of each list."""
     return r.list_expert.astype(np.int64) if by == "expert" else r.list_query
 
 
 def _intervals(
     fit: Fitted, interval: str, bootstrap: int, level: float, seed: int
 ) -> tuple[Floats, Floats, Ints, Ints]:
-    """Of each item the lowest and highest score, and the best and worst rank."""
+    """The interval of the score and of the rank of each item: lowest and highest score, best and worst rank."""
     n = fit.rankings.n_slots
     if interval == "none":
         nothing, rank = np.full(n, np.nan), 1 + _above(fit.scores, fit.scores)
         return nothing, nothing, rank, rank
     if interval == "bootstrap":
-        scores = resampled(fit, bootstrap, seed)
+        scores = bootstrap_scores(fit, bootstrap, seed)
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(scores, tails, axis=0)
         ranks = np.array([1 + _above(row, row) for row in scores])
@@ -118,7 +118,7 @@ def _intervals(
 
 
 def _above(low: Floats, high: Floats) -> Ints:
-    """For each item, how many others have a ``low`` above its ``high``."""
+    """For each item, the number of others whose ``low`` is above its ``high``."""
     above: Ints = len(low) - np.searchsorted(np.sort(low), high, side="right")
     return above
 
@@ -129,25 +129,25 @@ def _judges(fit: Fitted) -> tuple[Judge, ...]:
     agreement(r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight, fit.scores, agreed, decided)
     reliability = make("crowd-bt").fit(r).learned()["reliability_"]
     n = len(r.experts)
-    right, known = np.bincount(r.list_expert, agreed, n), np.bincount(r.list_expert, decided, n)
-    made = np.bincount(r.list_expert, r.list_weight * r.list_size * (r.list_size - 1) / 2, n)
-    share = np.divide(right, known, out=np.full(n, np.nan), where=known > 0)
-    found = [Judge(name, float(made[k]), float(share[k]), reliability[name]) for k, name in enumerate(r.experts)]
+    agreed_weight, known = np.bincount(r.list_expert, agreed, n), np.bincount(r.list_expert, decided, n)
+    compared = np.bincount(r.list_expert, r.list_weight * r.list_size * (r.list_size - 1) / 2, n)
+    share = np.divide(agreed_weight, known, out=np.full(n, np.nan), where=known > 0)
+    found = [Judge(name, float(compared[k]), float(share[k]), reliability[name]) for k, name in enumerate(r.experts)]
     return tuple(sorted(found, key=lambda judge: -judge.reliability))
 
 
-def _chance(model: Aggregator, tie: float, elo: bool) -> Chance | None:
-    """The chance to win of a lead in (shown) score, where the method has one."""
+def _win_probability(model: Aggregator, tie: float, elo: bool) -> Chance | None:
+    """The win probability as a function of the difference of (shown) scores, if the method has one."""
     if not hasattr(model, "chance"):
         return None
     chance = partial(model.chance, tie=tie) if isinstance(model, BradleyTerry) else model.chance
     return lambda lead: chance(lead / ELO if elo else lead)
 
 
-def _points(scores: Floats) -> Floats:
+def _elo_points(scores: Floats) -> Floats:
     points: Floats = 1000.0 + ELO * scores
     return points
 
 
-def _as_is(scores: Floats) -> Floats:
+def _identity(scores: Floats) -> Floats:
     return scores

@@ -1,4 +1,4 @@
-"""All lists of a data set as those of one query: items are the same when they have the same name."""
+"""All lists of a data set pooled into one query: items with the same name are the same item."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from juryrank.methods.strengths._base import lists_with_tail
 
 @dataclass(frozen=True)
 class Games:
-    """Who met whom: of each pair the weight of comparisons won, lost and tied, and their sums by item."""
+    """Comparisons by item pair: the weights of those won, lost and tied by the first item, and sums by item."""
 
     n_items: int
     first: Ints
@@ -42,12 +42,12 @@ class Games:
 
     @property
     def pairs(self) -> tuple[Ints, Ints, Floats, Floats, Floats]:
-        """As kernels take them."""
+        """The arrays in the order that kernels expect."""
         return self.first, self.second, self.won, self.lost, self.tied
 
 
 def pooled(r: Rankings) -> Rankings:
-    """The same lists with one slot per item name; lists keep their order."""
+    """The same lists in one query, with one slot per item name; lists keep their order."""
     used, code = np.unique(r.slot_item, return_inverse=True)
     if len(used) == 0:
         raise DataError("a leaderboard needs items; the data has none")
@@ -69,34 +69,34 @@ def pooled(r: Rankings) -> Rankings:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A method on pooled lists: what went in, and what came out."""
+    """A method fitted to pooled lists, with its inputs and scores."""
 
     model: Aggregator
     rankings: Rankings
-    lists: Lists  # as kernels take them; the weight of a list is count × scale
-    count: Floats  # of each list, how many there are of it: the sample size
-    scale: Floats  # of each list, the weight of its expert: how much one of it moves the estimate
+    lists: Lists  # as kernels expect them; the weight of a list is count × scale
+    count: Floats  # [n_lists] multiplicity of each list: the sample size
+    scale: Floats  # [n_lists] weight of the expert of each list
     games: Games
     scores: Floats
-    tie: float  # the tie parameter as kernels have it
-    cluster: Ints | None  # of each list, what is drawn together with it; None: each list alone
+    tie: float  # the tie parameter in the form that kernels use
+    cluster: Ints | None  # [n_lists] resampling unit of each list; None: each list is its own
 
     @property
     def whole(self) -> tuple[Any, ...]:
-        """All lists of the one query, as kernels of single queries take them."""
+        """All lists of the one query, as kernels of single queries expect them."""
         return (np.int64(0), np.int64(self.rankings.n_lists), np.int64(0), *self.lists[2:])
 
-    def weighing(self, weight: Floats) -> tuple[Any, ...]:
-        """As ``whole``, with other weights of the lists."""
+    def whole_with(self, weight: Floats) -> tuple[Any, ...]:
+        """As ``whole``, with other list weights."""
         return (*self.whole[:-2], read_only(weight), self.lists[-1])
 
     def games_of(self, weight: Floats) -> Games:
-        """Who met whom in lists of these weights."""
+        """The comparisons in lists with these weights."""
         return _games(self.lists, weight)
 
 
 def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
-    """The method fitted to a pooled Rankings; experts that weigh nothing play no games."""
+    """The method fitted to pooled rankings; experts with weight 0 add no comparisons."""
     consensus = model.fit(r).predict(r)
     scale = model.list_weights(replace(r, list_weight=np.ones(r.n_lists)))
     count = np.where(scale > 0, r.list_weight, 0.0)

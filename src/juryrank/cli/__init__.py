@@ -1,4 +1,4 @@
-"""The command line: faces of the library, without arithmetic and without a list of methods."""
+"""The command line: thin wrappers of the library, one command per file."""
 
 import sys
 from typing import Annotated
@@ -23,7 +23,7 @@ from juryrank.cli import (
 from juryrank.cli.option_groups import expand_groups
 from juryrank.cli.plugins import Plugins, with_plugins
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
-from juryrank.cli.terminal import complain, remarks, show_warnings_as_lines, speak_utf8
+from juryrank.cli.terminal import print_error, remarks, show_warnings_as_lines, use_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(
@@ -58,14 +58,14 @@ def _root(
 
 def main() -> None:
     """Run the command line."""
-    run_app(app, "juryrank")  # the name also for ``python -m juryrank``: completion goes by it
+    run_app(app, "juryrank")  # also for ``python -m juryrank``: completion depends on the name
 
 
 def run_app(app: typer.Typer, name: str) -> None:
     """Run commands; exit with 0, 1 (data or parameters are wrong), 2 (wrong usage or unknown name) or 130."""
     guard_stdout()
     show_warnings_as_lines()
-    speak_utf8()
+    use_utf8()
     try:
         try:
             with interrupts.watched(), remarks():
@@ -77,8 +77,8 @@ def run_app(app: typer.Typer, name: str) -> None:
     except ReaderGoneError:
         sys.exit(READER_GONE)
     except UnknownNameError as error:
-        complain(error)
+        print_error(error)
         sys.exit(2)
     except JuryrankError as error:
-        complain(error)
+        print_error(error)
         sys.exit(1)

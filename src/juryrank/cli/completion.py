@@ -1,23 +1,23 @@
-"""What the shell offers at the TAB key; names only, so that it is quick."""
+"""Shell completion: names of methods, metrics, formats and conventions."""
 
 CUTOFFS = (5, 10, 20, 100, 1000)
 
 
 def methods(incomplete: str) -> list[str]:
-    """Methods that begin so."""
+    """Methods with this prefix."""
     from juryrank.methods import METHODS
 
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
 def several_methods(incomplete: str) -> list[str]:
-    """Methods for the end of a list with commas: ``borda,r`` becomes ``borda,rrf``."""
+    """Methods for the last item of a comma-separated list: ``borda,r`` becomes ``borda,rrf``."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in methods(last) if name not in before.split(",")]
 
 
 def metrics(incomplete: str) -> list[str]:
-    """Metrics that begin so, with usual cutoffs; also as trec_eval spells them."""
+    """Metrics with this prefix, with common cutoffs; also in the spelling of trec_eval."""
     from juryrank.metrics import METRICS
     from juryrank.metrics.metric_names import TREC_CUTOFFS
     from juryrank.params import parameters
@@ -31,14 +31,14 @@ def metrics(incomplete: str) -> list[str]:
 
 
 def forms(incomplete: str) -> list[str]:
-    """Formats of results that begin so."""
+    """Formats of results with this prefix."""
     from juryrank.report import FORMATS
 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def conventions(incomplete: str) -> list[str]:
-    """Conventions of metrics that begin so."""
+    """Conventions of metrics with this prefix."""
     from juryrank.metrics import CONVENTIONS
 
     return [name for name in CONVENTIONS if name.startswith(incomplete)]

@@ -1,9 +1,9 @@
 """Ctrl-C ends a command within two seconds, also inside compiled code.
 
-Python raises KeyboardInterrupt between two steps of the interpreter. A kernel or a solver is one step, however long it
-takes, and pools of threads are waited for. So a thread learns of the signal at once (through the wakeup file
-descriptor), gives the ordinary way ``PATIENCE`` seconds, and then ends the process: what a command registered here
-is called first, and unfinished files are removed.
+Python raises KeyboardInterrupt between two bytecode instructions. A kernel or a solver is one instruction, however long
+it takes, and thread pools are joined at exit. Therefore a thread is notified of the signal at once (through the wakeup
+file descriptor), waits ``PATIENCE`` seconds for a regular exit, and then ends the process: callbacks registered here
+are called first, and unfinished files are removed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-INTERRUPTED = 130  # the exit code of shells: 128 + SIGINT
-PATIENCE = 0.5  # seconds for the ordinary way out
-LONGEST = 10.0  # seconds for what was registered, where a reader of our output does not read
+INTERRUPTED = 130  # the exit code used by shells: 128 + SIGINT
+PATIENCE = 0.5  # seconds to wait for a regular exit
+LONGEST = 10.0  # seconds for the callbacks, which may wait for a reader of stdout
 
 _callbacks: list[Callable[[], None]] = []
 
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """While this lasts, Ctrl-C ends the process soon; nothing changes where SIGINT is ignored or handled by others."""
+    """Within this context, Ctrl-C ends the process soon; no effect if SIGINT is ignored or has another handler."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -38,12 +38,12 @@ def watched() -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        os.close(writer)  # what was written before is still read: an interrupted process stays watched to its end
+        os.close(writer)  # earlier signals are still read, so that an interrupted process is ended
 
 
 @contextmanager
 def before_end(callback: Callable[[], None]) -> Iterator[None]:
-    """While this lasts, ``callback`` is called, in another thread, before a process that does not react is ended."""
+    """Within this context, ``callback`` is called in another thread before an unresponsive process is ended."""
     _callbacks.append(callback)
     try:
         yield
@@ -53,7 +53,7 @@ def before_end(callback: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def delivered(deliver: Callable[[], None]) -> Iterator[None]:
-    """Call ``deliver`` once: after the block, or when Ctrl-C ends it."""
+    """Call ``deliver`` exactly once: after the block, or when Ctrl-C ends it."""
     lock, done = threading.Lock(), False
 
     def once() -> None:
@@ -73,7 +73,7 @@ def delivered(deliver: Callable[[], None]) -> Iterator[None]:
 
 
 def _wait(reader: int) -> None:
-    """Read the numbers of signals; the second Ctrl-C ends the patience, the third ends everything."""
+    """Read signal numbers; the second Ctrl-C ends the waiting, the third exits at once."""
     presses = 0
     while number := os.read(reader, 1):
         if number[0] != signal.SIGINT:
@@ -91,12 +91,12 @@ def _wait(reader: int) -> None:
 
 def _later(seconds: float, call: Callable[[], None]) -> None:
     timer = threading.Timer(seconds, call)
-    timer.daemon = True  # a process that ends by itself does not wait for it
+    timer.daemon = True  # so that the process can exit without waiting for it
     timer.start()
 
 
 def _stop_children() -> None:
-    """End worker processes: a parent waits for them. A terminal interrupts them, too, but ``kill -INT`` does not."""
+    """End worker processes, which the parent waits for: a terminal interrupts them, but ``kill -INT`` does not."""
     if multiprocessing := sys.modules.get("multiprocessing"):
         for child in multiprocessing.active_children():
             child.terminate()

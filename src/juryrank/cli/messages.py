@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line: options in place of Python's arguments."""
+"""Messages of the library for the command line: names of options instead of Python arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BARE = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=(…)?(?=[\s,;:.)]|$)")
 
 
 def on_command_line(text: str) -> str:
-    """The same message, with options.
+    """The same message, with names of options.
 
     >>> on_command_line("say columns={'expert': 'model'} and values='rank', or give labels=")
     'say --columns expert=model and --values rank, or give --labels'
@@ -41,5 +41,5 @@ def _columns(found: re.Match[str]) -> str:
 
 
 def _word(text: str) -> str:
-    """The text as a shell takes it."""
+    """The text quoted for a shell."""
     return f"'{text}'" if re.search(r"[\s;&|<>()$`\\\"*?]", text) else text

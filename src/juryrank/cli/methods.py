@@ -1,4 +1,4 @@
-"""``juryrank methods``: the catalogue, or one method with its parameters."""
+"""``juryrank methods``: list all methods, or describe one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def run(
     name: Annotated[
         str | None,
-        typer.Argument(help="A method: its meaning, parameters and bounds.", autocompletion=completion.methods),
+        typer.Argument(help="A method to describe, with its parameters and bounds.", autocompletion=completion.methods),
     ] = None,
 ) -> None:
-    """List the methods, or explain one."""
+    """List the methods, or describe one."""
     if name is None:
         _list()
     else:
-        _explain(name)
+        _describe(name)
 
 
 def _list() -> None:
@@ -43,7 +43,7 @@ def _list() -> None:
     console().print(table)
 
 
-def _explain(name: str) -> None:
+def _describe(name: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -60,7 +60,7 @@ def _explain(name: str) -> None:
     if parameters(cls):
         out.print("\nParameters, with defaults and bounds:")
     for f in parameters(cls):
-        # As plain text: "juryrank[sdp]" is no markup.
+        # As plain text, because rich would interpret "juryrank[sdp]" as markup.
         bounds = f"  ({bounds_text(f)})" if bounds_text(f) else ""
         out.print(Text.assemble("  ", (f.name, "bold"), f" = {default_text(f)}{bounds}"), soft_wrap=True)
         out.print(Padding(Text(f.metadata["doc"]), (0, 0, 0, 6)))
@@ -73,7 +73,7 @@ def plain_text(cls: type[Aggregator]) -> str:
 
 
 def other_names(name: str) -> list[str]:
-    """What other libraries call a method, with the parameters that make it equal: "bordafuse (missing=mean)"."""
+    """Names of a method in other libraries, with the equivalent parameters: "bordafuse (missing=mean)"."""
     from juryrank.methods import ALIASES
 
     found = [(alias, preset) for alias, (meant, preset) in ALIASES.items() if meant == name]
@@ -83,7 +83,7 @@ def other_names(name: str) -> list[str]:
 
 
 def default_text(f: Field[Any]) -> str:
-    """The default of a parameter, as ``-p`` takes it."""
+    """The default of a parameter, as written after ``-p``."""
     import json
 
     return f.default if isinstance(f.default, str) else json.dumps(f.default)

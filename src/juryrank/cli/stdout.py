@@ -1,4 +1,4 @@
-"""Standard output that fails in one clear way: a full disk is an error of one line, a reader that stopped is none."""
+"""Standard output with clear failures: a full disk is an error of one line, a closed pipe is no error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from juryrank.errors import JuryrankError
 
-READER_GONE = 141  # what a shell reports of a program that SIGPIPE ended: 128 + 13
+READER_GONE = 141  # the exit code of a program ended by SIGPIPE: 128 + 13
 
 
 class StdoutError(JuryrankError):
@@ -17,11 +17,11 @@ class StdoutError(JuryrankError):
 
 
 class ReaderGoneError(Exception):
-    """Whoever reads stdout has stopped: ``juryrank … | head -1``."""
+    """The reader of stdout has closed the pipe: ``juryrank … | head -1``."""
 
 
 class _Guarded(io.RawIOBase):
-    """The file behind stdout. After a failure it swallows the rest, which Python would write again at the end."""
+    """The file behind stdout. After a failure it discards the rest, which Python would write again at exit."""
 
     def __init__(self, file: io.FileIO | None) -> None:
         self.file = file
@@ -40,7 +40,7 @@ class _Guarded(io.RawIOBase):
             return len(content)
         try:
             if self.file is None:
-                raise OSError("it is closed")
+                raise OSError("stdout is closed")
             return self.file.write(content)
         except OSError as error:
             self.failed = True
@@ -50,10 +50,10 @@ class _Guarded(io.RawIOBase):
 
 
 def guard_stdout() -> None:
-    """From now on writing to stdout raises one of the two errors above, never an OSError."""
+    """Make writing to stdout raise one of the two errors above, never an OSError."""
     out: TextIO | None = sys.stdout
     errors: TextIO | None = sys.stderr
-    if errors is None:  # closed; what is printed to None would go to stdout
+    if errors is None:  # closed; print(file=None) would write to stdout
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if out is None:
         sys.stdout = _text_to(None, "utf-8", "strict")

@@ -1,4 +1,4 @@
-"""What the user sees: results on stdout, everything else on stderr."""
+"""Output to the terminal: results on stdout; notes, warnings and progress bars on stderr."""
 
 from __future__ import annotations
 
@@ -22,59 +22,59 @@ if TYPE_CHECKING:
 Show = Callable[[Sequence[Any], str], Iterable[Any]]
 
 _quiet = [False]
-PIPED_WIDTH = 200  # without a terminal nobody scrolls, and a cut table is lost
+PIPED_WIDTH = 200  # without a terminal, so that tables are not cut
 
 
 def console() -> Console:
-    """Where results are drawn."""
+    """The console for results."""
     from rich.console import Console
 
     columns = os.environ.get("COLUMNS", "")
-    known = sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)  # 0 is set where nobody knows
+    known = sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)  # 0 means unknown
     return Console(width=get_terminal_size().columns if known else PIPED_WIDTH, highlight=False)
 
 
-def speak_utf8() -> None:
-    """From now on text goes out as UTF-8, whatever the locale; what cannot be text is shown as an escape."""
+def use_utf8() -> None:
+    """Write UTF-8 whatever the locale; characters that cannot be encoded are written as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def put(text: str) -> None:
-    """Text on stdout as it would be in a file; a terminal obeys nothing that is in a name."""
+    """Write text to stdout exactly as to a file; on a terminal, control characters are escaped."""
     from juryrank.io.files import stdout
 
     stdout().write(text.encode("utf-8", "backslashreplace"))
 
 
-def complain(error: object) -> None:
-    """One line about what went wrong."""
-    _say(f"error: {on_command_line(str(error))}")
+def print_error(error: object) -> None:
+    """Write an error as one line to stderr."""
+    _write_line(f"error: {on_command_line(str(error))}")
 
 
 def note(text: str, *, quiet: bool) -> None:
-    """One line about what was done."""
+    """Write a note as one line to stderr."""
     if not quiet:
-        _say(text)
+        _write_line(text)
 
 
 def hush(quiet: bool) -> bool:
-    """What ``--quiet`` says, kept for remarks from inside the library."""
+    """Store the value of ``--quiet`` for messages from inside the library."""
     _quiet[0] = quiet
     return quiet
 
 
 @contextmanager
 def remarks() -> Iterator[None]:
-    """While this lasts, remarks of the library are lines on stderr, unless ``--quiet`` is given."""
+    """Within this context, messages of the library are lines on stderr, unless ``--quiet`` is given."""
     hush(False)
     with heard(lambda text: note(text, quiet=_quiet[0])):
         yield
 
 
-def _say(line: str) -> None:
-    """A line on stderr; where that cannot be written, results are still worth having."""
+def _write_line(line: str) -> None:
+    """Write a line to stderr; an error while writing must not stop the results."""
     from juryrank.report import visible
 
     with suppress(OSError):
@@ -82,7 +82,7 @@ def _say(line: str) -> None:
 
 
 def show_warnings_as_lines() -> None:
-    """From now on warnings of juryrank are one line each, without the place in the code."""
+    """Show warnings of juryrank as one line each, without the location in the code."""
     plain = warnings.showwarning
 
     def show(
@@ -94,7 +94,7 @@ def show_warnings_as_lines() -> None:
         line: str | None = None,
     ) -> None:
         if issubclass(category, JuryrankWarning):
-            _say(f"warning: {on_command_line(str(message))}")
+            _write_line(f"warning: {on_command_line(str(message))}")
         else:
             plain(message, category, filename, lineno, file, line)
 
@@ -103,7 +103,7 @@ def show_warnings_as_lines() -> None:
 
 @contextmanager
 def bars(*, quiet: bool) -> Iterator[Show]:
-    """While this lasts, long work is shown on stderr, one bar for each; none where nobody would see them."""
+    """Within this context, long work shows a progress bar on stderr, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda work, text: work
         return
@@ -119,5 +119,5 @@ def bars(*, quiet: bool) -> Iterator[Show]:
                 shown.advance(task)
             shown.remove_task(task)
 
-        with watched(show), before_end(shown.stop):  # which also shows the cursor again
+        with watched(show), before_end(shown.stop):  # stop() also restores the cursor
             yield show

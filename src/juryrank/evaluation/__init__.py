@@ -1,4 +1,4 @@
-"""How good rankings are: ``evaluate`` one result, ``compare`` methods with tests of significance."""
+"""Evaluation: ``evaluate`` rankings against labels, ``compare`` methods with significance tests."""
 
 from juryrank.evaluation.compare import compare
 from juryrank.evaluation.evaluate import evaluate

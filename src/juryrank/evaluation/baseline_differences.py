@@ -1,4 +1,4 @@
-"""Methods against a baseline: differences with intervals, tests of significance, wins and losses."""
+"""Differences of methods to a baseline: confidence intervals, significance tests, wins and losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from juryrank.evaluation.significance import half_width, holm, randomisations, t
 
 @dataclass(frozen=True)
 class BaselineDifference:
-    """A method against the baseline by one metric; interval and p-values are of the queries of all folds together."""
+    """The difference of a method to the baseline; interval and p-values use the queries of all folds together."""
 
     difference: float  # of the means
     low: float  # of the 95 % interval of the difference, by the t distribution
@@ -34,7 +34,7 @@ def differences_to_baseline(
     baseline: str,
     seed: int,
 ) -> dict[tuple[str, str], BaselineDifference]:
-    """Every other method against the baseline by every metric, with Holm's correction over the methods of a column."""
+    """All other methods against the baseline by each metric, with the Holm correction over the methods of a metric."""
     base = names.index(baseline)
     others = [n for n in range(len(names)) if n != base]
     if not others:

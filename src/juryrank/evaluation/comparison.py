@@ -1,4 +1,4 @@
-"""What a comparison found, as rows and tables."""
+"""The result of ``compare``, as rows, tables and a picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from juryrank.errors import UnknownNameError
 from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.evaluate import as_metrics
 from juryrank.metrics import Metric
-from juryrank.report import Report, Table, chance, number
+from juryrank.report import Report, Table, number, p_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,18 +26,18 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(Report):
-    """What ``compare`` found."""
+    """The result of ``compare``."""
 
-    queries: tuple[str, ...]  # tested, fold after fold
+    queries: tuple[str, ...]  # in the order of folds
     names: tuple[str, ...]
     metrics: tuple[Metric, ...]
     values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]
     means: NDArray[np.float64]  # [n_names, n_metrics] over the queries of a fold, then over folds
-    versus: dict[tuple[str, str], BaselineDifference]  # by name and metric, without the baseline
+    versus: dict[tuple[str, str], BaselineDifference]  # by name and metric; not for the baseline
     baseline: str
     methods: dict[str, dict[str, Any]]  # by name: the method and its parameters
     seconds: dict[str, tuple[float, float]]  # by name: to fit and to predict, all folds together
-    skipped: dict[str, str]  # methods that are not compared, and why
+    skipped: dict[str, str]  # methods without a result, and the reason
     folds: tuple[str, ...]
     convention: str
     seed: int
@@ -59,7 +59,7 @@ class Comparison(Report):
         return float(self.means[self.names.index(name), self.metrics.index(wanted)])
 
     def direction(self, name: str, metric: str) -> int:
-        """1 or -1 where a method is better or worse than the baseline (randomisation test, Holm), else 0."""
+        """1 or -1 if a method is significantly better or worse than the baseline (randomisation test, Holm), else 0."""
         versus = self.versus.get((name, metric))
         if versus is None or not versus.p_random_holm < SIGNIFICANT:
             return 0
@@ -75,7 +75,7 @@ class Comparison(Report):
         return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared}
 
     def to_frame(self) -> pl.DataFrame:
-        """A polars frame with one row per method and metric: what ``rows`` has, by column."""
+        """A polars frame with one row per method and metric, with the columns of ``rows``."""
         import polars as pl
 
         return pl.DataFrame(self.rows(), infer_schema_length=None)
@@ -144,6 +144,6 @@ class Comparison(Report):
         return [f"{seconds:.3f}" for seconds in self.seconds[name]]
 
     def _against(self, row: dict[str, Any], percent: bool) -> list[str]:
-        chances = [chance(row[p]) for p in ("p_t", "p_t_holm", "p_random", "p_random_holm")]
+        p_values = [p_value(row[p]) for p in ("p_t", "p_t_holm", "p_random", "p_random_holm")]
         won = f"{row['win']}/{row['tie']}/{row['loss']}"
-        return [row["method"], row["metric"], number(row["difference"], percent, "+"), *chances, won]
+        return [row["method"], row["metric"], number(row["difference"], percent, "+"), *p_values, won]

@@ -1,4 +1,4 @@
-"""How good a consensus, a run or an expert is: values per query first, means after."""
+"""``evaluate``: a consensus, a run or each expert against labels; values per query, then means."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from juryrank.data.label_matching import SURE, items_of
 from juryrank.data.rankings import Floats, freeze
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.metrics import Metric, Truth, parse_metric
-from juryrank.metrics.inputs import Given, Judgements, as_truth, named
+from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name
 from juryrank.report import Report, Table, number
 
 if TYPE_CHECKING:
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Evaluation(Report):
-    """Values of metrics by name and query; one name where one thing was evaluated."""
+    """Values of metrics by name and query; only one name if a single ranking was evaluated."""
 
     queries: tuple[str, ...]
     names: tuple[str, ...]
     metrics: tuple[Metric, ...]
     values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]; NaN where a metric is not defined
     convention: str
-    single: bool  # one thing was given, so its name need not be said
+    single: bool  # a single ranking was given, so results are not keyed by name
 
     def __post_init__(self) -> None:
         freeze(self)
 
     @property
     def per_query(self) -> dict[str, Any]:
-        """``{metric: values}``, or ``{name: {metric: values}}`` where several things were evaluated."""
+        """``{metric: values}``, or ``{name: {metric: values}}`` for several rankings."""
         return self._by_name(lambda name, metric: self.values[name, metric])
 
     def means(self) -> dict[str, Any]:
-        """``{metric: mean}``, or ``{name: {metric: mean}}`` where several things were evaluated."""
+        """``{metric: mean}``, or ``{name: {metric: mean}}`` for several rankings."""
         means = mean_over_queries(self.values)
         return self._by_name(lambda name, metric: float(means[name, metric]))
 
@@ -54,7 +54,7 @@ class Evaluation(Report):
         return rows[self.names[0]] if self.single else rows
 
     def __getitem__(self, key: str | Metric) -> Any:
-        """The mean of a metric (by name, where there are several), or the means of a name."""
+        """The mean of a metric (by name if there are several), or all means of a name."""
         if isinstance(key, str) and not self.single and key in self.names:
             return self.means()[key]
         metric = str(parse_metric(key))
@@ -109,7 +109,7 @@ class Evaluation(Report):
 
 
 def evaluate(
-    consensus: Given,
+    consensus: Evaluable,
     labels: Judgements,
     metrics: str | Metric | Sequence[str | Metric],
     *,
@@ -117,9 +117,9 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate against labels, or against the reference ranking of a Dataset.
 
-    ``consensus`` is a Consensus (all its slots are ranked), a run ``{query: {item: score}}``, a Dataset (each expert
-    alone, with the items it ranked), or ``{name: any of these}``. Queries without labels are left out; labelled
-    queries that are not ranked count 0; both with a warning. It is an error when no query is shared.
+    ``consensus`` is a Consensus (all its slots are ranked), a run ``{query: {item: score}}``, a Dataset (each single
+    expert, with the items it ranked), or ``{name: any of these}``. Queries without labels are left out; labelled
+    queries that are not ranked count as 0; both with a warning. It is an error if no query is shared.
 
     >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}, ["RR", "P@1"])
     Evaluation(RR 0.5000, P@1 0.0000)
@@ -127,8 +127,8 @@ def evaluate(
     wanted = as_metrics(metrics)
     truth = Truth(as_truth(labels))
     if not truth.queries:
-        raise DataError("there is nothing to compare with: no query has labels")
-    things, single = named(consensus)
+        raise DataError("no query has labels")
+    things, single = consensus_by_name(consensus)
     judged = {name: truth.judge(thing, convention=convention, name=name) for name, thing in things.items()}
     if not any(one.any_known for one in judged.values()):
         _report_unjudged(things, truth)
@@ -145,22 +145,22 @@ def evaluate(
 
 
 def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:
-    """Where no ranked item has a label: an error if several other names would match, else a warning: 0 may be right."""
-    told = [items_of(truth.known, thing.rankings) for thing in things.values() if len(thing.scores)]
-    for text, cause in told:
+    """No ranked item has a label: an error if several other names would match, else a warning, as 0 may be correct."""
+    reports = [items_of(truth.known, thing.rankings) for thing in things.values() if len(thing.scores)]
+    for text, cause in reports:
         if cause is not None and cause.count >= SURE:
             raise DataError(f"no ranked item is judged in any query with labels; {text}{cause}")
-    if told:
-        names, cause = told[0]
+    if reports:
+        names, cause = reports[0]
         text = f"no ranked item is judged in any of the {len(truth.queries)} queries with labels; {names}{cause or ''}"
         warnings.warn(text, DataWarning, stacklevel=3)
 
 
 def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metric, ...]:
-    """Metrics, whether given as text or values, one or many; each once."""
+    """Metrics given as text or values, one or several, without duplicates."""
     given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not given:
-        raise ParameterError("at least one metric is needed: nDCG@10, say")
+        raise ParameterError("at least one metric is needed, for example nDCG@10")
     return tuple(dict.fromkeys(map(parse_metric, given)))
 
 
@@ -171,7 +171,7 @@ def values_of(thing: Consensus, truth: Truth, metrics: Sequence[Metric], convent
 
 
 def mean_over_queries(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over the last axis, without queries that have no value; NaN where none has."""
+    """Mean over the last axis, without queries that have no value; NaN if none has a value."""
     known = ~np.isnan(values)
     counts = known.sum(axis=-1)
     total = np.where(known, values, 0.0).sum(axis=-1)
@@ -180,7 +180,7 @@ def mean_over_queries(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def warn_of_undefined(metrics: Sequence[Metric], values: NDArray[np.float64]) -> None:
-    """Say how many queries have no value of a metric."""
+    """Warn of queries for which a metric is undefined."""
     for metric, undefined in zip(metrics, np.isnan(values).any(axis=0).sum(axis=-1), strict=True):
         if undefined:
             text = f"{metric} is not defined for {undefined} of {values.shape[-1]} queries; left out of the mean"

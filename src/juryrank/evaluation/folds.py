@@ -1,4 +1,4 @@
-"""Splits by query for a comparison."""
+"""Cross-validation folds by query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from juryrank.errors import DataError, ParameterError
 
 
 def splits_of(folds: int | Sequence[Fold] | None, data: Dataset, seed: int) -> tuple[Fold, ...]:
-    """The folds that were asked for, those of the data, or none."""
+    """The requested folds, the folds of the data, or none."""
     if folds is None:
         splits = data.folds
     elif isinstance(folds, int):
@@ -19,27 +19,27 @@ def splits_of(folds: int | Sequence[Fold] | None, data: Dataset, seed: int) -> t
     elif all(isinstance(fold, Fold) for fold in folds):
         splits = tuple(folds)
     else:
-        raise ParameterError(f"folds must be a number of parts or a list of Fold, got {folds!r}")
+        raise ParameterError(f"folds must be a number of folds or a list of Fold, got {folds!r}")
     tested = [q for fold in splits for q in fold.test]
     if len(set(tested)) < len(tested):
-        raise DataError("a query must be tested once, but the folds test some queries twice")
+        raise DataError("a query must be tested only once, but some queries are in the test part of two folds")
     return splits
 
 
 def labelled_text(n: int, data: Dataset) -> str:
-    """How many queries have labels, and how queries are named: most often the names are not those of the labels."""
+    """How many queries have labels, and an example of a query name: often the names differ from those in the labels."""
     example = f"; queries here are named like {data.queries[0]!r}" if len(data) else ""
     return f"{n or 'none'} of {len(data)} has any{example}; give labels= of these"
 
 
 def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
-    """``n`` parts of the labelled queries: each is tested once, and chosen on once where there are three or more."""
+    """``n`` random folds of the labelled queries: each query is tested once; with n > 2 it is once in validation."""
     known = np.zeros(len(data), bool)
     if data.labels is not None:
         known |= np.diff(data.labels.label_ptr) > 0
     if data.reference is not None:
-        said = np.flatnonzero(~np.isnan(data.reference))
-        known[np.searchsorted(data.rankings.slot_ptr, said, side="right") - 1] = True
+        ranked = np.flatnonzero(~np.isnan(data.reference))
+        known[np.searchsorted(data.rankings.slot_ptr, ranked, side="right") - 1] = True
     queries = np.flatnonzero(known)
     if len(queries) < 2:
         raise DataError(f"folds need at least 2 queries with labels, and {labelled_text(len(queries), data)}")
@@ -51,6 +51,6 @@ def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
     for test in range(n):
         valid = (test + 1) % n if n > 2 else None
         train = sorted(q for part in range(n) if part not in (test, valid) for q in parts[part])
-        chosen = () if valid is None else tuple(parts[valid])
-        folds.append(Fold(str(test + 1), tuple(train), chosen, tuple(parts[test])))
+        validation = () if valid is None else tuple(parts[valid])
+        folds.append(Fold(str(test + 1), tuple(train), validation, tuple(parts[test])))
     return tuple(folds)

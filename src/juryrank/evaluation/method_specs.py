@@ -1,4 +1,4 @@
-"""Methods of a comparison, by label: names, names with parameters as text, or methods."""
+"""Methods written as text (``rrf:k=10``), and the methods of a comparison by label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPENING, CLOSING = "([{", ")]}"
 
 
 def methods_by_label(methods: Methods) -> dict[str, Aggregator]:
-    """Methods by the label they have in the table; a list gives each its own name or text."""
+    """Methods by label; the labels of a list are the names or texts of its methods."""
     if isinstance(methods, str | Aggregator):
         methods = [methods]
     if isinstance(methods, Mapping):
@@ -22,11 +22,11 @@ def methods_by_label(methods: Methods) -> dict[str, Aggregator]:
     else:
         pairs = [(m.strip() if isinstance(m, str) else m.name, m) for m in methods]
     if not pairs:
-        raise ParameterError("at least one method is needed: rrf, say")
+        raise ParameterError("at least one method is needed, for example rrf")
     labels = [label for label, _ in pairs]
     for label in labels:
         if labels.count(label) > 1:
-            raise ParameterError(f"every method needs a label of its own, got {label!r} twice; give {{label: method}}")
+            raise ParameterError(f"labels of methods must be unique, got {label!r} twice; give {{label: method}}")
     chosen = {label: parse_method(m) if isinstance(m, str) else m for label, m in pairs}
     for m in chosen.values():
         check_parameters(m)
@@ -34,7 +34,7 @@ def methods_by_label(methods: Methods) -> dict[str, Aggregator]:
 
 
 def parse_method(text: str) -> Aggregator:
-    """The method that text means: a name, and parameters after a colon.
+    """The method that a text stands for: a name, and parameters after a colon.
 
     >>> parse_method("rrf:k=10,dialect=qdrant").params()["k"]
     10
@@ -45,14 +45,14 @@ def parse_method(text: str) -> Aggregator:
         parameter, equals, value = piece.partition("=")
         if not (parameter.strip() and equals):
             raise ParameterError(
-                f"a method with parameters is written name:parameter=value, rrf:k=10 say; got {text!r}"
+                f"a method with parameters is written name:parameter=value, for example rrf:k=10; got {text!r}"
             )
         params[parameter.strip()] = value_of(value)
     return method(name.strip(), **params)
 
 
 def split_methods(text: str) -> list[str]:
-    """Methods in one text, between commas; a ``parameter=value`` after a comma belongs to the method before it.
+    """The methods in a comma-separated text; a ``parameter=value`` after a comma belongs to the method before it.
 
     >>> split_methods("rrf:k=10,dialect=qdrant, borda")
     ['rrf:k=10,dialect=qdrant', 'borda']
@@ -62,7 +62,7 @@ def split_methods(text: str) -> list[str]:
         if "=" in piece.partition(":")[0]:
             if not found or ":" not in found[-1]:
                 raise ParameterError(
-                    f"a method with parameters is written name:parameter=value, rrf:k=10 say; got {text!r}"
+                    f"a method with parameters is written name:parameter=value, for example rrf:k=10; got {text!r}"
                 )
             found[-1] += f",{piece}"
         else:
@@ -71,7 +71,7 @@ def split_methods(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """The pieces between commas that stand outside of brackets and quotes, without those that are empty."""
+    """The non-empty pieces between commas outside of brackets and quotes."""
     pieces, depth, quoted = [""], 0, False
     for sign in text:
         quoted ^= sign == '"'

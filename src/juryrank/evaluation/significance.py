@@ -1,4 +1,4 @@
-"""Tests of paired differences: is one method better than another by more than chance?"""
+"""Significance tests of paired differences (t-test, randomisation test), with the Holm correction."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from juryrank.data.rankings import Floats
 EXACT_UP_TO = 16  # pairs: 65,536 sign patterns
 FLIPS = 100_000
 CHUNK = 2_000
-SAME = 1e-12  # differences of rounding are ties
+SAME = 1e-12  # differences within rounding error are ties
 
 
 def t_test(difference: Floats) -> float:
-    """Two-sided p of the paired t-test; NaN for fewer than two pairs, 1 where all differences are 0.
+    """Two-sided p of the paired t-test; NaN for fewer than two pairs, 1 if all differences are 0.
 
     >>> round(t_test(np.array([1.0, 2.0, 3.0])), 4)
     0.0742
@@ -31,7 +31,7 @@ def t_test(difference: Floats) -> float:
 
 
 def half_width(difference: Floats, level: float = 0.95) -> float:
-    """Half the width of the interval of the mean difference, by the t distribution; NaN for fewer than two pairs.
+    """Half the width of the confidence interval of the mean, by the t distribution; NaN for fewer than two pairs.
 
     >>> round(half_width(np.array([1.0, 2.0, 3.0])), 4)
     2.4841
@@ -45,9 +45,9 @@ def half_width(difference: Floats, level: float = 0.95) -> float:
 
 
 def randomisation(difference: Floats, *, seed: int = 0) -> float:
-    """Two-sided p of Fisher's randomisation test: how often random signs give a mean as far from 0.
+    """Two-sided p of Fisher's randomisation test: how often random signs give a mean at least as far from 0.
 
-    Exact up to 16 pairs that differ; above, 100,000 seeded draws, where the observed signs count as one draw.
+    Exact up to 16 pairs that differ; above that, 100,000 random draws, of which the observed signs count as one.
 
     >>> randomisation(np.array([1.0, 2.0, 3.0]))
     0.25
@@ -69,7 +69,7 @@ def randomisations(differences: NDArray[np.float64], *, seed: int = 0) -> Floats
 
 
 def _exact(d: Floats) -> float:
-    """Half of all sign patterns, the others being their mirror images."""
+    """Over half of all sign patterns; the others are their mirror images."""
     patterns = np.arange(2 ** (len(d) - 1))[:, None] >> np.arange(len(d)) & 1
     sums = np.abs((1.0 - 2.0 * patterns) @ d)
     return float((sums >= abs(d.sum()) - SAME * np.abs(d).sum()).mean())
@@ -87,7 +87,7 @@ def _drawn(d: NDArray[np.float64], seed: int) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """p-values corrected for testing all of them (Holm 1979); NaN stays and does not count.
+    """p-values with the Holm correction for multiple tests (Holm 1979); NaN stays NaN and does not count as a test.
 
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
@@ -101,7 +101,7 @@ def holm(p: Floats) -> Floats:
 
 
 def win_tie_loss(difference: Floats) -> tuple[int, int, int]:
-    """How often the difference is above, at and below 0.
+    """How often the difference is positive, zero and negative.
 
     >>> win_tie_loss(np.array([0.5, 0.0, -0.1, 0.2]))
     (2, 1, 1)

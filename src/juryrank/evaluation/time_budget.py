@@ -1,4 +1,4 @@
-"""Which methods take part when none are named: those that a budget of seconds allows, by an estimate."""
+"""The estimated time of methods, and the methods that fit into a time budget."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from juryrank.methods import METHODS, Aggregator, consensus_methods
 
 
 def estimate(m: Aggregator, data: Dataset, splits: Sequence[Fold]) -> float | None:
-    """About how many seconds a method takes on all folds, once compiled; None for one that learns from labels."""
+    """The estimated seconds of a method on all folds, without compilation; None for methods that learn from labels."""
     if m.supervised or m.needs_features:
         return None
     passes = 1.0
-    if type(m)._learn is not Aggregator._learn:  # fits, then predicts
+    if type(m)._learn is not Aggregator._learn:  # two passes over the data
         passes += sum(len(fold.train) for fold in splits) / max(len(data), 1) if splits else 1.0
     return passes * m.cost.seconds(data.rankings, threads())
 
@@ -23,9 +23,9 @@ def estimate(m: Aggregator, data: Dataset, splits: Sequence[Fold]) -> float | No
 def affordable(
     data: Dataset, splits: Sequence[Fold], budget: float | None, baseline: str
 ) -> tuple[list[str], dict[str, str]]:
-    """Methods that need no labels, as many as the budget allows, quick ones first; and how long the others would take.
+    """The methods that need no labels and fit into the budget, fastest first; and the estimated time of the others.
 
-    The baseline takes part whatever it costs.
+    The baseline is always included.
     """
     names = consensus_methods()
     if budget is None:
@@ -43,16 +43,16 @@ def affordable(
 
 
 def total(estimates: Mapping[str, float | None]) -> str:
-    """The sum of estimates as text, with the methods that give none."""
+    """The sum of the estimates as text, with the names of methods without an estimate."""
     known = duration(sum(e for e in estimates.values() if e is not None))
     unknown = [label for label, e in estimates.items() if e is None]
     if len(unknown) == len(estimates):
-        return "no estimate of the time"
-    return known + (f" without {', '.join(unknown)}, which give no estimate" if unknown else "")
+        return "time unknown"
+    return known + (f" plus {', '.join(unknown)} (time unknown)" if unknown else "")
 
 
 def duration(seconds: float) -> str:
-    """Seconds as text, as exact as an estimate is.
+    """An estimated number of seconds as text.
 
     >>> duration(0.2), duration(34.0), duration(200.0), duration(8000.0)
     ('under a second', 'about 34 s', 'about 3 min', 'about 2 h')

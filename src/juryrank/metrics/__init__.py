@@ -1,61 +1,30 @@
-"""The catalogue of metrics: one file each, one line here."""
+"""The catalogue of metrics: one file each, one line here, the import of its class."""
 
 from juryrank.errors import ParameterError, UnknownNameError
-from juryrank.metrics.average_precision import AveragePrecision
-from juryrank.metrics.base import Metric
-from juryrank.metrics.err import ERR
-from juryrank.metrics.footrule import Footrule
-from juryrank.metrics.kendall import KendallTau
-from juryrank.metrics.metric_names import known_to_trec_eval, split
-from juryrank.metrics.ndcg import NDCG
-from juryrank.metrics.precision import Precision
-from juryrank.metrics.rbo import RBO
-from juryrank.metrics.rbp import RBP
-from juryrank.metrics.recall import Recall
-from juryrank.metrics.reciprocal_rank import ReciprocalRank
-from juryrank.metrics.spearman import SpearmanRho
-from juryrank.metrics.success import Success
-from juryrank.metrics.truth import CONVENTIONS, Judged, Truth, judge
+from juryrank.metrics.average_precision import AveragePrecision as AveragePrecision
+from juryrank.metrics.base import Metric as Metric
+from juryrank.metrics.err import ERR as ERR
+from juryrank.metrics.footrule import Footrule as Footrule
+from juryrank.metrics.kendall import KendallTau as KendallTau
+from juryrank.metrics.metric_names import known_to_trec_eval, split_metric
+from juryrank.metrics.ndcg import NDCG as NDCG
+from juryrank.metrics.precision import Precision as Precision
+from juryrank.metrics.rbo import RBO as RBO
+from juryrank.metrics.rbp import RBP as RBP
+from juryrank.metrics.recall import Recall as Recall
+from juryrank.metrics.reciprocal_rank import ReciprocalRank as ReciprocalRank
+from juryrank.metrics.spearman import SpearmanRho as SpearmanRho
+from juryrank.metrics.success import Success as Success
+from juryrank.metrics.truth import CONVENTIONS as CONVENTIONS
+from juryrank.metrics.truth import Judged as Judged
+from juryrank.metrics.truth import Truth as Truth
+from juryrank.metrics.truth import judge as judge
 from juryrank.params import parameters
-
-__all__ = [
-    "CONVENTIONS",
-    "ERR",
-    "METRICS",
-    "NDCG",
-    "RBO",
-    "RBP",
-    "AveragePrecision",
-    "Footrule",
-    "Judged",
-    "KendallTau",
-    "Metric",
-    "Precision",
-    "Recall",
-    "ReciprocalRank",
-    "SpearmanRho",
-    "Success",
-    "Truth",
-    "judge",
-    "parse_metric",
-]
 
 METRICS: dict[str, type[Metric]] = {
     cls.name: cls
-    for cls in (
-        AveragePrecision,
-        ERR,
-        Footrule,
-        KendallTau,
-        NDCG,
-        Precision,
-        RBO,
-        RBP,
-        Recall,
-        ReciprocalRank,
-        SpearmanRho,
-        Success,
-    )
+    for cls in list(globals().values())
+    if isinstance(cls, type) and issubclass(cls, Metric) and cls is not Metric
 }
 
 ALIASES: dict[str, str] = {
@@ -73,7 +42,7 @@ ALIASES: dict[str, str] = {
 
 
 def parse_metric(text: str | Metric) -> Metric:
-    """The metric that a text means; upper and lower case are the same.
+    """The metric that a text stands for; case does not matter.
 
     >>> parse_metric("ndcg@10")
     NDCG(cutoff=10, dcg='log2')
@@ -86,7 +55,7 @@ def parse_metric(text: str | Metric) -> Metric:
         return text
     if known_to_trec_eval(text):
         raise UnknownNameError(f"{text.strip()} of trec_eval is not available; known: {', '.join(METRICS)}")
-    name, params = split(text)
+    name, params = split_metric(text)
     lower = name.lower()
     known = {key.lower(): cls for key, cls in METRICS.items()}
     cls = known.get(ALIASES.get(lower, lower).lower())

@@ -6,15 +6,15 @@ import numpy as np
 
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import precision_sum
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, existing, rel_param, relevant, share
+from juryrank.metrics.base import RelevanceMetric, count_relevant, cutoff_param, ratio, rel_param, relevant
 from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)
 class AveragePrecision(RelevanceMetric):
-    """Mean precision at the relevant items, where those that are not ranked add 0; 0 with nothing relevant.
+    """Mean precision at the relevant items, with 0 for those that are not ranked; 0 with nothing relevant.
 
-    With a cutoff the sum stops there, and is still divided by all relevant items.
+    With a cutoff, the sum ends there and is still divided by the number of all relevant items.
     """
 
     name = "AP"
@@ -24,4 +24,4 @@ class AveragePrecision(RelevanceMetric):
     def _values(self, judged: Judged, labels: Graded) -> Floats:
         out = np.empty(len(judged.queries))
         precision_sum(judged.slot_ptr, relevant(labels.value, self.rel), self.depth, out)
-        return share(out, existing(labels, self.rel))
+        return ratio(out, count_relevant(labels, self.rel))

@@ -16,18 +16,18 @@ from juryrank.kernels.gains import discounted
 from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import check_parameters, param, parameters
 
-HIGHEST_EXPONENT = 1000  # gains of 2^1000 can still be added up
-WHOLE = sys.maxsize  # a depth that no list reaches
+HIGHEST_EXPONENT = 1000  # sums of gains of 2^1000 do not overflow
+WHOLE = sys.maxsize  # larger than any list
 
 
 def cutoff_param() -> Any:
-    """The parameter behind the @ of a metric's name."""
-    return param(None, "how many places count; all when not given", at_least=1)
+    """The parameter ``cutoff``, written after the @ of a metric."""
+    return param(None, "number of top places that count; default: all", at_least=1)
 
 
 def rel_param() -> Any:
-    """The parameter ``rel``, with one meaning everywhere."""
-    return param(1, "the lowest label that is relevant", at_least=1)
+    """The parameter ``rel``, with the same meaning in all metrics."""
+    return param(1, "lowest label that counts as relevant", at_least=1)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Metric(ABC):
         check_parameters(self)
         cutoff = getattr(self, "cutoff", None)
         if cutoff is None and self.needs_cutoff:
-            raise ParameterError(f"{self.name} needs a cutoff: {self.name}@10, say")
+            raise ParameterError(f"{self.name} needs a cutoff, for example {self.name}@10")
         if cutoff is not None and cutoff != int(cutoff):
             raise ParameterError(f"cutoff of {self.name} must be a whole number, got {cutoff!r}")
 
@@ -64,11 +64,11 @@ class Metric(ABC):
 
 
 class RelevanceMetric(Metric):
-    """A metric of labels: unjudged items are not relevant, queries without labels have no value."""
+    """A metric based on labels: unjudged items are not relevant, queries without labels have no value."""
 
     def per_query(self, judged: Judged) -> Floats:
         if judged.labels is None:
-            raise DataError(f"{self} needs labels, and the data has only a reference ranking")
+            raise DataError(f"{self} needs labels, but the data has only a reference ranking")
         values = self._values(judged, judged.labels)
         return np.where(np.diff(judged.labels.ideal_ptr) > 0, values, np.nan)
 
@@ -85,7 +85,7 @@ class RelevanceMetric(Metric):
 class ReferenceMetric(Metric):
     """Agreement with a reference ranking, or with the labels as a ranking with ties.
 
-    Queries where the reference tells no two items apart have no value; where it does but the consensus does not, 0.
+    Queries in which the reference ties all items have no value; if only the consensus ties all items, the value is 0.
     """
 
     def per_query(self, judged: Judged) -> Floats:
@@ -109,7 +109,7 @@ def relevant(values: Floats, rel: float) -> Floats:
 
 
 def exponential_gain(metric: Metric, label: Floats) -> Floats:
-    """2^label - 1, and 0 where the label is below 0 or missing; refused where sums of it would not be numbers."""
+    """2^label - 1, and 0 where the label is below 0 or missing; an error if sums of it would overflow."""
     if (highest := float(np.max(label, initial=0.0, where=~np.isnan(label)))) > HIGHEST_EXPONENT:
         raise DataError(
             f"{metric}: the gain 2^label - 1 needs labels of at most {HIGHEST_EXPONENT}, got {highest:g}; "
@@ -119,25 +119,25 @@ def exponential_gain(metric: Metric, label: Floats) -> Floats:
     return gain
 
 
-def sums(ptr: Ints, gain: Floats, discount: Floats) -> Floats:
-    """Sum of gain × discount over the first places of each query."""
+def discounted_sums(ptr: Ints, gain: Floats, discount: Floats) -> Floats:
+    """Sum of gain × discount over the top places of each query."""
     out = np.empty(len(ptr) - 1)
     discounted(ptr, gain, discount, out)
     return out
 
 
-def found(judged: Judged, labels: Graded, rel: float, depth: int) -> Floats:
-    """How many relevant items stand in the first places of each query."""
+def count_ranked_relevant(judged: Judged, labels: Graded, rel: float, depth: int) -> Floats:
+    """The number of relevant items among the top places of each query."""
     places = min(depth, int(judged.size.max(initial=0)))
-    return sums(judged.slot_ptr, relevant(labels.value, rel), np.ones(places))
+    return discounted_sums(judged.slot_ptr, relevant(labels.value, rel), np.ones(places))
 
 
-def existing(labels: Graded, rel: float) -> Floats:
-    """How many relevant items each query has."""
+def count_relevant(labels: Graded, rel: float) -> Floats:
+    """The number of relevant items of each query."""
     longest = int(np.diff(labels.ideal_ptr).max(initial=0))
-    return sums(labels.ideal_ptr, relevant(labels.ideal, rel), np.ones(longest))
+    return discounted_sums(labels.ideal_ptr, relevant(labels.ideal, rel), np.ones(longest))
 
 
-def share(part: Floats, whole: Floats) -> Floats:
-    """part / whole, and 0 where the whole is 0."""
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole, and 0 if the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -14,16 +14,16 @@ from juryrank.params import param
 
 @dataclass(frozen=True)
 class ERR(RelevanceMetric):
-    """Expected 1 / place where a reader stops, who stops at an item with probability (2^label - 1) / 2^max_rel.
+    """Expected 1 / place at which a user stops, stopping at an item with probability (2^label - 1) / 2^max_rel.
 
-    The default ``max_rel`` of 4 is that of gdeval, which ir_measures calls.
+    The default ``max_rel`` of 4 is that of gdeval, which ir_measures uses.
 
     Chapelle, Metzler, Zhang, Grinspan, CIKM 2009.
     """
 
     name = "ERR"
     cutoff: int | None = cutoff_param()
-    max_rel: int = param(4, "the highest label that there can be", at_least=1, at_most=60)
+    max_rel: int = param(4, "highest possible label", at_least=1, at_most=60)
 
     def _values(self, judged: Judged, labels: Graded) -> Floats:
         highest = labels.ideal.max(initial=0.0)

@@ -6,14 +6,14 @@ import numpy as np
 
 from juryrank.data.rankings import Floats
 from juryrank.kernels.gains import distance
-from juryrank.metrics.base import ReferenceMetric, share
+from juryrank.metrics.base import ReferenceMetric, ratio
 from juryrank.metrics.common_items import common_places
 from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)
 class Footrule(ReferenceMetric):
-    r"""1 - the sum of differences in place over its maximum, so that 1 is the same order and 0 the reverse.
+    r"""1 minus the sum of differences in place over its maximum: 1 for the same order, 0 for the reverse order.
 
     :math:`1 - \sum_i |r_i - r'_i| / \lfloor n^2/2 \rfloor` over the n items that both rank; ties share the mean of
     their places.
@@ -28,4 +28,4 @@ class Footrule(ReferenceMetric):
         out = np.empty(len(ptr) - 1)
         distance(ptr, here, there, out)
         farthest = (np.diff(ptr) ** 2 // 2).astype(np.float64)
-        return share(farthest - out, farthest)
+        return ratio(farthest - out, farthest)

@@ -1,4 +1,4 @@
-"""What can be evaluated, as consensuses by name."""
+"""The inputs of ``evaluate``: rankings of any kind as consensuses by name, labels of any kind as truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
-Given = Consensus | Dataset | Rankings | Mapping[str, Any]
+Evaluable = Consensus | Dataset | Rankings | Mapping[str, Any]
 Judgements = Dataset | Labels | Mapping[str, Mapping[str, float]]
 
 
@@ -25,22 +25,22 @@ def as_truth(labels: Judgements) -> Dataset | Labels:
         from juryrank.data.long_table import labels_from_dict
 
         return labels_from_dict(labels)
-    raise DataError(f"labels are a Dataset, Labels or {{query: {{item: label}}}}, got {type(labels).__name__}")
+    raise DataError(f"labels must be a Dataset, Labels or {{query: {{item: label}}}}, got {type(labels).__name__}")
 
 
-def named(given: Given) -> tuple[dict[str, Consensus], bool]:
-    """What was given, as consensuses by name, and whether it was one thing."""
+def consensus_by_name(given: Evaluable) -> tuple[dict[str, Consensus], bool]:
+    """The rankings as consensuses by name, and whether there is only one."""
     if isinstance(given, Consensus):
         return {"consensus": given}, True
     if isinstance(given, Dataset | Rankings):
         return consensus_by_expert(as_dataset(given).rankings), False
     if not isinstance(given, Mapping):
-        raise DataError(f"only a Consensus, a Dataset or a mapping can be evaluated, got {type(given).__name__}")
+        raise DataError(f"only a Consensus, a Dataset or a mapping can be evaluated; got {type(given).__name__}")
     if _is_run(given):
         return {"run": _from_run(given)}, True
     things: dict[str, Consensus] = {}
     for name, thing in given.items():
-        found, single = named(thing)
+        found, single = consensus_by_name(thing)
         things.update(
             {str(name): found[only] for only in found} if single else {f"{name}/{e}": found[e] for e in found}
         )
@@ -48,17 +48,17 @@ def named(given: Given) -> tuple[dict[str, Consensus], bool]:
 
 
 def consensus_by_expert(rankings: Rankings) -> dict[str, Consensus]:
-    """Each expert's lists as a consensus over the items that it ranked."""
+    """The lists of each expert as a consensus over the items that it ranked."""
     score = _entry_scores(rankings)
-    return {name: _alone(rankings, score, expert) for expert, name in enumerate(rankings.experts)}
+    return {name: _consensus_of(rankings, score, expert) for expert, name in enumerate(rankings.experts)}
 
 
-def _alone(r: Rankings, entry_score: Floats, expert: int) -> Consensus:
+def _consensus_of(r: Rankings, entry_score: Floats, expert: int) -> Consensus:
     lists = np.flatnonzero(r.list_expert == expert)
     query = r.list_query[lists]
     if len(again := np.flatnonzero(query[1:] == query[:-1])):
         where = f"expert {r.experts[expert]!r} has several in query {r.queries[query[again[0]]]!r}"
-        raise DataError(f"an expert is evaluated by one list per query, but {where}")
+        raise DataError(f"an expert can be evaluated only with one list per query, but {where}")
     entries = children(r.entry_ptr, lists)
     sizes = np.zeros(len(r), np.int64)
     sizes[query] = r.list_size[lists]
@@ -79,7 +79,7 @@ def _alone(r: Rankings, entry_score: Floats, expert: int) -> Consensus:
 
 
 def _entry_scores(r: Rankings) -> Floats:
-    """What orders the entries of a list: their scores, or their ranks where there are none or they contradict them."""
+    """The scores of the entries, or negative ranks if there are no scores or they contradict the ranks."""
     if r.entry_score is None:
         return -r.entry_rank
     same_list = np.diff(parents(r.entry_ptr)) == 0
@@ -92,7 +92,7 @@ def _entry_scores(r: Rankings) -> Floats:
 
 
 def _is_run(given: Mapping[str, Any]) -> bool:
-    """Whether a mapping is ``{query: {item: score}}`` or ``{query: [item, …]}``, rather than things by name."""
+    """Whether a mapping is ``{query: {item: score}}`` or ``{query: [item, …]}``, rather than rankings by name."""
     for inner in given.values():
         if isinstance(inner, Consensus | Dataset):
             return False

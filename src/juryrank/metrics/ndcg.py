@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.rankings import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, exponential_gain, share, sums
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, discounted_sums, exponential_gain, ratio
 from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param
 
 
 @dataclass(frozen=True)
 class NDCG(RelevanceMetric):
-    """Gain of the ranking, discounted by place, over the gain of the best ranking; 0 with nothing relevant.
+    """Gain of the ranking, discounted by place, over the gain of the ideal ranking; 0 with nothing relevant.
 
-    The best ranking includes judged items that the consensus does not have; labels below 0 gain 0. Under the
+    The ideal ranking includes judged items that the consensus lacks; labels below 0 have gain 0. Under the
     ``letor`` convention the gain is always 2^label - 1, places 1 and 2 are not discounted, and nDCG@k is 0 for a
     query with fewer than k items.
 
@@ -31,9 +31,9 @@ class NDCG(RelevanceMetric):
         longest = max(len(labels.value), len(labels.ideal))
         place = np.arange(1, min(self.depth, longest) + 1)
         discount = 1 / np.log2(np.maximum(place, 2) if letor else place + 1)
-        gained = sums(judged.slot_ptr, self._gain(labels.value, exponential), discount)
-        best = sums(labels.ideal_ptr, self._gain(labels.ideal, exponential), discount)
-        value = share(gained, best)
+        gained = discounted_sums(judged.slot_ptr, self._gain(labels.value, exponential), discount)
+        best = discounted_sums(labels.ideal_ptr, self._gain(labels.ideal, exponential), discount)
+        value = ratio(gained, best)
         if letor and self.cutoff is not None:
             value[judged.size < self.cutoff] = 0.0
         return value

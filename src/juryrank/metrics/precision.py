@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from juryrank.data.rankings import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, found, rel_param
+from juryrank.metrics.base import RelevanceMetric, count_ranked_relevant, cutoff_param, rel_param
 from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)
 class Precision(RelevanceMetric):
-    """Relevant items in the first k places, divided by k even where fewer than k items are ranked."""
+    """Relevant items in the top k places, divided by k even if fewer than k items are ranked."""
 
     name = "P"
     needs_cutoff = True
@@ -17,4 +17,4 @@ class Precision(RelevanceMetric):
     rel: int = rel_param()
 
     def _values(self, judged: Judged, labels: Graded) -> Floats:
-        return found(judged, labels, self.rel, self.depth) / self.depth
+        return count_ranked_relevant(judged, labels, self.rel, self.depth) / self.depth

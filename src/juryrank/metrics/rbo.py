@@ -16,14 +16,14 @@ from juryrank.params import param
 class RBO(ReferenceMetric):
     """Overlap of the first d places of consensus and reference, averaged over d with weights p^d, extrapolated.
 
-    Either may have items that the other lacks. Items tied in the reference count as in the mean over all their
-    orders; equal scores of the consensus stand in the order of the convention.
+    Either may have items that the other lacks. Items tied in the reference count as the mean over all
+    their orders; equal scores of the consensus are ordered by the convention.
 
     Webber, Moffat, Zobel, TOIS 2010, eq. 32.
     """
 
     name = "RBO"
-    p: float = param(0.9, "the chance to look one place deeper", above=0, at_most=0.999)
+    p: float = param(0.9, "probability of looking one place deeper", above=0, at_most=0.999)
 
     def _defined(self, reference: Graded) -> NDArray[np.bool_]:
         return np.diff(reference.ideal_ptr) > 0

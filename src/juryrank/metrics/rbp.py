@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.rankings import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, rel_param, relevant, sums
+from juryrank.metrics.base import RelevanceMetric, cutoff_param, discounted_sums, rel_param, relevant
 from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param
 
 
 @dataclass(frozen=True)
 class RBP(RelevanceMetric):
-    r"""Share of relevant items that a reader meets who goes on to the next place with probability p.
+    r"""Expected share of relevant items seen by a user who goes on to the next place with probability p.
 
     :math:`(1 - p) \sum_i p^{i-1} [\text{item at place } i \text{ is relevant}]`; never 1 for a finite list.
 
@@ -21,10 +21,10 @@ class RBP(RelevanceMetric):
 
     name = "RBP"
     cutoff: int | None = cutoff_param()
-    p: float = param(0.8, "the chance to look at the next place", above=0, at_most=0.999)
+    p: float = param(0.8, "probability of looking at the next place", above=0, at_most=0.999)
     rel: int = rel_param()
 
     def _values(self, judged: Judged, labels: Graded) -> Floats:
         places = min(self.depth, int(judged.size.max(initial=0)))
         discount = (1 - self.p) * np.power(self.p, np.arange(places, dtype=np.float64))
-        return sums(judged.slot_ptr, relevant(labels.value, self.rel), discount)
+        return discounted_sums(judged.slot_ptr, relevant(labels.value, self.rel), discount)

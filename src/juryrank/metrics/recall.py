@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from juryrank.data.rankings import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, existing, found, rel_param, share
+from juryrank.metrics.base import RelevanceMetric, count_ranked_relevant, count_relevant, cutoff_param, ratio, rel_param
 from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)
 class Recall(RelevanceMetric):
-    """The share of all relevant items that stands in the first k places; 0 with nothing relevant."""
+    """The share of all relevant items that is in the top k places; 0 with nothing relevant."""
 
     name = "R"
     needs_cutoff = True
@@ -17,4 +17,4 @@ class Recall(RelevanceMetric):
     rel: int = rel_param()
 
     def _values(self, judged: Judged, labels: Graded) -> Floats:
-        return share(found(judged, labels, self.rel, self.depth), existing(labels, self.rel))
+        return ratio(count_ranked_relevant(judged, labels, self.rel, self.depth), count_relevant(labels, self.rel))

@@ -12,7 +12,7 @@ from juryrank.metrics.truth import Graded, Judged
 
 @dataclass(frozen=True)
 class ReciprocalRank(RelevanceMetric):
-    """1 / the place of the first relevant item; 0 with none among the places that count."""
+    """1 / the place of the first relevant item; 0 if there is none up to the cutoff."""
 
     name = "RR"
     cutoff: int | None = cutoff_param()

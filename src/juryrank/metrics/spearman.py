@@ -13,7 +13,7 @@ from juryrank.metrics.truth import Graded, Judged
 
 @dataclass(frozen=True)
 class SpearmanRho(ReferenceMetric):
-    """Correlation of the places that consensus and reference give, where ties share the mean of their places.
+    """Correlation of the places in consensus and reference; tied items share the mean of their places.
 
     Over the items that both rank.
     """

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.rankings import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, found, rel_param
+from juryrank.metrics.base import RelevanceMetric, count_ranked_relevant, cutoff_param, rel_param
 from juryrank.metrics.truth import Graded, Judged
 
 
 @dataclass(frozen=True)
 class Success(RelevanceMetric):
-    """1 where a relevant item stands in the first k places, else 0: the hit rate, "hits at k"."""
+    """1 if a relevant item is in the top k places, else 0: the hit rate, "hits at k"."""
 
     name = "Success"
     needs_cutoff = True
@@ -19,4 +19,4 @@ class Success(RelevanceMetric):
     rel: int = rel_param()
 
     def _values(self, judged: Judged, labels: Graded) -> Floats:
-        return (found(judged, labels, self.rel, self.depth) > 0).astype(np.float64)
+        return (count_ranked_relevant(judged, labels, self.rel, self.depth) > 0).astype(np.float64)

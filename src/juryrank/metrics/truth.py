@@ -1,4 +1,4 @@
-"""Truth and Judged: everything a metric needs, prepared once for all metrics."""
+"""Labels and reference rankings (Truth), and a consensus matched with them (Judged): the input of metrics."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CONVENTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """Values of the items of each query (higher is better), in the order of a consensus and in the best order."""
+    """Values of the items of each query (higher is better), in the order of a consensus and in the ideal order."""
 
-    value: Floats  # [n_slots] best of the consensus first; NaN where nothing is known
+    value: Floats  # [n_slots] in the order of the consensus; NaN if unknown
     ideal_ptr: Ints  # [n_queries + 1]
-    ideal: Floats  # largest first, with items that the consensus does not have
+    ideal: Floats  # largest first, including items that the consensus lacks
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -33,32 +33,32 @@ class Graded:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged:
-    """A consensus beside the truth, for the queries about which the truth says something."""
+    """A consensus matched with the truth, for the queries that have labels or a reference ranking."""
 
     queries: tuple[str, ...]
     convention: str
     slot_ptr: Ints  # [n_queries + 1]
     score: Floats  # [n_slots] best first
     labels: Graded | None
-    reference: Graded | None  # a true ranking; the labels where there is none
+    reference: Graded | None  # a reference ranking; the labels if there is none
 
     def __post_init__(self) -> None:
         freeze(self)
 
     @property
     def any_known(self) -> bool:
-        """Whether the truth says something about any ranked item."""
+        """Whether any ranked item has a label or a reference rank."""
         sides = (self.labels, self.reference)
         return any(side is not None and not np.isnan(side.value).all() for side in sides)
 
     @property
     def size(self) -> Ints:
-        """How many items the consensus ranks in each query."""
+        """The number of items that the consensus ranks in each query."""
         return np.diff(self.slot_ptr)
 
 
 class Truth:
-    """Labels or a reference ranking, ready to judge any number of consensuses.
+    """Labels or a reference ranking, prepared to judge any number of consensuses.
 
     Queries without either are left out, with a warning.
     """
@@ -69,9 +69,7 @@ class Truth:
         assert not isinstance(labels, Dataset)
         reference = None if data is None or data.reference is None else _as_labels(data.rankings, data.reference)
         if labels is None and reference is None:
-            raise DataError(
-                "there is nothing to compare with: the data has neither labels nor a reference ranking; give labels="
-            )
+            raise DataError("the data has neither labels nor a reference ranking; give labels=")
         known = [np.diff(side.label_ptr) for side in (labels, reference) if side is not None]
         here = np.flatnonzero(np.any(known, axis=0))
         source = labels if labels is not None else reference
@@ -83,7 +81,7 @@ class Truth:
         self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
 
     def judge(self, consensus: Consensus, *, convention: str = "trec", name: str = "the consensus") -> Judged:
-        """The consensus beside this truth, in the order of the convention."""
+        """The consensus matched with this truth, with ties ordered by the convention."""
         if convention not in CONVENTIONS:
             raise UnknownNameError.of("convention", convention, CONVENTIONS)
         r = consensus.rankings
@@ -91,7 +89,7 @@ class Truth:
         slot_ptr = r.slot_ptr
         if r.queries != self.queries:
             found = self._positions(r, name)
-            padded = np.append(slot_ptr, slot_ptr[-1:])  # one empty query for names that the consensus lacks
+            padded = np.append(slot_ptr, slot_ptr[-1:])  # an empty query for those that the consensus lacks
             order = order[children(padded, found)]
             slot_ptr = sizes_to_ptr(np.diff(padded)[found])
         if missed := int((np.diff(slot_ptr) == 0).sum()):
@@ -118,7 +116,7 @@ class Truth:
         found = np.array([place.get(query, len(place)) for query in self.queries], np.int64)
         hit = int((found < len(place)).sum())
         labelled = np.flatnonzero(np.diff(self.known.label_ptr))
-        if len(labelled) and len(place):  # also queries in which an expert alone ranks nothing
+        if len(labelled) and len(place):  # including queries in which a single expert ranks nothing
             check_queries(self.known, rankings, labelled, np.arange(len(place)), name)
         if extra := len(place) - hit:
             warnings.warn(
@@ -128,7 +126,7 @@ class Truth:
 
 
 def judge(consensus: Consensus, truth: Dataset | Labels, *, convention: str = "trec") -> Judged:
-    """The consensus beside the labels or the reference ranking of ``truth``."""
+    """The consensus matched with the labels or the reference ranking of ``truth``."""
     return Truth(truth).judge(consensus, convention=convention)
 
 
@@ -152,7 +150,7 @@ def _ideal(labels: Labels, chosen: Ints) -> tuple[Ints, Floats]:
 
 
 def _trec_order(consensus: Consensus) -> Ints:
-    """Slots of each query from best to worst as trec_eval has them: it keeps scores in single precision."""
+    """Slots of each query from best to worst as in trec_eval, which stores scores in single precision."""
     r = consensus.rankings
     with np.errstate(over="ignore"):
         score = consensus.scores.astype(np.float32).astype(np.float64)

@@ -1,6 +1,6 @@
-"""Names as text that its destination only shows: a terminal, Markdown, a spreadsheet.
+"""Escaping of names for a terminal, Markdown or a spreadsheet, which would otherwise interpret them.
 
-Data files carry names as they are. What people look at does not obey them.
+Data files have names as they are; only reports escape them.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # and what turns text around
+# Control characters, and marks that change the direction of text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?\s*%?", re.IGNORECASE)
 QUOTED = re.compile('[",\r\n]')
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins a formula
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # the first characters of a formula in a spreadsheet
 MARKUP = re.compile(
-    r"[\\`|*\[\]~]"  # code, columns, emphasis, links, struck out
+    r"[\\`|*\[\]~]"  # code, columns, emphasis, links, strikethrough
     r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis; not inside a word
     r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"  # HTML
 )
@@ -21,7 +22,7 @@ ENTITIES = {"<": "&lt;", "&": "&amp;"}
 
 
 def visible(text: str) -> str:
-    r"""Text in which control characters are shown as escapes.
+    r"""Text with control characters as escapes.
 
     >>> print(visible("\x1b[31mred\x1b[0m, one\ntwo"))
     \x1b[31mred\x1b[0m, one\ntwo
@@ -29,17 +30,17 @@ def visible(text: str) -> str:
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def markdown(text: str) -> str:
-    r"""Text in which Markdown finds no markup.
+def escape_markdown(text: str) -> str:
+    r"""Text without Markdown markup.
 
-    >>> print(markdown("my_run <0.0001 | *a* <b>x</b> [y](z)"))
+    >>> print(escape_markdown("my_run <0.0001 | *a* <b>x</b> [y](z)"))
     my_run <0.0001 \| \*a\* &lt;b>x&lt;/b> \[y\](z)
     """
     return MARKUP.sub(lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), text)
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    r"""Rows as CSV; unlike the module csv of Python 3.11, a cell with a carriage return is quoted.
+    r"""Rows as CSV; unlike in the module csv of Python 3.11, a cell with a carriage return is quoted.
 
     >>> csv_text([["a", 0.5, None], ["b,c", "d\re", 1]])
     'a,0.5,\n"b,c","d\re",1\n'
@@ -53,7 +54,7 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def spreadsheet(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe in front.
+    """A cell that no spreadsheet interprets as a formula: text that begins like one gets an apostrophe.
 
     >>> spreadsheet("=1+1"), spreadsheet("-0.5"), spreadsheet(-0.5), spreadsheet("bm25")
     ("'=1+1", '-0.5', -0.5, 'bm25')

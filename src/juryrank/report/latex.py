@@ -1,4 +1,4 @@
-"""Tables for LaTeX: the package booktabs is all they need."""
+"""Tables as LaTeX, with the package booktabs."""
 
 import re
 
@@ -15,7 +15,7 @@ NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 def latex_table(table: Table) -> str:
-    """A table, with the best number of each column that has a best in bold."""
+    """A table, with the largest number of each column in ``table.best`` in bold."""
     shape = "l" * table.n_names + "r" * (len(table.columns) - table.n_names)
     best = {column: _best(table, column) for column in table.best}
 
@@ -36,7 +36,7 @@ def latex_table(table: Table) -> str:
 
 
 def escape(text: str) -> str:
-    """Text in which LaTeX finds no command."""
+    """Text without LaTeX commands."""
     return re.sub("|".join(map(re.escape, SIGNS)), lambda found: SIGNS[found[0]], re.sub(r"[\t\r\n]", " ", text))
 
 
@@ -51,12 +51,12 @@ def _cell(cell: str, name: bool, bold: bool) -> str:
 
 
 def _best(table: Table, column: int) -> float | None:
-    """The largest number of a column, None where there are not two that differ."""
+    """The largest number of a column; None if all are equal."""
     numbers = {number for row in table.rows if (number := _number(row[column])) is not None}
     return max(numbers) if len(numbers) > 1 else None
 
 
 def _number(cell: str) -> float | None:
-    """The number that a cell begins with; a mark may follow it."""
+    """The number at the beginning of a cell; a mark may follow."""
     first = cell.partition(" ")[0]
     return float(first) if NUMBER.fullmatch(first) else None

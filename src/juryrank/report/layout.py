@@ -1,7 +1,7 @@
-"""A table as lines that fit a width.
+"""A table as lines of text that fit into a width.
 
-No number is broken or cut. Columns that do not fit beside each other follow below in further blocks, each with the
-columns of names repeated. Names that are too long are shortened in the middle, never so that two become equal.
+Numbers are never wrapped or shortened. Columns that do not fit next to each other follow below in further blocks, each
+with the name columns repeated. Names that are too long are shortened in the middle, but stay distinct.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from juryrank.report.table import Table
 Line = tuple[str, str]  # kind (title, head, rule, row, note or gap) and text
 
 GAP = "  "
-LONGEST_HEAD = 16  # a heading may be this wide, or as wide as the numbers below it, where not everything fits
-LEAST_NAMES = 12  # below this room of names, groups of columns are divided
+LONGEST_HEAD = 16  # width of a heading, or as wide as the numbers below it, if the table does not fit
+LEAST_NAMES = 12  # with less space for names, groups of columns are split
 NOTE_WIDTH = 100
 NUMBER = re.compile(r"[-+<]?[\d.,/%–]+")
 
@@ -46,7 +46,7 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_apart(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Texts shortened to their widths, or to a little more where two that differ would become equal."""
+    """Texts shortened to their widths, or to slightly more if different texts would become equal."""
     for more in count():
         short = [cut(text, width + more) for text, width in zip(texts, widths, strict=True)]
         if len(set(short)) == len(set(texts)):
@@ -57,7 +57,7 @@ def cut_apart(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
 def _blocks(
     names: list[list[str]], numbers: list[list[str]], sizes: Sequence[int], width: int
 ) -> Iterator[list[list[str]]]:
-    """Columns that stand beside each other, block after block."""
+    """Blocks of columns that fit next to each other."""
     if _total([*names, *numbers]) <= width:
         yield [*names, *numbers]
         return
@@ -82,13 +82,13 @@ def _blocks(
 
 
 def _grouped(columns: list[list[str]], sizes: Sequence[int]) -> list[list[list[str]]]:
-    """Columns in groups of these sizes, each column alone where there are none."""
+    """Columns in groups of these sizes; without sizes, each column is its own group."""
     rest = iter(columns)
     return [[next(rest) for _ in range(size)] for size in sizes or [1] * len(columns)]
 
 
 def _narrowed(names: list[list[str]], room: int) -> list[list[str]]:
-    """Columns of names in ``room``, the widest shortened first; what is a number is not shortened."""
+    """Name columns that fit into ``room``, the widest shortened first; numbers are not shortened."""
     widths = [_widest(column) for column in names]
     least = [max(4, _widest(cell for cell in column if NUMBER.fullmatch(cell))) for column in names]
     while sum(widths) + len(GAP) * (len(names) - 1) > room:
@@ -100,7 +100,7 @@ def _narrowed(names: list[list[str]], room: int) -> list[list[str]]:
 
 
 def _folded(column: list[str], room: int) -> list[str]:
-    """A column whose texts are wider than ``room``, each over several lines, broken between words only."""
+    """A column with texts wider than ``room`` wrapped between words."""
     if _widest(column) <= room:
         return column
     return ["\n".join(_wrapped(cell, room)) for cell in column]
@@ -126,7 +126,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _start(text: str, width: int) -> str:
-    """The longest start of a text that is no wider than ``width``."""
+    """The longest prefix of a text that is no wider than ``width``."""
     end = min(len(text), width)
     while _width(text[:end]) > width:
         end -= 1
@@ -134,7 +134,7 @@ def _start(text: str, width: int) -> str:
 
 
 def _total(columns: Sequence[Sequence[str]]) -> int:
-    """The width of columns beside each other."""
+    """The width of columns next to each other."""
     return sum(map(_widest, columns)) + len(GAP) * max(0, len(columns) - 1)
 
 
@@ -143,7 +143,7 @@ def _widest(cells: Iterable[str]) -> int:
 
 
 def _width(text: str) -> int:
-    """Columns of the terminal that a text takes: East Asian letters are twice as wide."""
+    """The width of a text in terminal columns: East Asian characters are twice as wide."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

@@ -1,4 +1,4 @@
-"""Tables as HTML: in a page that needs no other file, or in a notebook."""
+"""Tables as HTML: in a self-contained page, or in a notebook."""
 
 import html
 from collections.abc import Callable, Iterable
@@ -20,13 +20,13 @@ NOTEBOOK_ROWS = 40  # of a table in a notebook
 
 
 def html_page(title: str, body: str, style: str = "") -> str:
-    """A page that needs no other file; ``style`` is added to the usual one."""
+    """A self-contained page; ``style`` is added to the default style."""
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}{style}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
 def html_table(table: Table, kind_of: Callable[[str], str] = lambda cell: "") -> str:
-    """A table with its title and note; ``kind_of`` names the class of a cell by its text."""
+    """A table with its title and note; ``kind_of`` gives the CSS class of a cell by its text."""
 
     def line(row: Cells, tag: str) -> str:
         numbers = ["" if n < table.n_names else "n" for n in range(len(row))]
@@ -45,7 +45,7 @@ def html_table(table: Table, kind_of: Callable[[str], str] = lambda cell: "") ->
 
 
 def notebook_html(tables: Iterable[Table]) -> str:
-    """Tables as a part of a notebook's page; a long one shows its first rows and says how many follow."""
+    """Tables as HTML for a notebook; of a long table, the first rows and the number of the others."""
     body = "\n".join(html_table(_first_rows(table)) for table in tables).replace("h2>", "h4>")
     return f'<div class="juryrank"><style>{NOTEBOOK_STYLE}</style>\n{body}\n</div>'
 

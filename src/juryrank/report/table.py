@@ -1,4 +1,4 @@
-"""A table: text in columns, with what a format needs to know to draw it."""
+"""A table: text in columns, with the properties that formats need."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Table:
     rows: Sequence[Cells]
     n_names: int = 1
     note: str = ""
-    groups: Sequence[int] = ()  # sizes of groups of number columns that stay together; by default each is alone
+    groups: Sequence[int] = ()  # sizes of groups of number columns that stay together; by default each is separate
     best: Sequence[int] = ()  # columns whose largest number is the best
 
     def __post_init__(self) -> None:

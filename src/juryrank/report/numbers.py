@@ -1,0 +1,17 @@
+"""Numbers as text."""
+
+import math
+
+
+def number(value: float | None, percent: bool = False, sign: str = "") -> str:
+    """A mean or a difference as text: 4 decimals, or times 100 with 2."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{100 * value:{sign}.2f}" if percent else f"{value:{sign}.4f}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value as text."""
+    if p is None or math.isnan(p):
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
