@@ -159,7 +159,7 @@ def test_times_are_measured_for_every_method(data):
         ({"methods": ["rff"]}, UnknownNameError, "did you mean 'rrf'"),
         ({"folds": 1}, ParameterError, "folds must be from 2 to 25, the number of queries with labels, got 1"),
         ({"folds": "somewhere"}, ParameterError, "folds must be a number of folds or a list of Fold"),
-        ({"folds": [Fold("a", (1,), (), (0,)), Fold("b", (1,), (), (0,))]}, DataError, "a query must be tested only once"),
+        ({"folds": [Fold("a", (1,), (), (0,)), Fold("b", (1,), (), (0,))]}, DataError, "must be tested only once"),
     ],
 )  # fmt: skip
 def test_mistakes_are_clear_errors(data, call, error, message):
