@@ -1,6 +1,7 @@
 """A metric is a value: equal by content, and the same text everywhere."""
 
 import re
+from pathlib import Path
 
 import ir_measures
 import pytest
@@ -8,6 +9,8 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+import juryrank.metrics
+from juryrank.cli import completion
 from juryrank.errors import ParameterError, UnknownNameError
 from juryrank.metrics import (
     ALIASES,
@@ -144,3 +147,16 @@ def test_every_metric_of_trec_eval_is_read_or_refused_by_name(name):
 def test_a_metric_of_trec_eval_with_a_number_is_refused_by_name_too(name):
     with pytest.raises(UnknownNameError, match=f"{name} of trec_eval is not available"):
         parse_metric(name)
+
+
+@pytest.mark.parametrize("cls", METRICS.values())
+def test_one_line_adds_a_metric_to_the_catalogue(cls):
+    lines = [
+        line
+        for line in Path(juryrank.metrics.__file__).read_text().splitlines()
+        if re.search(rf"\b{cls.__name__}\b", line)
+    ]
+    assert lines == [f"from {cls.__module__} import {cls.__name__} as {cls.__name__}"]
+    wanted = f"{cls.name}@10" if cls.needs_cutoff else cls.name
+    assert type(parse_metric(wanted)) is cls
+    assert wanted in completion.metrics(cls.name)
