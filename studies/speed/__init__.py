@@ -63,7 +63,8 @@ def measure(tasks: Mapping[str, Measure], inputs: Inputs, *, slow: bool = False,
 def write(report: Benchmark, folder: Path) -> list[Path]:
     """Write ``speed.md``, ``speed.json`` and, if matplotlib is installed, pictures to a folder."""
     make_folder(folder)
-    contents: dict[str, str | bytes] = {"speed.md": report.render("markdown"), "speed.json": report.render("json")}
+    page = f"# Benchmark table\n\nWritten by `python -m studies bench --out`.\n\n{report.render('markdown')}"
+    contents: dict[str, str | bytes] = {"speed.md": page, "speed.json": report.render("json")}
     if find_spec("matplotlib") is not None:
         if any(row.series for row in report.found):
             contents["scaling.svg"] = draw(growth_figure(report), "svg")

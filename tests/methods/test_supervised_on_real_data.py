@@ -1,4 +1,4 @@
-"""Supervised aggregation on MQ2008-agg and one query of 100,000 items; all folds: `juryrank reproduce www2007`."""
+"""Supervised aggregation on MQ2008-agg and one query of 100,000 items; all folds: `studies reproduce www2007`."""
 
 import os
 import time
