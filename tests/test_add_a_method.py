@@ -1,0 +1,89 @@
+"""The page on adding a method and a metric, followed to the letter in a copy of the source tree."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/add-a-method.md").read_text()
+FILES = dict(re.findall(r"`(src/juryrank/[\w/]+\.py)`:\n\n```python\n(.*?)```", PAGE, flags=re.DOTALL))
+LINES = re.findall(r"[Ii]n\s`(src/juryrank/\w+/__init__\.py)`[^`]*(?:`CLASSES`[^`]*)?:\n\n```python\n(.*?\n)```", PAGE)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files and lines that the page shows, written where it says."""
+    folder = tmp_path_factory.mktemp("tree")
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("src", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    for name, line in LINES:
+        insert_in_order(folder / name, line)
+    (folder / "src/juryrank/__init__.pyi").write_text(run(folder, "tests/stubs.py"))
+    return folder
+
+
+def insert_in_order(path: Path, line: str) -> None:
+    """Add a line before the first of its kind that comes later in the alphabet."""
+    lines = path.read_text().splitlines(keepends=True)
+    kind = re.match(r'from \S+\.|\s+"', line)
+    assert kind is not None
+    later = (n for n, other in enumerate(lines) if other.startswith(kind[0]) and other > line)
+    lines.insert(next(later), line)
+    path.write_text("".join(lines))
+
+
+def run(folder: Path, *args: str) -> str:
+    environment = {"PYTHONPATH": f"{folder}/src", "MYPYPATH": f"{folder}/src", "PATH": "", "HOME": str(Path.home())}
+    done = subprocess.run([sys.executable, *args], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_page_shows_a_method_and_a_metric_each_with_its_line() -> None:
+    assert list(FILES) == ["src/juryrank/methods/positional/approval.py", "src/juryrank/metrics/first_place.py"]
+    assert [name for name, _ in LINES] == ["src/juryrank/methods/__init__.py", "src/juryrank/metrics/__init__.py"]
+
+
+def test_the_method_passes_the_contract_tests(tree: Path) -> None:
+    tests = ["methods/test_contract.py", "methods/test_list_weights.py", "methods/test_finite.py", "test_models.py"]
+    done = run(
+        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests), "-k", "approval"
+    )
+    assert re.search(r"\d{2} passed", done)
+
+
+def test_the_catalogues_have_the_method_and_the_metric(tree: Path) -> None:
+    files = [*FILES, "tests/test_exports.py", "tests/test_layers.py"]
+    assert "passed" in run(
+        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "--deselect",
+        "tests/test_layers.py::test_contributing_shows_the_same_levels",
+    )  # fmt: skip
+    code = (
+        "import juryrank as jr; data = jr.from_orders([['a', 'b', 'c'], ['b', 'a', 'c'], ['b', 'c']]);"
+        "print(jr.parse_metric('first(rel=2)'), jr.Approval(k=2).fit_predict(data).to_dict())"
+    )
+    assert run(tree, "-c", code) == "First(rel=2) {'all': {'b': 3.0, 'a': 2.0, 'c': 1.0}}\n"
+
+
+def test_the_linter_and_the_type_checker_have_nothing_to_say(tree: Path) -> None:
+    pytest.importorskip("mypy")
+    pytest.importorskip("ruff")
+    run(tree, "-m", "ruff", "check", *FILES, *(name for name, _ in LINES))
+    run(tree, "-m", "ruff", "format", "--check", *FILES, *(name for name, _ in LINES))
+    run(tree, "-m", "mypy", *FILES)
+
+
+def test_the_file_is_a_plugin_as_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "approval.py").write_text(FILES["src/juryrank/methods/positional/approval.py"])
+    (tmp_path / "a.run").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
+    args = ["a.run", "--plugin", "approval.py", "--method", "approval", "-p", "k=1"]
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    assert run(tmp_path, "-m", "juryrank", "rank", *args) == "1 Q0 a 1 1.0 juryrank\n1 Q0 b 2 0.0 juryrank\n"
