@@ -27,15 +27,13 @@ CONSENSUS = (
     Trial("condorcet, unranked unknown", "condorcet", {"missing": "ignore"}, "condorcet"),
     Trial.of("rrf"),
 )
-LEARNT = (
-    "The row of SVDsup in CIKM 2013 stands beside LR-logR; of the others, the table of CIKM 2012 is not legible here."
-)
+LEGIBLE = "LR-logR is compared with the row of SVDsup in CIKM 2013; the other rows of CIKM 2012 are not legible here."
 ROWS = (*CONSENSUS, *LEARNERS, *map(Trial.of, OURS))
 GOLD = (
-    "The file has 1,775 relevant and 1,500 other gold labels where the paper counts 1,275 and 1,000: 500 less of each. "
+    "The file has 1,775 relevant and 1,500 other gold labels; the paper reports 1,275 and 1,000, 500 fewer of each. "
     "Twenty queries are tested in a split, so differences of a few points are noise."
 )
-HARD_FOR = Trial.of("borda")  # chooses hard queries, so that it must not be compared on them
+HARD_FOR = Trial.of("borda")  # defines the hard queries, so it is not compared on them
 ON_HARD = (Trial.of("rrf"), Trial.of("condorcet"), *LEARNERS, *map(Trial.of, OURS))
 
 
@@ -43,7 +41,7 @@ def table(name: str, context: Context) -> Findings:
     """Table 3 on one set of LETOR 4.0, with our methods below."""
     trials = letor(context, name)
     found = result_table(trials, ROWS, baseline=LOG.label)
-    return Findings(results=(found,), claims=tuple(_claims(trials)), notes=(WHY, LEARNT))
+    return Findings(results=(found,), claims=tuple(_claims(trials)), notes=(WHY, LEGIBLE))
 
 
 def _claims(trials: Trials) -> list[Claim]:
@@ -80,14 +78,14 @@ def difficult(name: str, context: Context) -> Findings:
     trials, at = letor(context, name), METRICS.index("nDCG@5")
     failed = (trials.values(HARD_FOR)[at] == 0) & (trials.values(Trial.of("rrf"))[METRICS.index("AP")] > 0)
     if failed.sum() < 2:
-        return Findings(figures=(_example(trials, name),), notes=("Borda finds something in every query.",))
+        return Findings(figures=(_example(trials, name),), notes=("Borda finds a relevant item in every query.",))
     rows = []
     for trial in ON_HARD:
         values = 100 * trials.values(trial)[:, failed]
         rows.append([trial.label, *(f"{values[METRICS.index(m)].mean():.2f}" for m in ("nDCG@1", "nDCG@5", "AP"))])
     gain = 100 * (trials.values(LOG) - trials.values(Trial.of("rrf")))[at, failed]
     error = gain.std(ddof=1) / np.sqrt(len(gain))
-    note = f"The {failed.sum()} queries with a relevant item of which Borda has none among its first five."
+    note = f"The {failed.sum()} queries with a relevant item for which Borda ranks none of them among the first five."
     return Findings(
         claims=(
             Claim(
@@ -102,7 +100,7 @@ def difficult(name: str, context: Context) -> Findings:
 
 
 def _example(trials: Trials, name: str) -> Figure:
-    """The query, of at most 15 items, on which LR-logR gains most over RRF."""
+    """The query of at most 15 items with the largest gain of LR-logR over RRF."""
     at = METRICS.index("nDCG@5")
     gain = trials.values(LOG)[at] - trials.values(Trial.of("rrf"))[at]
     tested = np.concatenate([split.test for split in trials.splits])
@@ -123,7 +121,7 @@ def _example(trials: Trials, name: str) -> Figure:
             "experts": matrix["experts"],
             "items": items,
             "scores": [f"{score:.2f}   {rrf:.0f}" for score, rrf in scores],
-            "scored_by": "score of LR-logR, place by RRF",
+            "scored_by": "score by LR-logR, rank by RRF",
         },
     )
 
@@ -145,7 +143,7 @@ def crowds(context: Context) -> Findings:
             )
         )
     note = f"{len(found.tested)} random splits of 100 queries, 60 for training, 20 for validation, 20 for testing. "
-    note += "Means are over splits; in differences a query that several splits test counts once."
+    note += "Means are over splits; in differences, a query in several test sets counts once."
     shown = ResultTable("Measured", tuple(crowd.METRICS), tuple(lines), (), ("nDCG@10",), crowd.BASELINE, note)
     return Findings(results=(shown,), claims=(*_crowd_facts(data), *_crowd_claims(found)), notes=(GOLD,))
 
@@ -174,7 +172,7 @@ def _crowd_claims(found: crowd.Study) -> list[Claim]:
 
 
 def experiments(sets: tuple[str, ...]) -> tuple[Experiment, ...]:
-    """Table, features and hard queries on each set, and the crowd."""
+    """The table, features and hard queries on each set, and the crowd."""
     kinds = (
         ("table3", "Table 3", table),
         ("figure3", "Figure 3: combined and individual features", combined),

@@ -51,15 +51,15 @@ def _claims(trials: Trials) -> list[Claim]:
 
 
 def _seeds(trials: Trials) -> Table:
-    """MAP of every seed: how far luck alone moves a row."""
+    """MAP of every seed: how much a row changes with the seed."""
     drawn = [t for t in ROWS if len(trials.by_seed(t, "AP")) > 1]
     rows = [[t.label, *(f"{v:.2f}" for v in trials.by_seed(t, "AP"))] for t in drawn]
     columns = ["method", *(f"seed {s}" for s in trials.context.seeds)]
-    return Table("MAP by seed", columns, rows, note="Methods that are not here draw nothing.")
+    return Table("MAP by seed", columns, rows, note="Other methods are deterministic.")
 
 
 def weights(name: str, context: Context) -> Findings:
-    """Figure 1: what the field learned of each expert on the first fold."""
+    """Figure 1: the weights of experts that the CRF learns on the first fold."""
     trials = letor(context, name)
     part = trials.parts()[0]
     model = jr.method("crf", **(QUICK["crf"] if context.quick else {})).fit(part.train, valid=part.valid)
@@ -68,7 +68,7 @@ def weights(name: str, context: Context) -> Findings:
     values = np.array([[learned[e][kind] for e in experts] for kind in WEIGHTS])
     figure = Figure(
         f"cikm2013-figure1-{name}",
-        f"Figure 1: weights of the field, {name}, fold 1 (squares of a row share a scale)",
+        f"Figure 1: weights of the CRF, {name}, fold 1 (squares of a row share a scale)",
         "hinton",
         {"rows": list(WEIGHTS), "columns": experts, "values": values.tolist(), "by_row": True},
     )
@@ -81,7 +81,7 @@ def _number(expert: str) -> tuple[int, str]:
 
 
 def _weight_claims(by_expert: dict[str, np.ndarray]) -> list[Claim]:
-    def told(experts: tuple[str, ...]) -> str:
+    def describe(experts: tuple[str, ...]) -> str:
         return "; ".join(
             f"{e}: α {by_expert[e][0]:+.0f}, β⁺ {by_expert[e][1]:+.0f}, β⁻ {by_expert[e][2]:+.0f}" for e in experts
         )
@@ -94,24 +94,24 @@ def _weight_claims(by_expert: dict[str, np.ndarray]) -> list[Claim]:
     return [
         Claim(
             f"Experts {', '.join(USEFUL)} show relevance: negative α, positive β",
-            told(USEFUL),
+            describe(USEFUL),
             all(by_expert[e][0] < 0 and net(e) > 0 for e in USEFUL),
         ),
         Claim(
             f"Experts {', '.join(REVERSED)} are read backwards: negative β",
-            told(REVERSED),
+            describe(REVERSED),
             all(net(e) < 0 for e in REVERSED),
         ),
         Claim(
             f"Experts {', '.join(IDLE)} are of little use: positive α, or small β",
-            told(IDLE),
+            describe(IDLE),
             len(weak) == len(IDLE),
         ),
     ]
 
 
-def without(context: Context) -> Findings:
-    """Table 3: the field without the experts that it does not use."""
+def fewer_experts(context: Context) -> Findings:
+    """Table 3: the CRF without the experts that it does not use."""
     trials, metrics = letor(context, "MQ2008-agg"), tuple(f"nDCG@{k}" for k in range(1, 6))
     params: dict[str, Any] = {"epochs": 30} if context.quick else {}
     rows = {row["model"]: row for row in without_unused(trials.data, context.seeds, **params)}
@@ -126,7 +126,7 @@ def without(context: Context) -> Findings:
         for label, row in rows.items()
     )
     lead, error = (rows["crf*, named"][f"nDCG@5 {what}"] for what in ("change", "error"))
-    text = f"The field is as good without experts {', '.join(UNUSED)}"
+    text = f"The CRF is as good without experts {', '.join(UNUSED)}"
     note = f"{trials.description()} crf*, named: without experts {', '.join(UNUSED)}; crf*, least used: without the "
     note += "four whose lists change scores least on the training queries of a fold."
     return Findings(
@@ -159,7 +159,7 @@ def runtimes(context: Context) -> Findings:
     return Findings(
         claims=tuple(_runtime_claims(rows)),
         targets=(
-            Claim("SVD features within 3× of the field at every size", f"at most {ratio:.1f}×", ratio <= 3),
+            Claim("SVD features within 3× of the CRF at every size", f"at most {ratio:.1f}×", ratio <= 3),
             Claim(
                 "≥ 50× faster than dense SVD at ten times the items",
                 f"{found['items']['dense / features, at last']:.0f}×",
@@ -168,7 +168,7 @@ def runtimes(context: Context) -> Findings:
         ),
         tables=(Table("Growth with entries (slope of logarithms, 1 is linear) and ratios", columns, body),),
         figures=(Figure("cikm2013-figure2", "Figure 2: time of one query", "lines", {"panels": panels}),),
-        notes=("Times belong to the machine of this run; ratios and slopes hardly do.",),
+        notes=("Times depend on the machine of this run; ratios and slopes hardly do.",),
     )
 
 
@@ -190,7 +190,7 @@ def _runtime_claims(rows: list[dict[str, object]]) -> list[Claim]:
 
 
 def experiments(sets: tuple[str, ...]) -> tuple[Experiment, ...]:
-    """Those on each set, and those on MQ2008-agg alone."""
+    """Experiments on each set, and those on MQ2008-agg only."""
     return (
         *(Experiment(f"cikm2013-table2-{s}", "cikm2013", f"Table 2: {s}", (s,), partial(table, s)) for s in sets),
         *(
@@ -199,6 +199,6 @@ def experiments(sets: tuple[str, ...]) -> tuple[Experiment, ...]:
             )
             for s in sets
         ),
-        Experiment("cikm2013-table3", "cikm2013", "Table 3: fewer experts", ("MQ2008-agg",), without),
+        Experiment("cikm2013-table3", "cikm2013", "Table 3: fewer experts", ("MQ2008-agg",), fewer_experts),
         Experiment("cikm2013-figure2", "cikm2013", "Figure 2: runtimes", ("MQ2008-agg",), runtimes),
     )

@@ -32,7 +32,7 @@ def upside_down(rankings: jr.Rankings) -> jr.Rankings:
 
 
 def upside_down_rows(context: Context) -> Findings:
-    """Borda and CPS with ranks read right and upside down, beside what is published."""
+    """Borda and CPS with ranks as they are and upside down, beside the published rows."""
     right = letor(context, SET)
     data = replace(right.data, rankings=upside_down(right.data.rankings))
     turned = Trials(context, SET, data, variant="upside down")

@@ -60,15 +60,16 @@ class Experiment:
 
 def library_digest() -> str:
     """A digest of the code of juryrank, without the parts that only show or store results."""
-    return _code_digest(Path(jr.__file__).parent, SHOWING)
+    return code_digest(Path(jr.__file__).parent, SHOWING)
 
 
 def studies_digest() -> str:
     """A digest of the code of the experiments, without the parts that only show results."""
-    return _code_digest(Path(__file__).parents[1], SHOWING_STUDIES)
+    return code_digest(Path(__file__).parents[1], SHOWING_STUDIES)
 
 
-def _code_digest(top: Path, skipped: set[str]) -> str:
+def code_digest(top: Path, skipped: set[str]) -> str:
+    """A digest of all Python files below a folder, without folders and modules of these names."""
     out = hashlib.sha256()
     for file in sorted(top.rglob("*.py")):
         name = file.relative_to(top)

@@ -108,7 +108,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         for name in ("holds", "noisy"):
-            object.__setattr__(self, name, bool(getattr(self, name)))  # numpy's are not JSON's
+            object.__setattr__(self, name, bool(getattr(self, name)))  # JSON does not take booleans of numpy
 
     @property
     def verdict(self) -> str:
@@ -129,7 +129,7 @@ class Findings:
     notes: tuple[str, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as values that JSON has."""
+        """Everything as plain values for JSON."""
         return asdict(self)
 
     @classmethod

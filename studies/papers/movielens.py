@@ -32,16 +32,16 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "mpm": ("mpm", {"counts": "score"}),
     "mpm, variances": ("mpm", {"counts": "score", "variances": True}),
 }
-LOOSE, MODEL, VARIANCES = list(METHODS)[:2], "mpm", "mpm, variances"  # loose: pulled to the middle by hardly anything
+WEAK_PRIOR, MODEL, VARIANCES = list(METHODS)[:2], "mpm", "mpm, variances"
 CONSTANTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5)
 DEPTHS = (1, 5, 10)
-FIRST = 20  # movies whose number of ratings tells what a method puts first
+FIRST = 20  # the first movies of a method, whose number of ratings is compared
 SECONDS, MEBIBYTES = 60.0, 1024.0
 
 WHY = (
-    "The paper stops Bradley–Terry and Plackett–Luce after 100 steps of gradient descent, which holds rarely rated "
-    "movies back as a prior does; at the optimum with a weak prior, movies that one or two users liked stand first, "
-    "which makes the paper's point more strongly. With a strong prior Plackett–Luce is as good as MPM."
+    "The paper stops Bradley–Terry and Plackett–Luce after 100 steps of gradient descent, which acts as a prior on "
+    "rarely rated movies; at the optimum with a weak prior, movies that one or two users liked are ranked first, "
+    "which supports the paper's claim more strongly. With a strong prior Plackett–Luce is as good as MPM."
 )
 
 FIT = """
@@ -52,15 +52,15 @@ data = jr.read(sys.argv[1])
 start = time.perf_counter()
 jr.method("mpm", counts="score", variances=True).fit_predict(data)
 spent = time.perf_counter() - start
-status = Path("/proc/self/status")  # rusage would count the process that started this one, too
-told = [line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line] if status.exists() else []
-print(spent, int(told[0] if told else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024)
+status = Path("/proc/self/status")  # rusage includes the parent process
+peak = [line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line] if status.exists() else []
+print(spent, int(peak[0] if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024)
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What the models make of the ratings."""
+    """The results of all models."""
 
     titles: list[str]  # of each slot
     rankings: jr.Rankings
@@ -101,7 +101,7 @@ def _costs(folder: Path) -> tuple[Claim, ...]:
 
 
 def measure(folder: Path, *, quick: bool) -> Study:
-    """Fit every method, complete the ratings every way; quickly, with fewer rounds and no look at what is left out."""
+    """Fit every method and complete the ratings in every way; ``quick`` takes fewer rounds and holds nothing out."""
     data = jr.read(folder / "u.data")
     r, ratings = data.rankings, observed(data.rankings)
     lines = (folder / "u.item").read_text(encoding="latin-1").splitlines()
@@ -133,18 +133,18 @@ def measure(folder: Path, *, quick: bool) -> Study:
 
 
 def claims(s: Study) -> list[Claim]:
-    """What the paper says in words."""
-    few, many = max(map(s.first_users, LOOSE)), min(map(s.first_users, (MODEL, VARIANCES)))
+    """The claims of the paper."""
+    few, many = max(map(s.first_users, WEAK_PRIOR)), min(map(s.first_users, (MODEL, VARIANCES)))
     falls = float(spearmanr(s.variance, s.rankings.slot_lists).statistic)
-    lead = min((s.by_constant[MODEL] - s.by_constant[name]).min() for name in LOOSE)
+    lead = min((s.by_constant[MODEL] - s.by_constant[name]).min() for name in WEAK_PRIOR)
     place = np.empty(len(s.variance))
     place[s.consensus[VARIANCES].order] = np.arange(len(place))
     ends = np.abs(place - np.median(place))
     extremes = float(spearmanr(ends, s.variance).statistic)
     return [
-        *_told(s),
+        *_printed(s),
         Claim(
-            "MPM puts widely rated movies first, the others rarely rated ones",
+            "MPM ranks widely rated movies first, the others rarely rated ones",
             f"median of the first {FIRST}: {many:.0f} users, the others {few:.0f}",
             many > 10 * few,
         ),
@@ -155,8 +155,8 @@ def claims(s: Study) -> list[Claim]:
     ]
 
 
-def _told(s: Study) -> list[Claim]:
-    """Numbers of contests, and movies, that the paper names."""
+def _printed(s: Study) -> list[Claim]:
+    """The numbers of contests and the movies that the paper prints."""
     (won, lost), users = contests(s.rankings), s.rankings.slot_lists
     found = []
     for name, theirs in CONTESTS.items():
@@ -172,21 +172,21 @@ def _told(s: Study) -> list[Claim]:
 
 
 def _factorised_claim(s: Study) -> Claim:
-    """MPM against the best of the two others, where missing ratings are factorised."""
-    best = max(LOOSE, key=lambda name: s.by_factors[name][:, 4:].mean())
+    """MPM against the better of the two others, with missing ratings from the factorisation."""
+    best = max(WEAK_PRIOR, key=lambda name: s.by_factors[name][:, 4:].mean())
     gain = 100 * (s.by_factors[MODEL] - s.by_factors[best])[:, [0, 4, 9]]
     p = randomisation_test(gain)
-    told = ", ".join(
+    gains = ", ".join(
         f"NDCG@{k} {g:+.2f} (p {p_text(float(c))})" for k, g, c in zip((1, 5, 10), gain.mean(0), p, strict=True)
     )
     holds = bool((gain.mean(0)[1:] > 0).all() and (p[1:] < 0.05).all())
-    return Claim("MPM leads the better of the two at 5 to 10, ratings factorised", f"over {best}: {told}", holds)
+    return Claim("MPM leads the better of the two at 5 to 10, ratings factorised", f"over {best}: {gains}", holds)
 
 
 def _factors(s: Study) -> Table:
     rows = [[name, *(f"{100 * v:.2f}" for v in s.by_factors[name].mean(0))] for name in METHODS]
-    told = f"Matrix factorisation errs by {s.error:.3f} (root mean square) on a tenth of the ratings, left out."
-    note = "" if np.isnan(s.error) else told
+    text = f"Root mean squared error of the factorisation on held-out ratings, a tenth of all: {s.error:.3f}."
+    note = "" if np.isnan(s.error) else text
     columns = ["method", *(f"NDCG@{k}" for k in range(1, 11))]
     return Table("Table 2: missing ratings factorised", columns, rows, note=note)
 
@@ -204,7 +204,7 @@ def _constants(s: Study) -> Figure:
             "x": list(CONSTANTS),
             "series": {name: (100 * values[:, d]).tolist() for name, values in s.by_constant.items()},
             "bold": [MODEL],
-            "xlabel": "what a missing rating counts",
+            "xlabel": "value of a missing rating",
             "ylabel": f"NDCG@{depth}",
         }
         for d, depth in enumerate(DEPTHS)
@@ -240,7 +240,7 @@ def contests(r: jr.Rankings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def in_a_fresh_process(folder: Path) -> tuple[float, float]:
-    """Seconds of a fit with variances, and the most memory of a process that reads and fits."""
+    """Seconds of a fit with variances, and the peak memory of a process that reads and fits."""
     done = subprocess.run(
         [sys.executable, "-c", FIT, str(folder / "u.data")], capture_output=True, text=True, check=True
     )

@@ -19,7 +19,7 @@ ROBUST, ROBUST_LEAD = "robust03", 3.0  # points of nDCG@20 over RRF
 
 
 def consensus(context: Context) -> Findings:
-    """Every method that needs nothing but lists, on the queries of all folds."""
+    """Every method that needs lists only, on the queries of all folds."""
     trials = letor(context, "MQ2008-agg")
     shown = ("nDCG@1", "nDCG@5", "AP")
     names = [name for name in consensus_methods() if name in MEASURED] if context.quick else consensus_methods()
@@ -30,21 +30,21 @@ def consensus(context: Context) -> Findings:
         rows.append([name, *(f"{means[name][METRICS.index(m)]:.2f}" for m in shown), before])
     off = {name: float(means[name][METRICS.index("AP")]) - MEASURED[name] for name in MEASURED}
     least = min(off, key=lambda name: off[name])
-    text = f"consensus methods: MAP at most {MEASURED_SLACK} below what was measured beforehand"
+    text = f"consensus methods: MAP at most {MEASURED_SLACK} below an earlier measurement"
     return Findings(
         targets=(Claim(text, f"{least}, the furthest, {off[least]:+.2f}", off[least] >= -MEASURED_SLACK),),
-        tables=(Table("Consensus methods", ["method", *shown, "MAP beforehand"], rows, note=trials.description()),),
+        tables=(Table("Consensus methods", ["method", *shown, "earlier MAP"], rows, note=trials.description()),),
     )
 
 
 def learned(context: Context) -> Findings:
-    """Every method that learns whom to trust, against the field."""
+    """Every learned method, against the CRF."""
     names = [*LEARNERS, *(["boosted"] if find_spec("lightgbm") is not None else [])]
     return Findings(results=(result_table(letor(context, "MQ2008-agg"), [*map(Trial.of, names)], baseline="crf"),))
 
 
 def robust(context: Context) -> Findings:
-    """The default on lists of another kind: long, partial, and judged in pools."""
+    """The default on other lists: long, partial, and judged in pools."""
     folder = context.data / ROBUST
     data = jr.read(folder / "runs", labels=folder / "qrels.txt")
     assert data.labels is not None

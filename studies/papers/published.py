@@ -1,4 +1,4 @@
-"""What others printed, by our names of the methods, × 100, and what was measured before this command existed."""
+"""Published numbers, by our names of the methods, × 100, and earlier measurements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LETOR_METRICS = (*(f"nDCG@{k}" for k in range(1, 6)), *(f"P@{k}" for k in range(
 
 @dataclass(frozen=True)
 class Known:
-    """One row of numbers with where it comes from; None where a column is not given."""
+    """One row of numbers and its source; None if a column is not given."""
 
     source: str
     values: tuple[float | None, ...]  # in the order of LETOR_METRICS
@@ -23,7 +23,7 @@ def _ends(source: str, ndcg_1: float, ndcg_5: float, mean_precision: float) -> K
     return Known(source, (ndcg_1, None, None, None, ndcg_5, *[None] * 5, mean_precision))
 
 
-# The tables of WWW 2012 and CIKM 2012 have these rows, too; svd-lambdarank is SVDsup, the LR-logR of CIKM 2012.
+# The tables of WWW 2012 and CIKM 2012 also have these rows; svd-lambdarank is SVDsup, the LR-logR of CIKM 2012.
 TABLES: dict[str, dict[str, Known]] = {
     "MQ2008-agg": {
         "borda": _ends("LETOR 4.0 site, BordaCount", 23.68, 37.13, 39.45),
@@ -78,9 +78,9 @@ FIRST_FIVE = {
 # CIKM 2012, section 5.1: the judgements of the crowd.
 CROWD = {"judgements": 89624, "workers": 762, "workers below 40 judgements": 547, "items": 19033, "gold labels": 2275}
 
-# Why rows differ, shown above the tables.
+# Why rows differ; shown above the tables.
 WHY = (
     "The published rows of Borda and CPS read ranks upside down (finding-upside-down); ours read them as they are. "
-    "The papers do not say what their Condorcet does with items that an expert did not rank, nor how it breaks ties; "
-    "here such items are left out of the count."
+    "The papers do not define how their Condorcet treats items that an expert did not rank, nor how it breaks ties; "
+    "here such items are ignored."
 )

@@ -18,9 +18,9 @@ from studies.papers.singular_vectors import log_preferences
 
 TIMES = tuple(range(1, 11))
 EXPANSIONS = {
-    "experts": "every list again, from another expert",
-    "items": "every item again, tied with itself in every list, as the paper appends matrices",
-    "items in a row": "every item again, right below itself in every list, so that no two tie",
+    "experts": "every list repeated, by another expert",
+    "items": "every item repeated, tied with its copies in every list, as the paper appends matrices",
+    "items in a row": "every item repeated, its copies directly below it in every list, without ties",
 }
 MODELS: dict[str, tuple[str, dict[str, Any], int]] = {  # method, parameters, numbers per expert
     "crf": ("crf", {}, 3),
@@ -34,7 +34,7 @@ DENSE_QUERIES = 16
 
 @dataclass(frozen=True)
 class Scale:
-    """How large the study is: the sizes, the best of how many measurements, and queries of the dense factorisation."""
+    """The size of the study: expansions, repeats of each measurement, and queries of the dense factorisation."""
 
     times: tuple[int, ...] = TIMES
     repeats: int = REPEATS
@@ -89,7 +89,7 @@ def expanded(rankings: jr.Rankings, expansion: str, times: int) -> jr.Rankings:
 
 
 def more_experts(rankings: jr.Rankings, times: int) -> jr.Rankings:
-    """Every list ``times`` times, each from an expert of its own."""
+    """Every list ``times`` times, each by a different expert."""
     r, copies = rankings, np.tile(np.arange(times), rankings.n_lists)
     lists = np.repeat(np.arange(r.n_lists), times)
     entries = np.concatenate([np.arange(r.entry_ptr[m], r.entry_ptr[m + 1]) for m in lists])
@@ -107,7 +107,7 @@ def more_experts(rankings: jr.Rankings, times: int) -> jr.Rankings:
 
 
 def more_items(rankings: jr.Rankings, times: int, *, tied: bool) -> jr.Rankings:
-    """Every item ``times`` times, tied with itself in every list, or right below itself."""
+    """Every item ``times`` times, tied with its copies in every list, or directly above them."""
     r = rankings
     copies = np.tile(np.arange(times), r.n_entries)
     rank = np.repeat(r.entry_rank, times)

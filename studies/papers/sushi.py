@@ -15,7 +15,7 @@ METHODS = ("kemeny", "mallows", "generalised-mallows", "plackett-luce", "bradley
 
 
 def study(context: Context) -> Findings:
-    """jr.Consensuses of one election, how far they are from the votes and from each other."""
+    """Consensus rankings of one election: their distances to the votes and to each other."""
     data = jr.read(context.data / FILE)
     consensus = {name: jr.method(name).fit_predict(data) for name in METHODS}
     away = {name: distance(data, found) for name, found in consensus.items()}
@@ -25,15 +25,15 @@ def study(context: Context) -> Findings:
         order = ", ".join(item.partition(" ")[0] for item in found.top()[found.queries[0]])
         rows.append([name, f"{away[name]:.4f}", f"{kendalltau(found.scores, best).statistic:.3f}", order])
     note = (
-        "Distance: pairs against the consensus in the mean vote. Names are those of the file's header; the votes look "
-        "as if they counted from 0, with 10 for 0: the first would then be toro, and kappa-maki the last."
+        "Distance: the mean number of pairs that a vote and the consensus order differently. Names are those of the "
+        "file's header; the votes seem to count from 0, with 10 for 0: then toro is the first and kappa-maki the last."
     )
     nearest = min(away[name] for name in METHODS if name != "kemeny")
     proven = bool(consensus["kemeny"].details["optimal"][0])
-    told = f"{away['kemeny']:.4f}, the others {nearest:.4f}; {'' if proven else 'not '}proven"
+    measured = f"{away['kemeny']:.4f}, the others {nearest:.4f}; {'' if proven else 'not '}proven"
     columns = ["method", "distance", "τ with Kemeny", "order"]
     return Findings(
-        claims=(Claim("No order is nearer to the votes than Kemeny's", told, away["kemeny"] <= nearest),),
+        claims=(Claim("No order is closer to the votes than Kemeny's", measured, away["kemeny"] <= nearest),),
         tables=(Table("Sushi", columns, rows, note=note), _models(data, consensus)),
     )
 

@@ -1,4 +1,4 @@
-"""What our methods must reach, as sentences with what was measured."""
+"""Targets for our methods, with measured values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FLOORS = {  # MAP, nDCG@5
     "ridge": (50.7, 51.3),
 }
 BEST, BEST_FLOOR = "blend", (51.2, 51.8)
-RECIPES = {"MQ2008-agg": 4}  # of blend were tested against crf on these very queries before one stayed
+RECIPES = {"MQ2008-agg": 4}  # recipes of blend that were tested against crf on these queries
 FAST, SECONDS = ("jury", "ridge"), 0.1
 
 
 def learned_targets(trials: Trials) -> tuple[Claim, ...]:
-    """RRF's published row, floors of the learners, their time, and the best of ours against the field."""
+    """The published row of RRF, minimum values of the learners, their time, and our best method against the CRF."""
     return (
         _reproduced(trials),
         *(floor(trials, name, least) for name, least in FLOORS.items()),
@@ -40,7 +40,7 @@ def _reproduced(trials: Trials) -> Claim:
 
 
 def floor(trials: Trials, name: str, least: tuple[float, float]) -> Claim:
-    """Whether the means of a method reach what they must, MAP and nDCG@5."""
+    """Whether a method reaches minimum values of MAP and nDCG@5."""
     means = trials.means(Trial.of(name))
     found = means[METRICS.index("AP")], means[METRICS.index("nDCG@5")]
     text = f"{name}: MAP ≥ {least[0]} and nDCG@5 ≥ {least[1]}"
@@ -48,7 +48,7 @@ def floor(trials: Trials, name: str, least: tuple[float, float]) -> Claim:
 
 
 def _fitted(trials: Trials, name: str) -> Claim:
-    """The least time of three fits on each fold, once kernels are loaded; the slowest fold counts."""
+    """The minimum time of three fits on each fold, with loaded kernels; the slowest fold counts."""
     slowest = 0.0
     for part in trials.parts():
         spent = []
@@ -61,11 +61,11 @@ def _fitted(trials: Trials, name: str) -> Claim:
 
 
 def _better(trials: Trials) -> Claim:
-    """By p as it is; what p would be if it counted for every recipe that was tested there is told beside it."""
+    """By the uncorrected p; p corrected for all recipes that were tested on these queries is shown beside it."""
     found = {m: trials.lead(Trial.of(BEST), Trial.of("crf"), m) for m in ("nDCG@5", "AP")}
-    told = "; ".join(f"{m} {lead}" for m, lead in found.items())
+    text = "; ".join(f"{m} {lead}" for m, lead in found.items())
     if tested := RECIPES.get(trials.name):
         counted = " and ".join(f"{min(1.0, tested * lead.p):.3f}" for lead in found.values())
-        told += f"; with p counted for {tested} recipes tested, {counted}"
+        text += f"; p corrected for {tested} tested recipes: {counted}"
     holds = any(lead.lead > 0 and lead.p < 0.05 for lead in found.values())
-    return Claim(f"{BEST}: better than crf with p < 0.05 in nDCG@5 or MAP", told, holds)
+    return Claim(f"{BEST}: better than crf with p < 0.05 in nDCG@5 or MAP", text, holds)

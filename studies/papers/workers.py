@@ -24,14 +24,14 @@ def _start() -> ProcessPoolExecutor:
 
 def _cores() -> int:
     """The number of cores that this process may use, or JURYRANK_THREADS."""
-    given = os.environ.get("JURYRANK_THREADS", "")
-    if given.isdecimal() and int(given) > 0:
-        return int(given)
+    wanted = os.environ.get("JURYRANK_THREADS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _prepare() -> None:
-    warnings.simplefilter("ignore", JuryrankWarning)  # as where experiments run
+    warnings.simplefilter("ignore", JuryrankWarning)  # as in the main process
     os.environ["JURYRANK_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -22,8 +22,8 @@ CHAINS = ("mc1", "mc2", "mc3", "mc4")
 PLAIN = ("borda", *CHAINS, "borda-fuse")
 BEST = "supervised-mc2"
 ROWS = tuple(map(Trial.of, (*PLAIN, "supervised-borda", *(f"supervised-{chain}" for chain in CHAINS))))
-PARTS = 4  # of OHSUMED: two to learn from, one to choose on, one to test
-RELAXED_QUERIES = {"OHSUMED": 1}  # what the semidefinite program can take; elsewhere 10
+PARTS = 4  # of OHSUMED: two for training, one for validation, one for testing
+RELAXED_QUERIES = {"OHSUMED": 1}  # for the semidefinite program; elsewhere 10
 WHY = (
     "The paper's own numbers are of other experts (30 rankers it does not name, and lists of six engines that are not "
     "public), so its claims are compared, not its rows."
@@ -52,7 +52,7 @@ def table(name: str, context: Context) -> Findings:
 
 
 def _relaxed(context: Context, name: str) -> list[Trial]:
-    """The semidefinite program, where cvxpy is installed and time does not matter."""
+    """The semidefinite program, if cvxpy is installed and it need not be quick."""
     if context.quick or find_spec("cvxpy") is None:
         return []
     params = {"solver": "sdp", "queries": RELAXED_QUERIES.get(name, 10), "seed": 0}  # minutes for each seed
@@ -89,7 +89,7 @@ def _targets(trials: Trials) -> tuple[Claim, ...]:
 
 
 def weights(name: str, context: Context) -> Findings:
-    """Figure 1 and Table 6: weights beside the accuracy of experts, and how much experts say the same."""
+    """Figure 1 and Table 6: weights beside the accuracy of experts, and the agreement of experts."""
     trials = trials_on(context, name)
     part = trials.parts()[0]
     params = QUICK[BEST] if context.quick else {}
@@ -122,22 +122,24 @@ def weights(name: str, context: Context) -> Findings:
 
 
 def _weight_claims(accuracy: Floats, weight: Floats, common: Floats) -> list[Claim]:
-    """Of two experts of like accuracy, does the one that repeats others weigh less?"""
+    """Of two equally accurate experts, does the one that agrees with others have the smaller weight?"""
     good, heavy, usual = (rankdata(values) for values in (accuracy, weight, common))
     along = float(np.corrcoef(good, heavy)[0, 1])
-    apart = float(np.corrcoef(_beyond(usual, good), _beyond(heavy, good))[0, 1])
-    told = f"from {weight.min():.3f} to {weight.max():.3f}"
+    apart = float(np.corrcoef(_residuals(usual, good), _residuals(heavy, good))[0, 1])
+    span = f"from {weight.min():.3f} to {weight.max():.3f}"
     return [
-        Claim("Weights differ from each other", told, bool(weight.max() > 2 * weight.min())),
-        Claim("Weights do not follow accuracy alone", f"rank correlation of weight and MAP {along:+.2f}", along < 0.9),
+        Claim("Weights differ from each other", span, bool(weight.max() > 2 * weight.min())),
+        Claim("Weights do not only follow accuracy", f"rank correlation of weight and MAP {along:+.2f}", along < 0.9),
         Claim(
-            "Experts that agree with others weigh less, accuracy set aside", f"rank correlation {apart:+.2f}", apart < 0
+            "Experts that agree with others have smaller weights at equal accuracy",
+            f"rank correlation {apart:+.2f}",
+            apart < 0,
         ),
     ]
 
 
-def _beyond(values: Floats, others: Floats) -> Floats:
-    """What a straight line on the others does not explain."""
+def _residuals(values: Floats, others: Floats) -> Floats:
+    """The residuals of a linear regression on the others."""
     rest: Floats = values - np.polyval(np.polyfit(others, values, 1), others)
     return rest
 

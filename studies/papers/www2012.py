@@ -41,7 +41,7 @@ ROWS = (
     *map(Trial.of, ("rrf", *OURS)),
 )
 PAPER = (
-    "As published, θ is the agreement with labels, and an unranked item says nothing; by default our theta-mpm fits θ, "
+    "As published, θ is the agreement with labels, and unranked items are ignored; by default our theta-mpm fits θ, "
     "and learns whether unranked items are last. Bradley–Terry and Plackett–Luce are at their optimum here; the paper "
     "stops after 100 steps."
 )
@@ -87,7 +87,7 @@ def _targets(trials: Trials) -> tuple[Claim, ...]:
 
 
 def _seconds(trials: Trials, trial: Trial) -> float:
-    """Of one core, to rank all queries once."""
+    """The time of one core to rank all queries once."""
     threads = os.environ.get("JURYRANK_THREADS")
     os.environ["JURYRANK_THREADS"] = "1"
     try:
@@ -102,7 +102,7 @@ def _seconds(trials: Trials, trial: Trial) -> float:
 
 
 def adherences(name: str, context: Context) -> Findings:
-    """Figure 3: adherences from labels beside those learned without, on the first fold."""
+    """Figure 3: adherences from labels and adherences learned without labels, on the first fold."""
     part = letor(context, name).parts()[0]
     found = {}
     for label, trial in (("from labels", MODEL), ("without labels", LEARNED)):

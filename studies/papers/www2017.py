@@ -33,7 +33,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 WHY = {
     "gaussian": "The paper prints curves, not numbers; its claims are compared.",
-    "poisson": "The paper claims exact recovery; here a few neighbours with nearly equal scores change places.",
+    "poisson": "The paper claims exact recovery; here a few neighbours with nearly equal scores are swapped.",
 }
 EXACT = 1 - 1e-9
 
@@ -42,7 +42,7 @@ Comparison = Any  # what ``jr.compare`` returns
 
 
 def recovery(model: str, context: Context) -> Findings:
-    """Figure 1: how near everyone comes to the true order, and our way there step by step."""
+    """Figure 1: how closely each method recovers the true order, and our steps towards it."""
     seeds = range(3 if context.quick else 10)
     measured: dict[str, list[Floats]] = {}
     steps: list[str] = []
@@ -93,7 +93,7 @@ def _recovery_target(model: str, means: dict[str, Floats], steps: list[str]) -> 
 
 
 def _path(model: str, history: Mapping[str, list[float]], means: dict[str, Floats]) -> Figure:
-    """Tau by step of the first draw, and nDCG@K by K of all."""
+    """Tau by step for the first draw, and nDCG@K by K for all draws."""
     ours = {side: list(history[f"tau of {side}"]) for side in SIDES}
     length = max(map(len, ours.values()))
     flat = {name: [float(means[name][0])] * length for name in PAPER}
@@ -161,18 +161,18 @@ def _above(label: str, found: Comparison) -> Claim:
     """Against the baselines of the paper."""
     best = max(PAPER, key=lambda m: found.mean(m, "nDCG@10"))
     versus = found.versus[best, "nDCG@10"]
-    told = f"{best}, the best, {100 * versus.difference:+.2f}, p {p_text(versus.p_random)}"
+    measured = f"{best}, the best, {100 * versus.difference:+.2f}, p {p_text(versus.p_random)}"
     noisy = versus.p_random >= 0.05
-    return Claim(f"Above the paper's baselines in nDCG@10: {label}", told, versus.difference < 0, noisy=noisy)
+    return Claim(f"Above the paper's baselines in nDCG@10: {label}", measured, versus.difference < 0, noisy=noisy)
 
 
 def _best(label: str, found: Comparison) -> Claim:
-    """Against every consensus method that took part."""
+    """Against every consensus method in the comparison."""
     best = max((m for m in found.names if m != OURS), key=lambda m: found.mean(m, "nDCG@10"))
     versus = found.versus[best, "nDCG@10"]
     ours = 100 * found.mean(OURS, "nDCG@10")
-    told = f"{ours:.2f}; {best}, the best, {100 * versus.difference:+.2f}, p {p_text(versus.p_random)}"
-    return Claim(f"retargeting above every consensus method in nDCG@10: {label}", told, versus.difference < 0)
+    measured = f"{ours:.2f}; {best}, the best, {100 * versus.difference:+.2f}, p {p_text(versus.p_random)}"
+    return Claim(f"retargeting above every consensus method in nDCG@10: {label}", measured, versus.difference < 0)
 
 
 def _means(label: str, found: Comparison) -> Table:
@@ -183,8 +183,8 @@ def _means(label: str, found: Comparison) -> Table:
         if (versus := found.versus.get((method, "nDCG@10"))) is not None:
             noise = "noise" if versus.p_random >= 0.05 else ""
             tested = [f"{-100 * versus.difference:+.2f}", p_text(versus.p_random), noise]
-        told = f"{method} *" if method in PAPER else method
-        rows.append([told, *(f"{100 * found.mean(method, m):.2f}" for m in shown), *tested])
+        label_of = f"{method} *" if method in PAPER else method
+        rows.append([label_of, *(f"{100 * found.mean(method, m):.2f}" for m in shown), *tested])
     columns = ["method", *shown, "ours better by", "p", "difference is"]
     return Table(label, columns, rows, note="* a baseline of the paper; differences and p-values are of nDCG@10.")
 
@@ -205,7 +205,7 @@ def _curves(name: str, found: dict[str, Comparison]) -> Figure:
 
 
 def large(context: Context) -> Findings:
-    """Time to settle on 10,000 items × 50 lists × 100 features."""
+    """Time to converge on 10,000 items × 50 lists × 100 features."""
     data, truth = _large_query()
     rows, slowest = [], 0.0
     for params in ({}, {"list_l1": 0.01}, {"moves": "ties"}, {"loss": "poisson"}, {"loss": "kl"}):
@@ -214,13 +214,13 @@ def large(context: Context) -> Findings:
         model.fit(replace(data, labels=None))
         spent = min(time.perf_counter() - start, time.process_time() - busy)
         tau = kendalltau(_by(model, "features").predict(data).scores, truth).statistic
-        told = ", ".join(f"{name}={value}" for name, value in params.items()) or "as it is"
+        text = ", ".join(f"{name}={value}" for name, value in params.items()) or "defaults"
         steps = len(model.learned()["history_"]["objective"]) - 1
         slowest = max(slowest, spent)
-        rows.append([told, f"{spent:.2f}", str(steps), f"{tau:.4f}"])
+        rows.append([text, f"{spent:.2f}", str(steps), f"{tau:.4f}"])
     text = "retargeting: 10,000 items × 50 lists × 100 features in under 5 s"
     return Findings(
-        targets=(Claim(text, f"{rows[0][1]} s as it is, at most {slowest:.2f} s", float(rows[0][1]) < 5),),
+        targets=(Claim(text, f"{rows[0][1]} s with defaults, at most {slowest:.2f} s", float(rows[0][1]) < 5),),
         tables=(Table("A large query", ["parameters", "seconds", "steps", "tau"], rows),),
     )
 
@@ -238,13 +238,17 @@ def _large_query() -> tuple[jr.Dataset, Floats]:
 def experiments() -> tuple[Experiment, ...]:
     """Synthetic data, three real sets, and a large query."""
     sets = {"OHSUMED": ("OHSUMED",), "MQ2008": ("MQ2008-agg", "MQ2008"), "MQ2007": ("MQ2007-agg", "MQ2007")}
-    made = partial(Experiment, paper="www2017")
-    drawn = (
-        made(name=f"www2017-figure1-{m}", title=f"Figure 1: synthetic, {m}", needs=(), run=partial(recovery, m))
+    experiment = partial(Experiment, paper="www2017")
+    on_synthetic_data = (
+        experiment(name=f"www2017-figure1-{m}", title=f"Figure 1: synthetic, {m}", needs=(), run=partial(recovery, m))
         for m in MODELS
     )
-    given = (
-        made(name=f"www2017-figure2-{n}", title=f"Figure 2: {n}", needs=needs, run=partial(real, n))
+    on_real_data = (
+        experiment(name=f"www2017-figure2-{n}", title=f"Figure 2: {n}", needs=needs, run=partial(real, n))
         for n, needs in sets.items()
     )
-    return (*drawn, *given, made(name="www2017-large", title="A large query", needs=(), run=large))
+    return (
+        *on_synthetic_data,
+        *on_real_data,
+        experiment(name="www2017-large", title="A large query", needs=(), run=large),
+    )

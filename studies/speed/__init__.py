@@ -15,12 +15,12 @@ from studies.files import make_folder, write_file
 from studies.pictures import draw
 from studies.speed.inputs import Inputs, find_inputs
 from studies.speed.picture import growth_figure, ratio_figure
-from studies.speed.table import Benchmark, Found, Row, Target
+from studies.speed.table import Benchmark, Results, Row, Target
 
-Measure = Callable[[Inputs, bool], Found]
+Measure = Callable[[Inputs, bool], Results]
 
 TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs, slow)``
-    "cold-start": "cold_start",  # first, while this process holds little and nothing is compiled
+    "cold-start": "cold_start",  # first, while this process is small and nothing is compiled
     "fusion": "fusion",
     "files": "files",
     "evaluation": "evaluation",
@@ -57,7 +57,7 @@ def measure(tasks: Mapping[str, Measure], inputs: Inputs, *, slow: bool = False,
             found, reached = [], [Target(f"task {name} runs", f"{type(error).__name__}: {error}"[:120], False)]
         rows += found
         targets += reached
-    return Benchmark(rows, targets, inputs.described, time.perf_counter() - start, load)
+    return Benchmark(rows, targets, inputs.description, time.perf_counter() - start, load)
 
 
 def write(report: Benchmark, folder: Path) -> list[Path]:
@@ -66,7 +66,7 @@ def write(report: Benchmark, folder: Path) -> list[Path]:
     page = f"# Benchmark table\n\nWritten by `python -m studies bench --out`.\n\n{report.render('markdown')}"
     contents: dict[str, str | bytes] = {"speed.md": page, "speed.json": report.render("json")}
     if find_spec("matplotlib") is not None:
-        if any(row.series for row in report.found):
+        if any(row.series for row in report.results):
             contents["scaling.svg"] = draw(growth_figure(report), "svg")
         contents["speed.svg"] = draw(ratio_figure(report), "svg")
     for name, content in contents.items():

@@ -1,4 +1,4 @@
-"""What two results share, said as strongly as it is true."""
+"""How far two results agree."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from studies.speed.peers import Scores
 PRINTED = 1e-5  # of the spread of a query's scores: pyflagr prints six digits
 
 
-def of_scores(ours: Scores, theirs: Scores, data: jr.Dataset) -> tuple[str, bool | None]:
+def compare_scores(ours: Scores, theirs: Scores, data: jr.Dataset) -> tuple[str, bool | None]:
     """Equal scores, scores on another scale, or else rank correlation and the quality of both."""
     if ours.keys() != theirs.keys() or any(ours[q].keys() != theirs[q].keys() for q in ours):
-        return "they rank other items", False
+        return "different items", False
     pairs = [(np.array(list(ours[q].values())), np.array([theirs[q][item] for item in ours[q]])) for q in ours]
     if (largest := max(float(np.abs(a - b).max()) for a, b in pairs)) <= 1e-12:
         return f"equal scores (largest difference {largest:.0e})", True
@@ -27,7 +27,7 @@ def of_scores(ours: Scores, theirs: Scores, data: jr.Dataset) -> tuple[str, bool
 
 
 def _same_scale(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> bool:
-    """Whether one is the other, stretched by a positive factor and moved."""
+    """Whether one is a positive linear function of the other."""
     a, b = ours - ours.mean(), theirs - theirs.mean()
     spread = float(a @ a)
     if spread == 0:
@@ -36,8 +36,8 @@ def _same_scale(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> bool:
     return factor > 0 and bool(np.abs(b - factor * a).max() <= PRINTED * max(np.ptp(theirs), 1.0))
 
 
-def of_values(ours: NDArray[np.float64], theirs: NDArray[np.float64] | list[float]) -> tuple[str, bool]:
-    """The largest difference of values [metrics, queries], or that of their means where only means are given."""
+def compare_values(ours: NDArray[np.float64], theirs: NDArray[np.float64] | list[float]) -> tuple[str, bool]:
+    """The largest difference of values [metrics, queries], or of their means if only means are known."""
     each = np.ndim(theirs) == np.ndim(ours)
     what = "of a query" if each else "of the means"
     largest = float(np.abs((ours if each else ours.mean(-1)) - np.asarray(theirs)).max())

@@ -1,4 +1,4 @@
-"""How long things take: the first call apart from the later ones, and whole processes."""
+"""Times of calls and of whole processes; the first call is separate from later ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-SELF = Path("/proc/self")  # where Linux tells and resets the peak of this process
+SELF = Path("/proc/self")  # where Linux reports and resets the peak memory of this process
 
 
 @dataclass(frozen=True)
@@ -26,45 +26,45 @@ class Timing:
     first: float | None
     seconds: float
     runs: int
-    cpu: float | None = None  # seconds of all threads; below ``seconds`` where the machine was busy with other things
-    memory: int | None = None  # bytes at the peak of the later calls, above what the process held before them
+    cpu: float | None = None  # seconds of all threads; less than ``seconds`` on a busy machine
+    memory: int | None = None  # peak bytes of the later calls, minus the bytes before them
 
     def over(self, n: float) -> Timing:
-        """The same per piece, for a call that did ``n`` of them, which may be a part of one."""
+        """The time per unit, for a call that processed ``n`` units (also fewer than one)."""
         return replace(self, seconds=self.seconds / n, cpu=None if self.cpu is None else self.cpu / n)
 
 
-def timed(call: Callable[[], T], *, most: int = 7, budget: float = 4.0) -> tuple[Timing, T]:
-    """The first call, then up to ``most`` more within ``budget`` seconds, at least one; and what the last returned."""
-    first, result = once(call)
+def time_call(call: Callable[[], T], *, most: int = 7, budget: float = 4.0) -> tuple[Timing, T]:
+    """The first call, then up to ``most`` more within ``budget`` seconds, at least one; and the result of the last."""
+    first, result = time_once(call)
     later: list[float] = []
     held = memory_before()
     start = time.process_time()
     while not later or (len(later) < most and sum(later) + later[-1] <= budget):
-        seconds, result = once(call)
+        seconds, result = time_once(call)
         later.append(seconds)
     cpu = (time.process_time() - start) / len(later)
     return Timing(first, statistics.median(later), len(later), cpu, memory_since(held)), result
 
 
-def once(call: Callable[[], T]) -> tuple[float, T]:
-    """Seconds of one call, and what it returned."""
+def time_once(call: Callable[[], T]) -> tuple[float, T]:
+    """Seconds of one call, and its result."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
 
 
 def memory_before() -> int | None:
-    """Bytes that this process holds now, from where its peak counts anew; None where the system does not tell."""
+    """Reset the peak memory of this process and return the bytes in use; None if the system does not support it."""
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)  # what earlier calls freed would hide what this one takes
+        ctypes.CDLL(None).malloc_trim(0)  # memory that earlier calls freed would hide the use of this one
         (SELF / "clear_refs").write_text("5")
         return _bytes("VmRSS")
     return None
 
 
 def memory_since(held: int | None) -> int | None:
-    """Bytes by which the peak since ``memory_before`` exceeds what was held then."""
+    """The peak since ``memory_before`` minus the bytes that were in use then."""
     return None if held is None else max(0, _bytes("VmHWM") - held)
 
 
@@ -75,30 +75,30 @@ def _bytes(field: str) -> int:
     return 0
 
 
-def alternating(calls: Sequence[Callable[[], Any]], *, rounds: int) -> list[Timing]:
-    """Short calls taken in turns, so that what else the machine does falls on all of them alike."""
-    firsts = [once(call)[0] for call in calls]
+def time_in_turns(calls: Sequence[Callable[[], Any]], *, rounds: int) -> list[Timing]:
+    """Time short calls in turns, so that other load on the machine affects all of them equally."""
+    firsts = [time_once(call)[0] for call in calls]
     later: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):
         for call, seconds in zip(calls, later, strict=True):
-            seconds.append(once(call)[0])
+            seconds.append(time_once(call)[0])
     return [Timing(first, statistics.median(s), rounds) for first, s in zip(firsts, later, strict=True)]
 
 
-def fresh_process(code: str, *, runs: int, warm_up: bool = True, above: str = "pass") -> Timing:
-    """Seconds that ``code`` takes in a new Python process, less those of one that runs ``above``."""
+def time_process(code: str, *, runs: int, warm_up: bool = True, above: str = "pass") -> Timing:
+    """Seconds of ``code`` in a new Python process, minus those of a process that runs ``above``."""
     if warm_up:
         process(code)  # fills the caches of bytecode and of the disk
     start = _cpu_of_children()
-    full = [once(lambda: process(code))[0] for _ in range(runs)]
+    full = [time_once(lambda: process(code))[0] for _ in range(runs)]
     middle = _cpu_of_children()
-    bare = [once(lambda: process(above))[0] for _ in range(runs)] if above else [0.0]
+    bare = [time_once(lambda: process(above))[0] for _ in range(runs)] if above else [0.0]
     cpu = (2 * middle - start - _cpu_of_children()) / runs if above else (middle - start) / runs
     return Timing(None, statistics.median(full) - statistics.median(bare), runs, cpu)
 
 
 def process(code: str, **environment: str) -> str:
-    """What a new Python process prints that runs ``code``."""
+    """The output of a new Python process that runs ``code``."""
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
     return done.stdout
@@ -110,7 +110,7 @@ def _cpu_of_children() -> float:
 
 
 def seconds_text(seconds: float | None) -> str:
-    """Seconds as a person reads them."""
+    """Seconds with a readable unit."""
     if seconds is None:
         return "–"
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
@@ -120,10 +120,10 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def bytes_text(size: int | None) -> str:
-    """Bytes as a person reads them."""
+    """Bytes with a readable unit."""
     return "–" if size is None else f"{size / 2**20:,.1f} MiB" if size < 2**30 else f"{size / 2**30:.3g} GiB"
 
 
 def with_cpu(seconds: float, cpu: float | None) -> str:
-    """Seconds as text, with those of the processor."""
+    """Seconds as text, with CPU seconds."""
     return seconds_text(seconds) if cpu is None else f"{seconds_text(seconds)} ({seconds_text(cpu)} of CPU)"

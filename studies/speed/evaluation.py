@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import juryrank as jr
-from studies.speed.agreement import of_values
-from studies.speed.clock import timed
+from studies.speed.agreement import compare_values
+from studies.speed.clock import time_call
 from studies.speed.inputs import Inputs
 from studies.speed.peers import Peer, Scores, load, silent
-from studies.speed.table import Found, Row, at_least, side_by_side, skipped
+from studies.speed.table import Results, Row, at_least, side_by_side, skipped_row
 
 METRICS = ("nDCG@10", "AP", "P@5")
 RANX = ["ndcg@10", "map", "precision@5"]
@@ -23,15 +23,15 @@ MANY = f"nDCG@10, AP, P@5 of {N_QUERIES * LENGTH / 1e6:.0f} M items"
 TASK, FROM_DICTS = "nDCG@10, AP, P@5", "nDCG@10, AP, P@5, from dicts"
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
-    """Values per query and their mean, from what each library holds in memory and from plain dicts."""
+def measure(inputs: Inputs, slow: bool) -> Results:
+    """Values per query and their mean, from the objects of each library and from plain dicts."""
     consensus = without_ties(jr.method("rrf").fit(inputs.data).predict(inputs.data))
     run, labels = consensus.to_dict(), inputs.labels
     rows = side_by_side(
         TASK,
         lambda: jr.evaluate(consensus, inputs.data, METRICS).values[0],
         [Peer("ranx", lambda ranx: ranx_means(ranx, ranx.Qrels(labels), ranx.Run(run)))],
-        of_values,
+        compare_values,
     )
     rows += side_by_side(
         FROM_DICTS,
@@ -41,7 +41,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
             Peer("pytrec_eval", lambda package: pytrec_values(package, labels, run)),
             Peer("ir_measures", lambda package: ir_measures_means(package, labels, run)),
         ],
-        of_values,
+        compare_values,
     )
     rows += _of_many_queries()
     return rows, at_least("evaluation ≥ 20× ranx", rows, (TASK,), "ranx", 20)
@@ -51,7 +51,7 @@ def _of_many_queries() -> list[Row]:
     """Ten million items of 100,000 queries; peers get some of the queries, and their time is scaled up."""
     data = many_queries()
     consensus = jr.Consensus(data.rankings, np.random.default_rng(0).permutation(data.rankings.n_slots).astype(float))
-    ours = timed(lambda: jr.evaluate(consensus, data, METRICS).values[0])[0]
+    ours = time_call(lambda: jr.evaluate(consensus, data, METRICS).values[0])[0]
     some, part = consensus.take(np.arange(SOME)), data.take(np.arange(SOME))
     run, values = some.to_dict(), jr.evaluate(some, part, METRICS).values[0]
     truth = jr.Consensus(part.rankings, part.slot_labels).to_dict()
@@ -60,7 +60,7 @@ def _of_many_queries() -> list[Row]:
     for name in ("ranx", "pytrec_eval"):
         package = load(name)
         if package is None:
-            rows.append(skipped(MANY, name, ours))
+            rows.append(skipped_row(MANY, name, ours))
             continue
         with silent():
             call: Callable[[], Any] = (
@@ -68,8 +68,8 @@ def _of_many_queries() -> list[Row]:
                 if name == "ranx"
                 else pytrec_values(package, labels, run)
             )
-            timing, found = timed(call)
-        text, agrees = of_values(values, found)
+            timing, found = time_call(call)
+        text, agrees = compare_values(values, found)
         rows.append(Row(MANY, name, ours, timing.over(SOME / N_QUERIES), f"{text}; peer's time from {SOME:,}", agrees))
     return rows
 
@@ -94,14 +94,14 @@ def many_queries() -> jr.Dataset:
 
 
 def without_ties(consensus: jr.Consensus) -> jr.Consensus:
-    """The same order with different scores, because every library orders equal scores in its own way."""
+    """The same order with different scores, because libraries order equal scores differently."""
     scores = np.empty(len(consensus.scores))
     scores[consensus.order] = -np.arange(len(scores), dtype=float)
     return jr.Consensus(consensus.rankings, scores)
 
 
 def ranx_means(ranx: ModuleType, labels: Any, run: Any) -> Callable[[], list[float]]:
-    """The call by which ranx gives the means; it has no values per query unless it writes them into the run."""
+    """The call of ranx for the means; it returns no values per query."""
 
     def call() -> list[float]:
         found = ranx.evaluate(labels, run, RANX, save_results_in_run=False)
@@ -113,7 +113,7 @@ def ranx_means(ranx: ModuleType, labels: Any, run: Any) -> Callable[[], list[flo
 def pytrec_values(
     package: ModuleType, labels: dict[str, dict[str, int]], run: Scores
 ) -> Callable[[], NDArray[np.float64]]:
-    """The call by which pytrec_eval gives the values per query."""
+    """The call of pytrec_eval for the values per query."""
     names = ("ndcg_cut_10", "map", "P_5")
 
     def call() -> NDArray[np.float64]:
@@ -124,7 +124,7 @@ def pytrec_values(
 
 
 def ir_measures_means(package: ModuleType, labels: Any, run: Scores) -> Callable[[], list[float]]:
-    """The call by which ir_measures gives the means."""
+    """The call of ir_measures for the means."""
     metrics = [package.parse_measure(name) for name in METRICS]
 
     def call() -> list[float]:

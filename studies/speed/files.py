@@ -8,17 +8,17 @@ from types import ModuleType
 from typing import Any
 
 import juryrank as jr
-from studies.speed.agreement import of_scores
+from studies.speed.agreement import compare_scores
 from studies.speed.inputs import Inputs
 from studies.speed.peers import Peer, Scores, ranx_file_to_file, trectools_file_to_file
 from studies.speed.queries import duckdb_to_file, polars_rows, polars_scan, polars_to_file
-from studies.speed.table import Found, Target, at_least, side_by_side, times
+from studies.speed.table import Results, Target, at_least, side_by_side, times
 
 TASK, READING = "RRF, 25 files to a file", "25 files read"
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
-    """Read, fuse, write; and reading alone, against polars, which makes columns of the same bytes."""
+def measure(inputs: Inputs, slow: bool) -> Results:
+    """Read, fuse and write; and reading alone, against polars, which reads the same bytes into columns."""
     files, queries = sorted(inputs.run_files.iterdir()), list(inputs.data.queries)
 
     def to(name: str, call: Callable[..., Any], *args: Any) -> Callable[[ModuleType], Callable[[], Path]]:
@@ -34,7 +34,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
         return prepare
 
     def compare(ours: Path, theirs: Path) -> tuple[str, bool | None]:
-        return of_scores(scores_in(ours), scores_in(theirs), inputs.data)
+        return compare_scores(scores_in(ours), scores_in(theirs), inputs.data)
 
     peers = [
         Peer("polars", to("polars", polars_to_file)),
@@ -61,7 +61,7 @@ def _same_entries(ours: Any, theirs: Any) -> tuple[str, bool | None]:
 
 
 def file_to_file(folder: Path, out: Path) -> Path:
-    """Our way: one folder in, one file out."""
+    """From a folder to a file by juryrank."""
     data = jr.read(folder)
     jr.write(jr.method("rrf").fit(data).predict(data), out)
     return out

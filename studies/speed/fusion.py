@@ -1,4 +1,4 @@
-"""Fusion of all queries in memory, and the step before it: from dicts to what a library works on."""
+"""Fusion of all queries in memory, and the step before it: from dicts to the objects of a library."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 import juryrank as jr
-from studies.speed.agreement import of_scores
-from studies.speed.clock import alternating
+from studies.speed.agreement import compare_scores
+from studies.speed.clock import time_in_turns
 from studies.speed.inputs import Inputs, ranx_runs
 from studies.speed.peers import Peer, Scores, pyflagr, ranx_fuse, ranx_scores
 from studies.speed.queries import duckdb_rrf, polars_rrf, scores_of
-from studies.speed.table import Found, Row, Target, at_least, side_by_side, times
+from studies.speed.table import Results, Row, Target, at_least, side_by_side, times
 
 COPIES = 9
 FROM_FILE = "reads and writes files"
@@ -47,11 +47,11 @@ def cases(inputs: Inputs) -> dict[str, tuple[dict[str, Any], list[Peer]]]:
     }
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
-    """Every method in memory; RRF also out to plain dicts, and in from them."""
+def measure(inputs: Inputs, slow: bool) -> Results:
+    """Every method in memory; RRF also from and to plain dicts."""
 
     def compare(ours: Any, theirs: Scores) -> tuple[str, bool | None]:
-        return of_scores(ours.to_dict() if isinstance(ours, jr.Consensus) else ours, theirs, inputs.data)
+        return compare_scores(ours.to_dict() if isinstance(ours, jr.Consensus) else ours, theirs, inputs.data)
 
     rows = _building(inputs)
     for task, (ours, peers) in cases(inputs).items():
@@ -66,11 +66,11 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 
 
 def fusion(inputs: Inputs, **ours: Any) -> Callable[[], jr.Consensus]:
-    """Our call: scores and order of every query, from arrays alone."""
+    """Our call: scores and order of every query, from arrays."""
     model = jr.method(**ours)
 
     def call() -> jr.Consensus:
-        data = inputs.untouched()
+        data = inputs.fresh_data()
         consensus = model.fit(data).predict(data)
         consensus.order  # noqa: B018 (computed when first asked for)
         return consensus
@@ -79,7 +79,7 @@ def fusion(inputs: Inputs, **ours: Any) -> Callable[[], jr.Consensus]:
 
 
 def bare_pass(r: jr.Rankings) -> Callable[[], None]:
-    """Every array that fusion reads, read once, and one that is written."""
+    """One pass over all arrays that fusion reads, and one array that is written."""
     out = np.empty(r.n_slots)
 
     def call() -> None:
@@ -95,7 +95,7 @@ def _prediction_to_pass(inputs: Inputs) -> float:
     ratios = []
     for _ in range(COPIES):
         r = pickle.loads(pickle.dumps(inputs.data.rankings))
-        predict, bare = alternating([partial(jr.method("rrf").fit(r).predict, r), bare_pass(r)], rounds=50)
+        predict, bare = time_in_turns([partial(jr.method("rrf").fit(r).predict, r), bare_pass(r)], rounds=50)
         ratios.append(predict.seconds / bare.seconds)
     return statistics.median(ratios)
 

@@ -1,4 +1,4 @@
-"""What the benchmark runs on: MQ2008-agg as 25 experts × 784 queries, or random data of the same shape."""
+"""The data of the benchmark: MQ2008-agg with 25 experts and 784 queries, or random data of the same shape."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MQ2008 = SHARED_DATA / "MQ2008-agg"
 
 @dataclass(frozen=True)
 class Inputs:
-    """One data set in the forms that we and the peers take; each is made once, when it is first asked for."""
+    """One data set in the formats of juryrank and its peers; each is created on first use."""
 
     data: jr.Dataset
-    described: str
+    description: str
     folder: Path  # for files; the caller removes it
 
     @cached_property
@@ -60,7 +60,7 @@ class Inputs:
 
     @cached_property
     def ranx_runs(self) -> list[Any]:
-        """The lists as ranx holds them: one of its runs per expert."""
+        """The lists as runs of ranx, one per expert."""
         return ranx_runs(self.dicts)
 
     @cached_property
@@ -78,25 +78,25 @@ class Inputs:
         columns.write_csv(path, include_header=False)
         return path
 
-    def untouched(self) -> jr.Dataset:
-        """The data without anything that an earlier call computed and kept."""
+    def fresh_data(self) -> jr.Dataset:
+        """The data without cached results of earlier calls."""
         return replace(self.data, rankings=replace(self.data.rankings))
 
 
 def ranx_runs(dicts: dict[str, Scores]) -> list[Any]:
-    """Dicts as ranx holds them."""
+    """Dicts as runs of ranx."""
     ranx = load("ranx")
     assert ranx is not None
     return [ranx.Run(queries, name=expert) for expert, queries in dicts.items()]
 
 
 def find_inputs(folder: Path) -> Inputs:
-    """MQ2008-agg where it is, else random data, said so."""
+    """MQ2008-agg if it is beside the project, otherwise random data, with a description that says so."""
     if MQ2008.is_dir():
         data = jr.read(MQ2008)
         return Inputs(data, f"MQ2008-agg: {_shape(data)}.", folder)
     data = random_dataset()
-    return Inputs(data, f"Random data, for MQ2008-agg is not beside the project: {_shape(data)}.", folder)
+    return Inputs(data, f"Random data, because MQ2008-agg is not in ../shared/data: {_shape(data)}.", folder)
 
 
 def _shape(data: jr.Dataset) -> str:

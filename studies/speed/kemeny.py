@@ -14,10 +14,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 import juryrank as jr
-from studies.speed.clock import Timing, once, timed, with_cpu
+from studies.speed.clock import Timing, time_call, time_once, with_cpu
 from studies.speed.inputs import Inputs, orders_of
 from studies.speed.peers import load, silent
-from studies.speed.table import Found, Row, Target, skipped
+from studies.speed.table import Results, Row, Target, skipped_row
 
 SEEDS = range(5)
 KINDS = {"mallows": "Mallows 0.9", "uniform": "uniform"}
@@ -27,27 +27,27 @@ GOAL = 2.0  # seconds for 50 items
 Orders = list[list[int]]
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
-    """Medians over five problems of each kind and size, from lists of items; a small problem is the first call."""
-    first, _ = once(lambda: ours(orders_of("uniform", 6, 0)))
+def measure(inputs: Inputs, slow: bool) -> Results:
+    """Medians over five problems of each kind and size, from lists of items; the first call is a small problem."""
+    first, _ = time_once(lambda: ours(orders_of("uniform", 6, 0)))
     rows: list[Row] = []
     slowest = (0.0, 0.0)
-    for kind, described in KINDS.items():
+    for kind, description in KINDS.items():
         for n in (10, 30, 50, 100) if kind == "mallows" else (10, 30, 50):
             problems = [orders_of(kind, n, seed) for seed in SEEDS[: 1 if n > 50 else 5]]
             timing, found, worst = _over(problems, ours, first)
             theirs, plain, _ = _over(problems, plain_milp, None)
             slowest = slowest if n > 50 else max(slowest, worst)
-            rows.append(Row(f"Kemeny, {n} items, {described}", "scipy.milp", timing, theirs, *_verdict(found, plain)))
+            rows.append(Row(f"Kemeny, {n} items, {description}", "scipy.milp", timing, theirs, *_verdict(found, plain)))
     rows.append(_against_every_order(10 if slow else EVERY_ORDER, first))
     rows.append(_heuristic())
     return rows, [Target("exact Kemeny, 50 items, ≤ 2 s (slowest of all)", with_cpu(*slowest), slowest[0] <= GOAL)]
 
 
 def _heuristic(n: int = 1000) -> Row:
-    """The heuristic where no peer can follow; the order that the lists were drawn around tells how good it is."""
+    """The heuristic, at a size that no peer can solve; its quality is compared with the centre of the lists."""
     orders = orders_of("mallows", n, 0)
-    timing, found = timed(lambda: ours(orders, "heuristic"), most=3)
+    timing, found = time_call(lambda: ours(orders, "heuristic"), most=3)
     place = np.argsort(np.array(orders), axis=1)
     centre = float(sum(np.triu(p[:, None] > p[None, :], 1).sum() for p in place))
     text = f"{found:,.0f} disagreements; the centre of the lists has {centre:,.0f}"
@@ -61,7 +61,7 @@ def ours(orders: Orders, solver: str = "exact") -> float:
 
 
 def plain_milp(orders: Orders) -> float:
-    """The disagreements of the best order, by one integer program that has every triangle constraint from the start."""
+    """The disagreements of the best order, by one integer program with all triangle constraints."""
     n = len(orders[0])
     place = np.argsort(np.array(orders), axis=1)
     before = (place[:, :, None] < place[:, None, :]).sum(0)
@@ -89,11 +89,11 @@ def every_order(orders: Orders) -> float:
 def _over(
     problems: list[Orders], solve: Callable[[Orders], float], first: float | None
 ) -> tuple[Timing, list[float], tuple[float, float]]:
-    """The median time over problems, their results, and the longest time, with its time of the processor."""
+    """The median time over problems, their results, and the longest time with its CPU time."""
     spent, values = [], []
     for orders in problems:
         start = time.process_time()
-        seconds, value = once(partial(solve, orders))
+        seconds, value = time_once(partial(solve, orders))
         spent.append((seconds, time.process_time() - start))
         values.append(value)
     seconds, cpu = (statistics.median(column) for column in zip(*spent, strict=True))
@@ -109,7 +109,7 @@ def _against_every_order(n: int, first: float) -> Row:
     task, orders = f"Kemeny, {n} items, uniform", orders_of("uniform", n, 0)
     timing, found, _ = _over([orders] * 5, ours, first)
     if load("pref_voting") is None:
-        return skipped(task, "pref_voting", timing)
+        return skipped_row(task, "pref_voting", timing)
     with silent():
         theirs, every, _ = _over([orders], every_order, None)
     return Row(task, "pref_voting", timing, theirs, *_verdict(found[:1], every))

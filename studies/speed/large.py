@@ -13,12 +13,12 @@ from studies.speed.clock import Timing, process
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load
 from studies.speed.queries import SCHEMA
-from studies.speed.table import Found, Row, Target, skipped, times
+from studies.speed.table import Results, Row, Target, skipped_row, times
 
 N_EXPERTS, N_QUERIES, LENGTH, STEP = 3, 100_000, 100, 10_000
 N_ENTRIES = N_EXPERTS * N_QUERIES * LENGTH
-COLLECTION, POOL = 1_000_000, 200  # items there are, and items that the experts choose from for a query
-MEMORY = 300_000_000  # what we are told to take, beside the program itself
+COLLECTION, POOL = 1_000_000, 200  # items in total, and items from which the experts choose for a query
+MEMORY = 300_000_000  # limit for juryrank, without the program itself
 PER_ENTRY = 24  # bytes
 NAMES = COLLECTION * 11 + N_QUERIES * 6  # bytes of all names
 SAMPLE = 50  # queries whose scores are compared
@@ -36,33 +36,33 @@ files, out = sorted(Path({folder!r}).iterdir()), Path({out!r})
 start, busy = time.perf_counter(), time.process_time()
 {code}
 spent = [time.perf_counter() - start, time.process_time() - busy]
-from studies.speed.clock import memory_since  # not from getrusage, which counts the peak of our parent, too
+from studies.speed.clock import memory_since  # getrusage would include the parent process
 print("RESULT", json.dumps([*spent, memory_since(0)]))
 """
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
+def measure(inputs: Inputs, slow: bool) -> Results:
     """TREC text and Parquet, in one and two threads, against polars and DuckDB."""
     rows: list[Row] = []
     targets: list[Target] = []
     for form, folder in write_files(inputs.folder / "large").items():
         task = f"RRF, {N_ENTRIES / 1e6:.0f} M entries, {form} to a file"
         ours, out = _timed(OURS.format(MEMORY), folder), folder.parent / "out.run"
-        told = out.read_bytes()
+        content = out.read_bytes()
         single = _timed(OURS.format(MEMORY), folder, JURYRANK_THREADS="1", POLARS_MAX_THREADS="1")
-        same = out.read_bytes() == told
-        del told
+        same = out.read_bytes() == content
+        del content
         limit = _timed(BARE, folder).seconds
-        sample = scores_of_sample(out)
-        text = "identical output" if same else "another output"
+        sample = sample_scores(out)
+        text = "identical output" if same else "different output"
         rows.append(Row(task, "ours, one thread", ours, single, text, same, limit))
         for peer, code in PEERS.items():
             if load(peer) is None:
-                rows.append(skipped(task, peer, ours, limit))
+                rows.append(skipped_row(task, peer, ours, limit))
                 continue
             spent = _timed(code, folder)
-            agrees = scores_of_sample(out).equals(sample)
-            text = f"{'equal' if agrees else 'other'} scores of {SAMPLE} queries"
+            agrees = sample_scores(out).equals(sample)
+            text = f"{'equal' if agrees else 'different'} scores of {SAMPLE} queries"
             rows.append(Row(task, peer, ours, spent, text, agrees, limit))
         per_entry = (ours.memory or 0) / N_ENTRIES
         fits = (ours.memory or 0) <= PER_ENTRY * N_ENTRIES + NAMES
@@ -73,14 +73,14 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 
 
 def _timed(code: str, folder: Path, **environment: str) -> Timing:
-    """One process, all of it but the start of Python; memory is its peak."""
+    """One process without the start of Python; memory is its peak."""
     text = AROUND.format(folder=str(folder), out=str(folder.parent / "out.run"), code=code)
-    # DuckDB shows its progress on the way.
+    # DuckDB prints its progress.
     seconds, cpu, memory = json.loads(process(text, **environment).rpartition("RESULT")[2])
     return Timing(None, seconds, 1, cpu, memory)
 
 
-def scores_of_sample(path: Path) -> pl.DataFrame:
+def sample_scores(path: Path) -> pl.DataFrame:
     """The scores of some queries in a TREC run, to ten digits."""
     rows = pl.scan_csv(path, has_header=False, separator=" ", quote_char=None, schema=SCHEMA)
     chosen = rows.filter(pl.col("query").is_in([str(q) for q in range(1, SAMPLE + 1)]))

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 import juryrank as jr
 from studies.speed import online_ratings
-from studies.speed.clock import Timing, alternating, once, timed
+from studies.speed.clock import Timing, time_call, time_in_turns, time_once
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
-from studies.speed.table import Found, Row, Target, skipped, times
+from studies.speed.table import Results, Row, Target, skipped_row, times
 
 N = 100_000
-WEAK = 1e-9  # the prior: peers have none
+WEAK = 1e-9  # prior of ours; peers have none
 EVEN = 1e-6  # largest difference between wins and expected wins, as a share of an item's games, that counts as solved
 AGAINST_EVALICA = 5.0
 
@@ -46,15 +46,15 @@ class Battles:
         return better, worse
 
     def unevenness(self, log_worth: NDArray[Any]) -> float:
-        """The largest difference between what an item won and was expected to win, as a share of its games."""
+        """The largest difference between wins and expected wins of an item, as a share of its games."""
         better, worse = self.codes
         lost = 1 / (1 + np.exp(log_worth[better] - log_worth[worse]))
         slope = np.bincount(better, lost, self.n_items) - np.bincount(worse, lost, self.n_items)
         return float(np.abs(slope / np.bincount(self.codes.ravel(), minlength=self.n_items)).max())
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
-    """One row per task and peer; solutions are compared by their slopes, not by trust in tolerances."""
+def measure(inputs: Inputs, slow: bool) -> Results:
+    """One row per task and peer; solutions are compared by their gradients."""
     rows: list[Row] = []
     targets: list[Target] = []
     for n_items in (100, 1000):
@@ -78,7 +78,7 @@ def _met(row: Row) -> bool:
 
 
 def bradley_terry(battles: Battles) -> list[Row]:
-    """From names to strengths, everything included."""
+    """From names to strengths, including all conversions."""
     task = f"Bradley–Terry, {N:,} pairs, {battles.n_items} items"
     order = sorted({*battles.names[0], *battles.names[1]})
 
@@ -102,10 +102,10 @@ def bradley_terry(battles: Battles) -> list[Row]:
     for peer in ("evalica", "choix"):
         if peer not in peers:
             if battles.n_items <= 100:
-                rows.append(Row(task, peer, timed(ours)[0], None, f"skipped: {peer} is not installed"))
+                rows.append(Row(task, peer, time_call(ours)[0], None, f"skipped: {peer} is not installed"))
             continue
         with silent():
-            mine, theirs = alternating([ours, peers[peer]], rounds=9)
+            mine, theirs = time_in_turns([ours, peers[peer]], rounds=9)
             uneven = [battles.unevenness(call()) for call in (ours, peers[peer])]
         text = f"wins off by {uneven[0]:.0e} and {uneven[1]:.0e} of the games"
         rows.append(Row(task, peer, mine, theirs, text, uneven[0] <= max(EVEN, uneven[1])))
@@ -113,7 +113,7 @@ def bradley_terry(battles: Battles) -> list[Row]:
 
 
 def _by_choix(choix: Any, battles: Battles) -> NDArray[Any]:
-    """choix counts nothing and knows no names: both are done for it, and counted."""
+    """choix takes a matrix of counts of numbered items; building it is included in the time."""
     number = {name: n for n, name in enumerate(sorted(set(battles.names[0]) | set(battles.names[1])))}
     matrix = np.zeros((battles.n_items, battles.n_items))
     better = [number[name] for name in battles.names[0]]
@@ -132,10 +132,10 @@ def plackett_luce(n_lists: int = 2000, n_items: int = 50, length: int = 10) -> l
     orders = np.take_along_axis(asked, np.take_along_axis(-noisy, asked, 1).argsort(1), 1).tolist()
     task = f"Plackett–Luce, {n_lists:,} lists of {length}, {n_items} items"
     data = jr.from_orders([[f"{i:02d}" for i in order] for order in orders])
-    timing, consensus = timed(lambda: jr.PlackettLuce(prior=WEAK).fit_predict(data), most=25)
+    timing, consensus = time_call(lambda: jr.PlackettLuce(prior=WEAK).fit_predict(data), most=25)
     if (choix := load("choix")) is None:
         return [Row(task, "choix", timing, None, "skipped: choix is not installed")]
-    spent, theirs = timed(lambda: choix.ilsr_rankings(n_items, orders, tol=1e-10), most=3)
+    spent, theirs = time_call(lambda: choix.ilsr_rankings(n_items, orders, tol=1e-10), most=3)
     apart = float(np.abs(consensus.scores - (theirs - theirs.mean())).max())
     return [Row(task, "choix ilsr", timing, spent, f"strengths apart by {apart:.0e}", apart < 1e-5)]
 
@@ -147,11 +147,11 @@ def with_intervals(battles: Battles) -> Row:
     def ours() -> Any:
         return jr.leaderboard(jr.from_pairs(*battles.names), bootstrap=0, interval="sandwich", judges=False)
 
-    timing, board = timed(ours, most=15)
+    timing, board = time_call(ours, most=15)
     if load("arena_rank") is None:
-        return skipped(task, "arena_rank", timing)
+        return skipped_row(task, "arena_rank", timing)
     with silent():
-        spent, (names, ratings) = timed(lambda: _by_arena_rank(battles), most=5)
+        spent, (names, ratings) = time_call(lambda: _by_arena_rank(battles), most=5)
     theirs = dict(zip(names, ratings - np.mean(ratings), strict=True))
     apart = max(abs(theirs[name] - score) for name, score in zip(board.items, board.score, strict=True))
     return Row(task, "arena_rank", timing, spent, f"strengths apart by {apart:.0e}", bool(apart < 1e-2))
@@ -168,15 +168,15 @@ def _by_arena_rank(battles: Battles) -> tuple[list[str], NDArray[Any]]:
 
 
 def bootstrap(battles: Battles, resamples: int = 1000, theirs: int = 20) -> list[Row]:
-    """Percentile intervals; evalica does so few resamples because a thousand take it a minute."""
+    """Percentile intervals; evalica does a few resamples only, because a thousand take a minute."""
     task = f"{resamples:,} bootstrap resamples, {N:,} pairs, {battles.n_items} items"
     data = jr.from_pairs(*battles.names)
-    timing, board = timed(lambda: jr.leaderboard(data, bootstrap=resamples, judges=False), most=3)
+    timing, board = time_call(lambda: jr.leaderboard(data, bootstrap=resamples, judges=False), most=3)
     if (evalica := load("evalica")) is None:
         return [Row(task, "evalica", timing, None, "skipped: evalica is not installed")]
     wins = [evalica.Winner.X] * N
     with silent():
-        seconds, found = once(
+        seconds, found = time_once(
             lambda: evalica.bootstrap(
                 evalica.bradley_terry,
                 *battles.names,

@@ -1,4 +1,4 @@
-"""One query of 10,000 items and 50 lists, where methods that compare all pairs show what they cost."""
+"""One query of 10,000 items and 50 lists, for methods that compare all pairs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 import juryrank as jr
-from studies.speed.clock import Timing, timed
+from studies.speed.clock import Timing, time_call
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load
-from studies.speed.table import Found, Row, skipped
+from studies.speed.table import Results, Row, skipped_row
 
 N_ITEMS, N_LISTS, LENGTH = 10_000, 50, 1_000
-PATIENCE = 60.0  # seconds that a peer gets
+PATIENCE = 60.0  # time limit of a peer in seconds
 PEERS = {"mc4": ("MarkovChains", "MC4"), "copeland": ("Majoritarian", "CopelandWinners")}
 CODE = """
 import json, sys, time
@@ -46,8 +46,8 @@ def entries() -> pl.DataFrame:
     )
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
-    """MC4 and Copeland, each peer in a process of its own that ends when patience does."""
+def measure(inputs: Inputs, slow: bool) -> Results:
+    """MC4 and Copeland, each peer in a separate process with a time limit."""
     frame = entries()
     data = jr.read(frame, candidates=_all_items())
     table = inputs.folder / "many_items.csv"
@@ -61,9 +61,9 @@ def _all_items() -> pl.DataFrame:
 
 def _row(name: str, data: jr.Dataset, table: Path, patience: float) -> Row:
     task = f"{name}, {N_ITEMS:,} items, {N_LISTS} lists of {LENGTH:,}"
-    timing, consensus = timed(lambda: jr.method(name).fit_predict(data), most=3, budget=30.0)
+    timing, consensus = time_call(lambda: jr.method(name).fit_predict(data), most=3, budget=30.0)
     if load("pyflagr") is None:
-        return skipped(task, "pyflagr", timing)
+        return skipped_row(task, "pyflagr", timing)
     command = [sys.executable, "-c", CODE, *PEERS[name], str(table), str(table.parent)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=patience)

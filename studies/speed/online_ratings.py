@@ -1,4 +1,4 @@
-"""Ratings that move with every game: as a stream of single games, and from a data set."""
+"""Online ratings: from a stream of single games, and from a data set."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib import import_module
 import numpy as np
 
 import juryrank as jr
-from studies.speed.clock import timed
+from studies.speed.clock import time_call
 from studies.speed.peers import load
-from studies.speed.table import Row, skipped
+from studies.speed.table import Row, skipped_row
 
 Games = list[tuple[str, str]]  # the winner first
-SAME = 1e-4  # trueskill stops its passes of messages there
+SAME = 1e-4  # the tolerance of trueskill
 
 
 def rows(n_games: int = 5000) -> list[Row]:
@@ -38,12 +38,14 @@ def _against(
         return stream.ratings()
 
     found = {
-        f"one game, {model.name}, from a stream": timed(streamed, most=5),
-        f"one game, {model.name}, from a data set": timed(lambda: model.fit_predict(data).to_dict()["all"], most=15),
+        f"one game, {model.name}, from a stream": time_call(streamed, most=5),
+        f"one game, {model.name}, from a data set": time_call(
+            lambda: model.fit_predict(data).to_dict()["all"], most=15
+        ),
     }
     if load(peer) is None:
-        return [skipped(task, peer, timing.over(len(games))) for task, (timing, _) in found.items()]
-    spent, rated = timed(lambda: theirs(games), most=3)
+        return [skipped_row(task, peer, timing.over(len(games))) for task, (timing, _) in found.items()]
+    spent, rated = time_call(lambda: theirs(games), most=3)
     out = []
     for task, (timing, ours) in found.items():
         apart = max(abs(ours[name] - rated[name]) for name in rated)

@@ -1,4 +1,4 @@
-"""Other libraries, each behind one call: imported only where installed, silent, and with plain results."""
+"""Calls of other libraries: imported if installed, without output, with plain results."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Scores = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class Peer:
-    """One way to do a task; ``prepare`` gets the package and gives the call to time."""
+    """A library for a task; ``prepare`` takes the package and returns the call to time."""
 
     package: str
     prepare: Callable[[ModuleType], Callable[[], Any]]
-    plain: Callable[[Any], Any] = lambda result: result  # what the call returned, as it is compared with ours
+    plain: Callable[[Any], Any] = lambda result: result  # converts the result for the comparison with ours
     note: str = ""
-    title: str = ""  # where one package has several ways
+    title: str = ""  # if one package has several variants
 
     @property
     def name(self) -> str:
-        """How the table calls it."""
+        """The name in the table."""
         return self.title or self.package
 
     def call(self) -> Callable[[], Any] | None:
-        """The call to time, or None where the package is not installed."""
+        """The call to time, or None if the package is not installed."""
         package = load(self.package)
         if package is None:
             return None
@@ -44,7 +44,7 @@ class Peer:
 
 @cache
 def load(package: str) -> ModuleType | None:
-    """The package, or None where it is not installed; one that is installed and broken raises."""
+    """The package, or None if it is not installed; a broken package raises."""
     if find_spec(package) is None:
         return None
     with silent():
@@ -53,7 +53,7 @@ def load(package: str) -> ModuleType | None:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Nothing on standard output, also from C, and no warnings: they are the peers' own."""
+    """Suppress standard output, also from C, and warnings of peers."""
     sys.stdout.flush()
     kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
@@ -69,7 +69,7 @@ def silent() -> Iterator[None]:
 
 
 def ranx_fuse(runs: Callable[[], list[Any]], method: str, note: str = "", norm: str | None = None) -> Peer:
-    """ranx's method of that name over its own runs, without its min-max step where ranks do not need it."""
+    """A method of ranx on its own runs, by default without min-max normalisation."""
 
     def prepare(ranx: ModuleType) -> Callable[[], Any]:
         built = runs()
@@ -84,14 +84,14 @@ def ranx_scores(run: Any) -> Scores:
 
 
 def ranx_file_to_file(ranx: ModuleType, files: list[Path], queries: list[str], out: Path) -> None:
-    """Read, fuse and save by ranx; it refuses to fuse unless ``make_comparable`` adds the queries a file lacks."""
+    """Read, fuse and save by ranx, which needs ``make_comparable`` to add missing queries."""
     every = ranx.Qrels({query: {"none": 1} for query in queries})
     runs = [ranx.Run.from_file(str(file), kind="trec").make_comparable(every) for file in files]
     ranx.fuse(runs, norm=None, method="rrf").save(str(out), kind="trec")
 
 
 def pyflagr(module: str, kind: str, table: Callable[[], Path], note: str = "", **options: Any) -> Peer:
-    """pyflagr's aggregator over a table on disk: it has no other input, so reading and writing count."""
+    """An aggregator of pyflagr on a table on disk, its only input; reading and writing are included."""
 
     def prepare(package: ModuleType) -> Callable[[], Any]:
         path = table()
@@ -102,7 +102,7 @@ def pyflagr(module: str, kind: str, table: Callable[[], Path], note: str = "", *
 
 
 def pyflagr_scores(frame: Any) -> Scores:
-    """The scores in a result of pyflagr, which makes numbers of names that look like numbers."""
+    """The scores in a result of pyflagr, which converts names to numbers if it can."""
     scores: Scores = {}
     for query, item, score in zip(frame["Query"], frame["ItemID"], frame["Score"], strict=True):
         scores.setdefault(str(query), {})[str(item)] = float(score)

@@ -8,7 +8,7 @@ from studies.speed.table import Benchmark, times
 
 def ratio_figure(report: Benchmark) -> Figure:
     """One bar per row that has a peer's time; left of 1 the peer is faster."""
-    rows = [(row, row.ratio) for row in report.found if row.ratio is not None]
+    rows = [(row, row.ratio) for row in report.results if row.ratio is not None]
     data = {
         "names": [f"{row.task} · {row.peer}" for row, _ in rows],
         "values": [ratio for _, ratio in rows],
@@ -20,7 +20,7 @@ def ratio_figure(report: Benchmark) -> Figure:
 
 def growth_figure(report: Benchmark) -> Figure:
     """Seconds over entries, one line per method, the slowest first."""
-    series = sorted((row.series for row in report.found if row.series), key=lambda s: -s.seconds[-1] / s.entries[-1])
+    series = sorted((row.series for row in report.results if row.series), key=lambda s: -s.seconds[-1] / s.entries[-1])
     points = {f"{one.name} ({one.slope:.2f})": (one.entries, one.seconds) for one in series}
     data = {"series": points, "xlabel": "entries", "ylabel": "seconds (in brackets: slope)"}
     return Figure("scaling", "", "growth", data)

@@ -23,7 +23,7 @@ def polars_rows(files: Sequence[Path]) -> pl.LazyFrame:
 
 
 def polars_scan(files: Sequence[Path]) -> pl.DataFrame:
-    """Bare parsing: every column of every row, added up, so that nothing needs to be kept."""
+    """Parsing only: every column of every row is summed, so that nothing is stored."""
     sizes = [pl.col(name).str.len_bytes().sum() for name in ("query", "item", "expert")]
     return polars_rows(files).select(*sizes, pl.col("score").sum()).collect(engine="streaming")
 

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 import juryrank as jr
-from studies.speed.clock import Timing, memory_before, memory_since, once
+from studies.speed.clock import Timing, memory_before, memory_since, time_once
 from studies.speed.inputs import Inputs
-from studies.speed.table import Found, Row, Series
+from studies.speed.table import Results, Row, Series
 
-N_EXPERTS, LENGTH, POOL = 5, 20, 40  # of each query, which stays as it is while queries multiply
+N_EXPERTS, LENGTH, POOL = 5, 20, 40  # of each query; only the number of queries grows
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-PATIENCE = 2.0  # seconds of one call, after which a method goes no further
+PATIENCE = 2.0  # seconds of one call after which a method stops
 LEARNED = ("crf", "ridge", "svd-lambdarank")
-FIRST = 1000  # queries that learned methods learn from
+FIRST = 1000  # training queries of learned methods
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
+def measure(inputs: Inputs, slow: bool) -> Results:
     """A row for each method: the time at its largest size, and the slope of time over entries in logarithms."""
     rows = []
     names = [n for n, cls in jr.METHODS.items() if not cls.supervised and not cls.needs_features]
@@ -34,7 +34,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 
 
 def measure_growth(name: str, patience: float) -> Series:
-    """Times of one method, until one call takes longer than patience."""
+    """Times of one method, until one call takes longer than ``patience``."""
     entries: list[int] = []
     seconds: list[float] = []
     memory: list[int | None] = []
@@ -50,7 +50,7 @@ def measure_growth(name: str, patience: float) -> Series:
             spent: list[float] = []
             held = memory_before()
             while sum(spent) < min(0.2, patience) and len(spent) < 5:
-                spent.append(once(partial(_rank, model, data))[0])
+                spent.append(time_once(partial(_rank, model, data))[0])
         entries.append(data.rankings.n_entries)
         seconds.append(min(spent))
         memory.append(memory_since(held))

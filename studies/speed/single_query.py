@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 import juryrank as jr
-from studies.speed.clock import Timing, alternating, timed
+from studies.speed.clock import Timing, time_call, time_in_turns
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
-from studies.speed.table import Found, Row, Target, skipped, times
+from studies.speed.table import Results, Row, Target, skipped_row, times
 
 SIZES = {(2, 20): 5000, (2, 100): 3000, (5, 1000): 300, (10, 100): 1500}  # lists, their length -> rounds
-KNOWN = 1.5  # items to choose from, per place in a list
+KNOWN = 1.5  # number of items per rank of a list
 
 Lists = dict[str, list[str]]
 Scored = dict[str, dict[str, float]]
 Loop = Callable[[Any], dict[str, float]]
 
 
-def some_lists(n_lists: int = 2, n: int = 100, seed: int = 0) -> Lists:
+def random_lists(n_lists: int = 2, n: int = 100, seed: int = 0) -> Lists:
     """Lists of n items."""
     rng = np.random.default_rng(seed)
     names = [f"d{i}" for i in range(int(KNOWN * n))]
@@ -31,12 +31,12 @@ def some_lists(n_lists: int = 2, n: int = 100, seed: int = 0) -> Lists:
 
 
 def plain_loop(lists: Lists, k: float = 60.0) -> dict[str, float]:
-    """The loop that gives what we give: equal scores stand in the order of the names."""
+    """The loop with our result: equal scores in the order of the names."""
     return dict(sorted(_summed(lists, k).items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def careless_loop(lists: Lists, k: float = 60.0) -> dict[str, float]:
-    """The loop that leaves equal scores as they come."""
+def loop_without_tie_order(lists: Lists, k: float = 60.0) -> dict[str, float]:
+    """The loop that does not order equal scores."""
     return dict(sorted(_summed(lists, k).items(), key=lambda pair: pair[1], reverse=True))
 
 
@@ -49,12 +49,12 @@ def _summed(lists: Lists, k: float) -> dict[str, float]:
 
 
 def plain_loop_of_scores(scored: Scored) -> dict[str, float]:
-    """The same loop for lists that come with scores: each is sorted first."""
+    """The same loop for lists with scores: each is sorted first."""
     return plain_loop({name: sorted(listed, key=listed.__getitem__, reverse=True) for name, listed in scored.items()})
 
 
 def loop_of_points(lists: Lists, points: dict[str, list[float]]) -> dict[str, float]:
-    """The loop for a learned model: what each expert's ranks are worth stands in lists."""
+    """The loop for a learned model, with the points of each expert by rank in a list."""
     scores: dict[str, float] = {}
     for expert, listed in lists.items():
         worth = points[expert]
@@ -64,21 +64,21 @@ def loop_of_points(lists: Lists, points: dict[str, list[float]]) -> dict[str, fl
 
 
 def learned_model(experts: list[str]) -> Any:
-    """A jury that learned from random labels; what it learned does not matter to the time."""
+    """A jury trained on random labels, which do not matter for the time."""
     rng = np.random.default_rng(0)
     runs = {e: {f"q{q}": [f"d{i}" for i in rng.permutation(20)] for q in range(30)} for e in experts}
     labels = {f"q{q}": {f"d{i}": float(rng.random() < 0.3) for i in range(20)} for q in range(30)}
     return jr.method("jury").fit(jr.from_dicts(runs, labels=labels))
 
 
-def measure(inputs: Inputs, slow: bool) -> Found:
+def measure(inputs: Inputs, slow: bool) -> Results:
     """Lists in order, lists with scores, and a learned model."""
     rows: list[Row] = []
     for (n_lists, n), rounds in SIZES.items():
-        lists, size = some_lists(n_lists, n), f"one query, {n_lists}×{n}"
+        lists, size = random_lists(n_lists, n), f"one query, {n_lists}×{n}"
         scored = {expert: {item: 1.0 / p for p, item in enumerate(items, 1)} for expert, items in lists.items()}
         rows += against_loops(
-            f"{size} in order", lists, {"plain loop": plain_loop, "loop, ties left": careless_loop}, rounds
+            f"{size} in order", lists, {"plain loop": plain_loop, "loop, ties left": loop_without_tie_order}, rounds
         )
         rows.append(_against_langchain(f"{size} in order", rows[-1].ours, lists))
         rows += against_loops(f"{size} with scores", scored, {"plain loop": plain_loop_of_scores}, rounds)
@@ -95,7 +95,7 @@ def measure(inputs: Inputs, slow: bool) -> Found:
 def against_loops(task: str, lists: Any, loops: dict[str, Loop], rounds: int, **ours: Any) -> list[Row]:
     """A row for every loop, all timed in turns."""
     calls = [partial(jr.fuse, lists, **ours), *(partial(loop, lists) for loop in loops.values())]
-    mine, *theirs = alternating(calls, rounds=rounds)
+    mine, *theirs = time_in_turns(calls, rounds=rounds)
     fused = jr.fuse(lists, **ours)
     rows = []
     for (name, loop), timing in zip(loops.items(), theirs, strict=True):
@@ -121,14 +121,14 @@ def _against_points(task: str, lists: Lists, rounds: int) -> list[Row]:
 
 def _against_langchain(task: str, ours: Timing, lists: Lists) -> Row:
     if load("langchain_classic") is None:
-        return skipped(task, "langchain_classic", ours)
+        return skipped_row(task, "langchain_classic", ours)
     with silent():
         retriever = import_module("langchain_classic.retrievers.ensemble").EnsembleRetriever
         document = import_module("langchain_core.documents").Document
         ensemble = retriever.model_construct(retrievers=[], weights=[1.0] * len(lists), c=60, id_key=None)
         documents = [[document(page_content=item) for item in listed] for listed in lists.values()]
-        timing, ranked = timed(lambda: ensemble.weighted_reciprocal_rank(documents), most=100)
-    same = [d.page_content for d in ranked] == list(careless_loop(lists))
+        timing, ranked = time_call(lambda: ensemble.weighted_reciprocal_rank(documents), most=100)
+    same = [d.page_content for d in ranked] == list(loop_without_tie_order(lists))
     return Row(
         task, "LangChain", ours, timing, "equal order, but for ties; without scores" if same else "other order", same
     )
@@ -137,10 +137,10 @@ def _against_langchain(task: str, ours: Timing, lists: Lists) -> Row:
 def _against_ranx(task: str, ours: Timing, scored: Scored) -> Row:
     ranx = load("ranx")
     if ranx is None:
-        return skipped(task, "ranx", ours)
+        return skipped_row(task, "ranx", ours)
     with silent():
         runs = [ranx.Run({"q": listed}) for listed in scored.values()]
-        timing, run = timed(lambda: ranx.fuse(runs, norm=None, method="rrf"), most=200)
+        timing, run = time_call(lambda: ranx.fuse(runs, norm=None, method="rrf"), most=200)
     theirs, fused = dict(run.run["q"]), jr.fuse(scored)
     same = theirs.keys() == fused.keys() and max(abs(theirs[item] - fused[item]) for item in fused) < 1e-12
     return Row(task, "ranx", ours, timing, f"{'equal' if same else 'other'} scores; its runs were built before", same)

@@ -1,4 +1,4 @@
-"""What the benchmark found: rows of times and targets, as tables and JSON."""
+"""The results of the benchmark: rows of times and targets, as tables and JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.speed.clock import Timing, bytes_text, seconds_text, timed
+from studies.speed.clock import Timing, bytes_text, seconds_text, time_call
 from studies.speed.peers import Peer, silent
 from studies.tables import Report, Table
 
@@ -24,7 +24,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Series:
-    """How one thing grows: entries, seconds and bytes, from small to large."""
+    """How a cost grows: entries, seconds and bytes, from small to large."""
 
     name: str
     entries: list[int]
@@ -33,7 +33,7 @@ class Series:
 
     @property
     def slope(self) -> float:
-        """Of seconds over entries in logarithms, where calls are long enough to grow: 1 is linear."""
+        """The slope of seconds over entries in logarithms, for large sizes: 1 is linear."""
         points = list(zip(self.entries, self.seconds, strict=True))
         long = [point for point in points if point[0] >= SLOPE_FROM]
         entries, seconds = np.log(np.array(long if len(long) > 1 else points[-2:], float)).T
@@ -42,7 +42,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Row:
-    """One task, ours beside one peer's; ``agrees`` is None where the two compute different things."""
+    """Our time and a peer's for one task; ``agrees`` is None if they compute different things."""
 
     task: str
     peer: str
@@ -50,7 +50,7 @@ class Row:
     theirs: Timing | None  # None: the peer did not run, and ``agreement`` says why
     agreement: str
     agrees: bool | None = None
-    limit: float | None = None  # seconds of the traffic or parsing that nobody can avoid
+    limit: float | None = None  # seconds of unavoidable memory traffic or parsing
     series: Series | None = None
 
     @property
@@ -60,7 +60,7 @@ class Row:
 
     @property
     def cpu_ratio(self) -> float | None:
-        """The same by time of the processor, which other processes on the machine do not stretch."""
+        """The same by CPU time, which does not depend on other processes."""
         if self.theirs is None or not self.theirs.cpu or not self.ours.cpu:
             return None
         return self.theirs.cpu / self.ours.cpu
@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Target:
-    """What was set out to reach, what was measured, and whether that reaches it."""
+    """A goal, the measured value, and whether it meets the goal."""
 
     target: str
     measured: str
@@ -77,7 +77,7 @@ class Target:
 
 SLOPE_FROM = 10_000  # entries; below, fixed costs are most of the time
 
-Found = tuple[list[Row], list[Target]]
+Results = tuple[list[Row], list[Target]]
 
 
 Compare = Callable[[Any, Any], tuple[str, bool | None]]
@@ -92,39 +92,39 @@ def side_by_side(
     bare: Callable[[], Any] | None = None,
     budget: float = 4.0,
 ) -> list[Row]:
-    """A row for every peer; ``compare`` gets both results and says what they share, and whether that is everything.
+    """A row for every peer; ``compare`` describes how far both results agree.
 
-    ``bare`` is what the task cannot avoid: one pass over its arrays, or the parsing of its bytes.
+    ``bare`` is the unavoidable work: one pass over the arrays, or parsing the bytes.
     """
-    timing, result = timed(ours, most=25, budget=budget)
-    limit = None if bare is None else timed(bare, most=25, budget=budget)[0].seconds
+    timing, result = time_call(ours, most=25, budget=budget)
+    limit = None if bare is None else time_call(bare, most=25, budget=budget)[0].seconds
     rows = []
     for peer in peers:
         call = peer.call()
         if call is None:
-            rows.append(skipped(task, peer.package, timing, limit))
+            rows.append(skipped_row(task, peer.package, timing, limit))
             continue
         try:
             with silent():
-                spent, theirs = timed(call, budget=budget)
+                spent, theirs = time_call(call, budget=budget)
             text, agrees = compare(result, peer.plain(theirs))
-        except Exception as error:  # whatever a peer may raise is no reason to lose the other rows
-            told = f"failed: {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
-            rows.append(Row(task, peer.name, timing, None, told, limit=limit))
+        except Exception as error:  # an error of a peer must not lose the other rows
+            text = f"failed: {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
+            rows.append(Row(task, peer.name, timing, None, text, limit=limit))
             continue
         rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees, limit))
     return rows
 
 
-def skipped(task: str, package: str, ours: Timing, limit: float | None = None) -> Row:
-    """The row of a peer that is not there."""
+def skipped_row(task: str, package: str, ours: Timing, limit: float | None = None) -> Row:
+    """The row of a peer that is not installed."""
     return Row(task, package, ours, None, f"skipped: {package} is not installed", limit=limit)
 
 
 def at_least(target: str, rows: list[Row], tasks: tuple[str, ...], peer: str, factor: float) -> list[Target]:
-    """The targets that a peer takes at least ``factor`` times as long; none where the peer did not run.
+    """The targets that a peer takes at least ``factor`` times as long; none if the peer did not run.
 
-    Both ratios must reach it: on a busy machine a long run of a peer waits more often than a short one of ours.
+    Both ratios must reach it: on a busy machine a long run of a peer waits more often than our short one.
     """
     return [
         Target(
@@ -146,25 +146,25 @@ def times(ratio: float | None) -> str:
 class Benchmark(Report):
     """All rows and targets of one run."""
 
-    found: list[Row]
+    results: list[Row]
     targets: list[Target]
-    described: str
+    description: str
     seconds: float
-    load: float  # processes that wanted to run, in the minute before the start
+    load: float  # of the machine, in the minute before the start
 
     def tables(self) -> list[Table]:
-        speed = [self._cells(row) for row in self.found]
+        speed = [self._cells(row) for row in self.results]
         columns = [
             "task", "peer", "ours, first", "ours", "peer, first", "peer", "peer / ours", "by CPU", "agree?",
             "memory, ours", "memory, peer", "limit", "ours / limit", "remarks",
         ]  # fmt: skip
         note = (
-            f"{self.described} First: the first call in the process, with empty caches of compiled code; then the "
-            "median of later calls. Memory: the peak above what the process held before. Limit: the bare pass over the "
-            f"arrays, or the bare parsing of the bytes, that the task needs. {os.cpu_count()} cores, load "
+            f"{self.description} First: the first call in the process, with empty caches of compiled code; then the "
+            "median of later calls. Memory: the peak above the use before. Limit: one pass over the arrays, or parsing "
+            f"the bytes, that the task needs. {os.cpu_count()} cores, load "
             f"{self.load:.1f} at the start, Python {platform.python_version()}, "
             f"{', '.join(f'{name} {v}' for name, v in versions().items())}. "
-            f"{self.seconds:.0f} s in all."
+            f"{self.seconds:.0f} s in total."
         )
         reached = [[t.target, t.measured, "met" if t.met else "NOT met"] for t in self.targets]
         return [
@@ -182,11 +182,11 @@ class Benchmark(Report):
         return [row.task, row.peer, *ours, *theirs, *ratios, agrees, *memory, *limit, row.agreement]
 
     def rows(self) -> list[dict[str, Any]]:
-        return [{**asdict(row), "ratio": row.ratio, "cpu_ratio": row.cpu_ratio} for row in self.found]
+        return [{**asdict(row), "ratio": row.ratio, "cpu_ratio": row.cpu_ratio} for row in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "data": self.described,
+            "data": self.description,
             "seconds": self.seconds,
             "cores": os.cpu_count(),
             "load": self.load,
@@ -198,7 +198,7 @@ class Benchmark(Report):
 
 
 def versions() -> dict[str, str]:
-    """The packages that took part, with their versions."""
+    """The versions of the packages."""
     found = {}
     for name in PACKAGES:
         try:

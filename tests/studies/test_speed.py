@@ -12,15 +12,15 @@ import juryrank
 from juryrank.errors import UnknownNameError
 from studies import speed
 from studies.speed import files, queries, scaling
-from studies.speed.agreement import of_scores, of_values
-from studies.speed.clock import Timing, timed
+from studies.speed.agreement import compare_scores, compare_values
+from studies.speed.clock import Timing, time_call
 from studies.speed.evaluation import METRICS as THREE
 from studies.speed.evaluation import pytrec_values, without_ties
 from studies.speed.fusion import cases, fusion
 from studies.speed.inputs import Inputs, orders_of, random_dataset
 from studies.speed.kemeny import every_order, ours, plain_milp
 from studies.speed.peers import Peer, load, silent
-from studies.speed.single_query import careless_loop, plain_loop, plain_loop_of_scores, some_lists
+from studies.speed.single_query import loop_without_tie_order, plain_loop, plain_loop_of_scores, random_lists
 from studies.speed.table import Benchmark, Row, Series, at_least, side_by_side
 
 
@@ -46,7 +46,7 @@ def test_a_peer_with_our_formula_gives_our_scores(task: str, package: str, input
     assert call is not None
     with silent():
         theirs = other.plain(call())
-    _, agrees = of_scores(fusion(inputs, **method)().to_dict(), theirs, inputs.data)
+    _, agrees = compare_scores(fusion(inputs, **method)().to_dict(), theirs, inputs.data)
     assert agrees
 
 
@@ -54,15 +54,15 @@ def test_pytrec_eval_gives_our_values(inputs: Inputs) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     consensus = without_ties(juryrank.method("borda").fit_predict(inputs.data))
     values = juryrank.evaluate(consensus, inputs.data, THREE).values[0]
-    assert of_values(values, pytrec_values(pytrec_eval, inputs.labels, consensus.to_dict())())[1]
+    assert compare_values(values, pytrec_values(pytrec_eval, inputs.labels, consensus.to_dict())())[1]
 
 
 def test_the_plain_loops_give_what_fuse_gives() -> None:
-    lists = some_lists(2, 30)
+    lists = random_lists(2, 30)
     scored = {expert: {item: -float(n) for n, item in enumerate(items)} for expert, items in lists.items()}
     assert list(juryrank.fuse(lists).items()) == list(plain_loop(lists).items())
     assert list(juryrank.fuse(scored).items()) == list(plain_loop_of_scores(scored).items())
-    assert juryrank.fuse(lists) == careless_loop(lists)
+    assert juryrank.fuse(lists) == loop_without_tie_order(lists)
 
 
 @pytest.mark.parametrize("kind", ["mallows", "uniform"])
@@ -88,7 +88,7 @@ def test_agreement_is_said_as_strongly_as_it_is_true(inputs: Inputs) -> None:
     stretched = {q: {item: 2 * s + 3 for item, s in of.items()} for q, of in scores.items()}
     reversed_ = {q: {item: -s for item, s in of.items()} for q, of in scores.items()}
     fewer = {q: dict(list(of.items())[1:]) for q, of in scores.items()}
-    told = [of_scores(scores, other, inputs.data) for other in (scores, stretched, reversed_, fewer)]
+    told = [compare_scores(scores, other, inputs.data) for other in (scores, stretched, reversed_, fewer)]
     assert [agrees for _, agrees in told] == [True, True, None, False]
     assert told[2][0].startswith("τ-b -1.00")
 
@@ -101,9 +101,9 @@ def test_random_data_has_the_shape_of_the_real_one() -> None:
 
 def test_the_first_call_is_timed_apart_and_a_slow_call_is_not_repeated() -> None:
     calls: list[int] = []
-    timing, result = timed(lambda: calls.append(1) or len(calls), most=3)
+    timing, result = time_call(lambda: calls.append(1) or len(calls), most=3)
     assert (timing.runs, result, len(calls)) == (3, 4, 4)
-    assert timed(lambda: None, budget=0.0)[0].runs == 1
+    assert time_call(lambda: None, budget=0.0)[0].runs == 1
 
 
 def test_a_peer_that_is_not_installed_is_skipped_by_name(inputs: Inputs) -> None:
@@ -126,7 +126,7 @@ def test_a_query_over_files_gives_our_scores(package: str, inputs: Inputs, tmp_p
     theirs = {"polars": queries.polars_to_file, "duckdb": queries.duckdb_to_file}[package]
     found = theirs(sorted(inputs.run_files.iterdir()), tmp_path / "theirs.run")
     ours = files.file_to_file(inputs.run_files, tmp_path / "ours.run")
-    assert of_scores(files.scores_in(ours), files.scores_in(found), inputs.data)[1]
+    assert compare_scores(files.scores_in(ours), files.scores_in(found), inputs.data)[1]
 
 
 def test_a_slope_is_that_of_the_large_sizes() -> None:
@@ -136,7 +136,7 @@ def test_a_slope_is_that_of_the_large_sizes() -> None:
 
 
 def test_memory_is_the_peak_of_a_call() -> None:
-    timing, _ = timed(lambda: np.ones(4_000_000).sum(), most=2)
+    timing, _ = time_call(lambda: np.ones(4_000_000).sum(), most=2)
     if timing.memory is None:
         pytest.skip("this system does not tell the peak of a process")
     assert 25_000_000 < timing.memory < 80_000_000

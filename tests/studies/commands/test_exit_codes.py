@@ -78,3 +78,9 @@ def test_ctrl_c_ends_a_benchmark_soon_and_removes_its_files(tmp_path):
     assert process.returncode == 130
     assert time.monotonic() - start < GRACE + 8
     assert list(tmp_path.iterdir()) == []
+
+
+def test_curves_name_the_data_that_is_missing(run, tmp_path):
+    done = run("curves", "--data", tmp_path)
+    assert done.code == 1
+    assert "contains none of MQ2008-agg, trec-covid-round1, robust03" in done.err
