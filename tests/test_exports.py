@@ -67,8 +67,8 @@ def test_every_alias_leads_to_a_method() -> None:
 
 # fmt: off
 PUBLIC = [
-    "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "JuryrankError", "Labels", "Rankings", "compare",
-    "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
+    "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
+    "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
     "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save", "write",
 ]
 PUBLIC_METHODS = [

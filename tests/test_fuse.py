@@ -12,7 +12,7 @@ from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, ParameterError
 from juryrank.methods import method
 from juryrank.models import save
-from juryrank.serving import add_points, served
+from juryrank.serving.sums import PointSums
 
 NAMES = st.sampled_from([f"d{n}" for n in range(8)])
 ORDERS = st.lists(NAMES, unique=True, max_size=8)
@@ -32,7 +32,7 @@ def test_the_short_way_gives_what_a_dataset_gives(many, lists, name, ranks, weig
     if weights is not None:
         weights = {expert: w for expert, w in weights.items() if len(lists.get(expert, ()))}
     model = method(name, ranks=ranks, weights=weights)
-    short = add_points(lists, served(model), many=many)  # by arrays, or by a loop
+    short = PointSums(model.as_points())(lists, many=many)  # by arrays, or by a loop
     data = from_dicts({expert: {"q": listed} for expert, listed in lists.items()})
     long = model.fit_predict(data).to_dict().get("q", {})
     assert list(short.items()) == list(long.items()) == list(fuse(lists, model).items())
@@ -186,7 +186,7 @@ def test_long_lists_after_short_ones():
 
 def test_a_method_that_learns_must_be_fitted_first():
     for learner in ("jury", method("jury")):
-        with pytest.raises(DataError, match="jury learns from labels: fit it first, then give it as model="):
+        with pytest.raises(DataError, match="jury learns from labels: fit it first, and give the fitted model"):
             fuse({"x": ["a"]}, learner)
     with pytest.raises(DataError, match="fit it first"):
         fuse({"x": ["a"]}, model=method("ridge"))

@@ -23,7 +23,6 @@ LEVELS = [
     ["methods"],
     ["models", "evaluation", "_public"],
     ["_explain", "_export", "_leaderboard", "serving", "streaming"],
-    ["_fuse"],
     ["cli"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}

@@ -2,7 +2,6 @@
 
 from juryrank._explain import explain as explain
 from juryrank._export import export as export
-from juryrank._fuse import fuse as fuse
 from juryrank._leaderboard import leaderboard as leaderboard
 from juryrank.data import Consensus as Consensus
 from juryrank.data import Dataset as Dataset
@@ -84,6 +83,8 @@ from juryrank.metrics import parse_metric as parse_metric
 from juryrank.models import fit as fit
 from juryrank.models import load as load
 from juryrank.models import save as save
+from juryrank.serving import Fuser as Fuser
+from juryrank.serving import fuse as fuse
 from juryrank.streaming import rank_files as rank_files
 
 __version__: str

@@ -5,7 +5,6 @@ from juryrank.methods import CLASSES, module_of
 _NAMES = {
     "_explain": ["explain"],
     "_export": ["export"],
-    "_fuse": ["fuse"],
     "_leaderboard": ["leaderboard"],
     "data": ["Consensus", "Dataset", "Labels", "Rankings"],
     "data.build": ["from_array", "from_dicts", "from_orders"],
@@ -16,6 +15,7 @@ _NAMES = {
     "methods": ["METHODS", "method"],
     "metrics": ["METRICS", "parse_metric"],
     "models": ["fit", "load", "save"],
+    "serving": ["Fuser", "fuse"],
     "streaming": ["rank_files"],
 }
 

@@ -121,6 +121,11 @@ def warn_not_converged(name: str, what: str, max_iter: int, advice: str = "raise
     warnings.warn(text, ConvergenceWarning, stacklevel=_stacklevel_of_user())
 
 
+def warn_about_data(text: str) -> None:
+    """Warn, at the line of the user's code, about something in the data."""
+    warnings.warn(text, DataWarning, stacklevel=_stacklevel_of_user())
+
+
 def _stacklevel_of_user() -> int:
     """The ``stacklevel`` of the nearest frame outside juryrank, for a warning in the function that asks."""
     level, frame = 1, sys._getframe(1)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, field, fields
+from functools import cache
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -26,9 +27,14 @@ def param(
     return field(default=default, metadata={"doc": doc, **bounds})
 
 
-def parameters(owner: Any) -> list[Field[Any]]:
+def parameters(owner: Any) -> tuple[Field[Any], ...]:
     """The fields of a class or instance that are parameters."""
-    return [f for f in fields(owner) if "doc" in f.metadata]
+    return _parameters_of_class(owner if isinstance(owner, type) else type(owner))
+
+
+@cache
+def _parameters_of_class(cls: Any) -> tuple[Field[Any], ...]:
+    return tuple(f for f in fields(cls) if "doc" in f.metadata)
 
 
 def value_of(text: str) -> Any:

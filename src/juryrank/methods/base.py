@@ -81,7 +81,7 @@ class Aggregator(ABC):
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
         """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
-        self._check()
+        self.check()
         data = as_dataset(data)
         check_list_weights(data.rankings)
         if self.supervised and not data.has_truth:
@@ -139,7 +139,7 @@ class Aggregator(ABC):
         """The parameters as plain values: ``method(name, **params)`` is the same method."""
         return {f.name: getattr(self, f.name) for f in parameters(self)}
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise a ParameterError for the first parameter that is out of bounds; keep the others as plain values."""
         check_parameters(self)
         weights = getattr(self, "weights", None)
@@ -184,6 +184,14 @@ class Aggregator(ABC):
         """The key in ``expert_weights()`` of all experts without a key of their own; None where there is none."""
         return None
 
+    def snapshot(self) -> Self:
+        """A copy with checked parameters that does not change when this method does; learned arrays are shared."""
+        same = copy(self)
+        same.check()
+        if (weights := getattr(same, "weights", None)) is not None:
+            same.weights = dict(weights)  # type: ignore[attr-defined]
+        return same
+
     def learned(self) -> dict[str, Any]:
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""
         return {name: getattr(self, name) for name in declared(type(self))}
@@ -203,7 +211,7 @@ class Aggregator(ABC):
         if not isinstance(params, Mapping) or not params.keys() <= known:
             raise DataError(f"{cls.name} has the parameters {sorted(known)}, but the model has {shortened(params)}")
         model = cls(**params)
-        model._check()
+        model.check()
         wanted = declared(cls).keys()
         if not isinstance(learned, Mapping) or learned.keys() != wanted:
             raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {shortened(learned)}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from juryrank.data.rankings import Floats
 
 DEPENDENCIES = ("rank", "place", "length", "items")
+ALONE = (("rank",), ("place",))
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,10 @@ class PositionPoints:
     formula: Callable[[str, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
-        if not self.depends_on or not set(self.depends_on) <= set(DEPENDENCIES):
-            raise ValueError(f"points depend on some of {', '.join(DEPENDENCIES)}, got {self.depends_on!r}")
-        if (self.formula is not None) != (self.depends_on in (("rank",), ("place",))):
+        if (self.formula is not None) != (self.depends_on in ALONE):
             raise ValueError("a formula is needed where points depend on the rank or the place alone, and only there")
+        if not self.depends_on or not all(name in DEPENDENCIES for name in self.depends_on):
+            raise ValueError(f"points depend on some of {', '.join(DEPENDENCIES)}, got {self.depends_on!r}")
 
     @property
     def share_ties(self) -> bool:

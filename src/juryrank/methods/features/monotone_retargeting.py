@@ -108,8 +108,8 @@ class MonotoneRetargeting(Aggregator):
 
         picture(self.history_, path)
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        super().check()
         from juryrank.methods import method
 
         made = method(self.start)

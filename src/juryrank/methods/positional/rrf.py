@@ -97,7 +97,8 @@ class RRF(Positional):
 
     def points(self, rank: Number) -> Number:
         """1 / (k + rank), with the k and the first rank of the dialect."""
-        return (self._k if self._dialect.times_k else 1.0) / (self._offset + rank)
+        k, offset = self._constants
+        return (k if self._dialect.times_k else 1.0) / (offset + rank)
 
     @property
     def weights_multiply(self) -> bool:
@@ -111,7 +112,7 @@ class RRF(Positional):
         r = rankings
         plain = self.missing == "ignore" and self.ranks == "given" and not self._dialect.times_k
         if plain and self.weights_multiply and not self.weights and r.all_once:
-            add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, float(self._offset), out)
+            add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._constants[1], out)
         else:
             super()._scores(r, out)
 
@@ -120,10 +121,8 @@ class RRF(Positional):
         return DIALECTS[self.dialect]
 
     @property
-    def _k(self) -> float:
-        return self._dialect.k if self.k is None else self.k
-
-    @property
-    def _offset(self) -> float:
-        """What is added to a rank that starts at 1."""
-        return self._k - (1.0 - self._dialect.first_rank)
+    def _constants(self) -> tuple[float, float]:
+        """k, and what is added to a rank that starts at 1."""
+        dialect = self._dialect
+        k = float(dialect.k if self.k is None else self.k)
+        return k, k - (1.0 - dialect.first_rank)

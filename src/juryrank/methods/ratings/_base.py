@@ -40,7 +40,7 @@ class Online(Aggregator):
 
     def stream(self) -> Stream:
         """Ratings to be updated game by game, from their initial values."""
-        self._check()
+        self.check()
         return Stream(self)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:

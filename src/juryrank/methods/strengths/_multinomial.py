@@ -62,8 +62,8 @@ class Multinomial(Aggregator):
     experts_: list[str] = learned(Names("experts"))
     theta_: Floats = learned(Array("experts", at_least=0))
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        super().check()
         if self.counts == "score" and self.missing == "last":
             raise ParameterError(
                 f"missing of {type(self).__name__} must be ignore if counts is score: the difference in score to an "

@@ -49,7 +49,7 @@ class PlackettLuceGamma(Strength):
 
     def posterior(self, data: Dataset | Rankings) -> tuple[Floats, Floats]:
         """For each slot, the mean share of the worth of its query, and the standard deviation of that share."""
-        self._check()
+        self.check()
         r = self._drop_zero_weights(as_dataset(data).rankings)
         check_matrix_size(self.name, r, "plackett-luce")
         lists = lists_with_tail(r, self.list_weights(r), self.missing)

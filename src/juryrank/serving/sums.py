@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, count
 from math import isfinite
-from operator import gt, is_, itemgetter
+from operator import gt, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,7 @@ import numpy as np
 from juryrank.data.names import is_whole_number, natural_key
 from juryrank.data.rankings import Floats
 from juryrank.data.shapes import Listed, as_texts
-from juryrank.errors import DataWarning
-from juryrank.methods import Aggregator
+from juryrank.errors import warn_about_data
 from juryrank.methods.points import PositionPoints
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
@@ -36,76 +34,57 @@ class Ranked(NamedTuple):
     ranks: list[float]
 
 
-class Served(NamedTuple):
-    """What one model needs again for every query."""
+class PointSums:
+    """Sums of the points of a method over the lists of one query.
 
-    points: PositionPoints | None
-    curves: dict[str, Curve]  # by expert
-    by_name: bool  # whether equal scores stand in the order of names; else in that of the given lists
-    named: bool  # whether experts matter: the model has weights, or has learned from experts
-    seen: frozenset[str]  # experts that the model learned from
-    warned: set[str]  # other experts that a warning has named
-
-
-def served(model: Aggregator) -> Served:
-    """What is kept with a model, and made again when its parameters or learned values change."""
-    state = vars(model)
-    names, made_for, weights, kept = state.get("_serving", ((), (), None, None))
-    if kept is None or state.get("weights") != weights or not all(map(is_, map(state.get, names), made_for)):
-        model._check()
-        names = tuple(name for name in state if not name.startswith("_") and name != "weights")
-        weights = None if state.get("weights") is None else dict(state["weights"])  # the given one may be changed
-        seen = model.experts_seen()
-        kept = Served(model.as_points(), {}, not model.ties_by_appearance, bool(weights or seen), seen, set())
-        model._serving = (names, tuple(map(state.get, names)), weights, kept)  # type: ignore[attr-defined]
-    return kept  # type: ignore[no-any-return]
-
-
-def add_points(
-    lists: Mapping[Any, Any], of_model: Served, *, checked: bool = False, many: int = MANY
-) -> dict[Any, float] | None:
-    """The sums of points, best first; None where a list is not plain, so that its shape must be looked at first.
-
-    From ``many`` entries on they are added up by arrays.
+    The points of the first ranks are kept for every expert that had a list before. ``by_name`` sorts items with equal
+    scores by name; else they stay in the order in which the lists have them.
     """
-    formula, curves, by_name, *_ = of_model
-    assert formula is not None
-    gained = _gained(lists, formula, curves, by_name)
-    if gained is None:
-        return None
-    items, points = gained
-    try:
-        if sum(map(len, items)) < many:
-            return _summed_one_by_one(items, points, by_name, checked)
-        return _summed_at_once(items, points, by_name, checked)
-    except TypeError:  # what cannot be a key of a dict
-        return None
 
+    __slots__ = ("_by_name", "_curves", "_points")
 
-def _gained(
-    lists: Mapping[Any, Any], formula: PositionPoints, curves: dict[str, Curve], by_name: bool
-) -> tuple[list[Sequence[Any]], list[Curve]] | None:
-    """The items of each list and, at least, as many points."""
-    all_items, all_points = [], []
-    for expert in _in_order(tuple(lists)) if len(lists) > 2 and by_name else lists:
-        if type(expert) is not str:
+    def __init__(self, points: PositionPoints, *, by_name: bool = True) -> None:
+        self._points, self._by_name = points, by_name
+        self._curves: dict[str, Curve] = {}
+
+    def __call__(self, lists: Mapping[Any, Any], *, checked: bool = False, many: int = MANY) -> dict[Any, float] | None:
+        """The sums, best first; None where a list is not plain, so that its shape must be looked at first.
+
+        From ``many`` entries on they are added up by arrays.
+        """
+        found = self._items_and_points(lists)
+        if found is None:
             return None
-        items, ranks = lists[expert], None
-        if type(items) is not list:
-            items, ranks = _ranked(items, formula.share_ties)
-            if items is None:
+        items, points = found
+        try:
+            if sum(map(len, items)) < many:
+                return _sum_by_loop(items, points, self._by_name, checked)
+            return _sum_by_arrays(items, points, self._by_name, checked)
+        except TypeError:  # what cannot be a key of a dict
+            return None
+
+    def _items_and_points(self, lists: Mapping[Any, Any]) -> tuple[list[Sequence[Any]], list[Curve]] | None:
+        """The items of each list and, at least, as many points."""
+        curves = self._curves
+        all_items, all_points = [], []
+        for expert in _in_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
+            if type(expert) is not str:
                 return None
-        points = curves.get(expert, NO_CURVE)
-        if len(points[0]) < len(items):
-            points = curves[expert] = _curve(formula, expert, np.arange(1.0, max(FIRST, 2 * len(items)) + 1))
-        all_items.append(items)
-        all_points.append(_curve(formula, expert, np.array(ranks)) if ranks else points)
-    return all_items, all_points
+            items, ranks = lists[expert], None
+            if type(items) is not list:
+                items, ranks = _ranked(items, self._points.share_ties)
+                if items is None:
+                    return None
+            points = curves.get(expert, NO_CURVE)
+            if len(points[0]) < len(items):
+                points = curves[expert] = self._curve(expert, np.arange(1.0, max(FIRST, 2 * len(items)) + 1))
+            all_items.append(items)
+            all_points.append(self._curve(expert, np.array(ranks)) if ranks else points)
+        return all_items, all_points
 
-
-def _curve(formula: PositionPoints, expert: str, ranks: Floats) -> Curve:
-    points = formula.of(expert, ranks)
-    return points.tolist(), points
+    def _curve(self, expert: str, ranks: Floats) -> Curve:
+        points = self._points.of(expert, ranks)
+        return points.tolist(), points
 
 
 @lru_cache(maxsize=128)
@@ -143,7 +122,7 @@ def _ranked(listed: Any, shared: bool) -> tuple[Sequence[Any] | None, Sequence[f
     return items, [(first[score] + last[score]) / 2 for score in scores]
 
 
-def _summed_one_by_one(
+def _sum_by_loop(
     lists: list[Sequence[Any]], points: list[Curve], by_name: bool, checked: bool
 ) -> dict[Any, float] | None:
     """Sums of points, best first; None where an item stands twice in a list."""
@@ -168,7 +147,7 @@ def _summed_one_by_one(
     return dict(zip(order, map(fused.__getitem__, order)))  # noqa: B905 (strict costs time, and the two are as long)
 
 
-def _summed_at_once(
+def _sum_by_arrays(
     lists: list[Sequence[Any]], points: list[Curve], by_name: bool, checked: bool
 ) -> dict[Any, float] | None:
     """The same for many entries: items become numbers, and numpy adds in the same order."""
@@ -225,8 +204,8 @@ def in_natural_order(items: Iterable[Any], of_type: type | None) -> list[Any]:
     return [*sorted(whole, key=len), *names[:start], *rest, *names[stop:]]  # longer numbers are larger
 
 
-def cleaned(lists: Mapping[str, Listed]) -> dict[str, Any]:
-    """The lists without missing numbers and repeated items, both counted in warnings, ready for ``add_points``."""
+def without_repetitions(lists: Mapping[str, Listed]) -> dict[str, Any]:
+    """The lists for ``PointSums``, without missing numbers and repeated items; both are counted in warnings."""
     own = as_texts([item for listed in lists.values() for item in listed.items])[1]
     out: dict[str, Any] = {}
     missing = repeated = 0
@@ -249,8 +228,7 @@ def cleaned(lists: Mapping[str, Listed]) -> dict[str, Any]:
             best = dict(sorted(pairs, key=itemgetter(1)))  # of equal keys, the last stays: the best
         out[expert] = best
     if missing:
-        warnings.warn(f"the data: {missing} entries without a score are dropped", DataWarning, stacklevel=4)
+        warn_about_data(f"the data: {missing} entries without a score are dropped")
     if repeated:
-        message = f"the data: {repeated} entries repeat an item of their list; the best is kept"
-        warnings.warn(message, DataWarning, stacklevel=4)
+        warn_about_data(f"the data: {repeated} entries repeat an item of their list; the best is kept")
     return out

@@ -1,0 +1,161 @@
+"""``Fuser``: a method prepared to fuse the lists of one query after another.
+
+One query under a method that sums points by rank is done in plain Python (``sums``); all else by a Dataset.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from juryrank.data.names import natural_key
+from juryrank.data.shapes import Key, Listed, as_listed, elements_of, is_number, unique_names
+from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
+from juryrank.methods import Aggregator, method
+from juryrank.serving.by_dataset import rank_by_dataset
+from juryrank.serving.sums import PointSums, without_repetitions
+
+ONE = "one"  # the name of the only query
+PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no method has them in its name
+
+
+class Fuser:
+    """A method, prepared once to fuse the lists of one query after another.
+
+    ``model`` is a fitted method, the name of a method (with its parameters) or the path of a saved model; a text with
+    a dot or a slash is a path. A Fuser does not change: where the model is given other parameters or fitted again, or
+    the file is replaced, make a new one. Call it with the lists, and with the options of ``fuse`` for them:
+
+    >>> fuser = Fuser("rrf", k=10)
+    >>> fuser({"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}})
+    {'b': 0.174..., 'a': 0.090..., 'c': 0.083...}
+    >>> fuser([["a", "b"], ["b", "c"]], top=1)
+    {'b': 0.174...}
+    """
+
+    __slots__ = ("_experts", "_model", "_named", "_sums", "_warned")
+
+    def __init__(self, model: Aggregator | str | os.PathLike[str] = "rrf", **params: Any) -> None:
+        self._model = _resolve(model, params)
+        if self._model.supervised and not self._model.is_fitted:
+            raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
+        points = self._model.as_points()
+        by_rank = points is not None and points.formula is not None
+        self._sums = PointSums(points, by_name=not self._model.ties_by_appearance) if points and by_rank else None
+        self._experts = self._model.experts_seen()
+        self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
+        self._warned: set[str] = set()  # unknown experts that a warning has named
+
+    def __repr__(self) -> str:
+        return f"Fuser({self._model!r})"
+
+    def __call__(
+        self,
+        lists: Mapping[Any, Any] | Iterable[Any],
+        *,
+        values: str = "score",
+        key: Key = None,
+        top: int | None = None,
+        strict: bool = False,
+    ) -> dict[Any, Any]:
+        """One ranking from the lists of several experts, best first; ``fuse`` documents shapes and options."""
+        if values not in ("score", "rank"):
+            raise DataError(f"values must be 'score' or 'rank', got {values!r}")
+        if top is not None and (not isinstance(top, int | np.integer) or top < 1):
+            raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")
+        if type(lists) is not dict:
+            lists = _by_name(lists)
+        if self._named:
+            lists = _by_name(lists)
+            self._check_experts(lists, strict)
+        if _many_queries(lists):
+            fused = self._fuse_many(lists, values, key)
+            return fused if top is None else {query: dict(islice(of.items(), top)) for query, of in fused.items()}
+        one = self._fuse_one(lists, values, key)
+        return one if top is None else dict(islice(one.items(), top))
+
+    def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
+        """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
+        messages = [self._model.unknown_weights(lists)]
+        new = lists.keys() - self._experts if self._experts else set()
+        if new - self._warned or (new and strict):
+            names = unknown_names(new, self._experts)
+            messages.append(f"{self._model.name}: experts that the model has not learned from: {names}")
+        message = "; ".join(filter(None, messages))
+        if message and strict:
+            raise UnknownNameError(message)
+        if message:
+            self._warned.update(new)
+            warn_about_data(message)
+
+    def _fuse_one(self, lists: Mapping[str, Any], values: str, key: Key) -> dict[Any, float]:
+        sums = self._sums if values == "score" else None
+        if sums is not None and key is None and (fused := sums(lists)) is not None:
+            return fused
+        listed = {
+            expert: as_listed(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()
+        }
+        if sums is not None:
+            fused = sums(without_repetitions(listed), checked=True)
+            assert fused is not None
+            return fused
+        runs = {expert: {ONE: of} for expert, of in listed.items()}
+        return rank_by_dataset(runs, self._model, values).get(ONE, {})
+
+    def _fuse_many(self, lists: Mapping[str, Any], values: str, key: Key) -> dict[Any, dict[Any, float]]:
+        runs: dict[str, dict[str, Listed]] = {}
+        own: dict[str, Any] = {}  # queries as they were given, by their text
+        for expert, queries in _by_name(lists).items():
+            if not isinstance(queries, Mapping):
+                raise DataError(
+                    f"expert {expert!r}: other experts have {{query: list}}, but this is a list of one query"
+                )
+            own.update((str(query), query) for query in queries if str(query) not in own)
+            runs[expert] = {
+                query: as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)
+                for query, listed in unique_names(queries, f"expert {expert!r}: query").items()
+            }
+        if self._model.ties_by_appearance and values == "score" and self._sums is not None:
+            by_query = {query: {expert: of[query] for expert, of in runs.items() if query in of} for query in own}
+            fused = {query: self._fuse_one(given, values, None) for query, given in by_query.items()}
+        else:
+            fused = rank_by_dataset(runs, self._model, values)
+        return {own[query]: fused[query] for query in sorted(own, key=natural_key)}
+
+
+def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, Any]) -> Aggregator:
+    """A copy of the method, or that of a name with parameters, or that in a file."""
+    if isinstance(model, str) and not PATH_CHARACTERS.intersection(model):
+        named = method(model, **params)
+        named.check()
+        if (weights := params.get("weights")) is not None:
+            named.set_params(weights=dict(weights))  # the caller's may be changed later
+        return named
+    if params:
+        raise ParameterError("a model has its parameters already; give a method by name to set them here")
+    if isinstance(model, Aggregator):
+        return model.snapshot()
+    from juryrank.models import load
+
+    return load(model)
+
+
+def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
+    """Lists by the name of their expert, as text."""
+    if isinstance(lists, Mapping):
+        return unique_names(lists, "expert")
+    given = elements_of(lists, "lists", "{expert: list} or a sequence of lists")
+    return {str(n): listed for n, listed in enumerate(given, 1)}
+
+
+def _many_queries(lists: Mapping[str, Any]) -> bool:
+    """Whether experts map queries to lists: then the values are no numbers."""
+    for listed in lists.values():
+        if type(listed) is not list and isinstance(listed, Mapping):
+            for value in listed.values():
+                return not (value is None or isinstance(value, str) or is_number(value))
+    return False
