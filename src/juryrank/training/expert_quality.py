@@ -1,4 +1,4 @@
-"""How good each expert is alone."""
+"""The quality of each expert by itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from juryrank.training.gains import slot_gains, truth_of
 
 
 def expert_values(data: Dataset, target: str) -> dict[str, float]:
-    """The mean of a metric for each expert alone, over the labelled queries it has a list for; NaN if there is none."""
+    """The mean of a metric of each expert's lists, over the labelled queries that it ranks; NaN if there is none."""
     gains, metric = slot_gains(data), parse_metric(target)
     known = np.bincount(parents(data.rankings.slot_ptr)[~np.isnan(gains)], minlength=len(data)) > 0
     found = {}

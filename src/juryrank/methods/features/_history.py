@@ -1,4 +1,4 @@
-"""The history of an iteration as a picture."""
+"""The history of an iteration as a plot."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,17 +6,17 @@ from juryrank.errors import DataError
 from juryrank.figures import saved_drawing
 
 
-def picture(history: Mapping[str, Sequence[float]], path: str) -> None:
-    """Draw the objective by step and, beside it, everything else that was watched."""
+def draw_history(history: Mapping[str, Sequence[float]], path: str) -> None:
+    """Draw the objective by step and, beside it, all other values of the history."""
     if "objective" not in history:
         raise DataError("there is no history to draw; fit with coefficients='shared'")
-    watched = [name for name in history if name != "objective"]
-    with saved_drawing(path, 4.5 * (1 + bool(watched)), 3.2) as figure:
-        axes = figure.subplots(1, 1 + bool(watched), squeeze=False)[0]
+    others = [name for name in history if name != "objective"]
+    with saved_drawing(path, 4.5 * (1 + bool(others)), 3.2) as figure:
+        axes = figure.subplots(1, 1 + bool(others), squeeze=False)[0]
         axes[0].plot(history["objective"], color="black", marker=".")
         axes[0].set(xlabel="step", ylabel="objective")
-        for name in watched:
+        for name in others:
             axes[1].plot(history[name], marker=".", label=name)
-        if watched:
+        if others:
             axes[1].set(xlabel="step", ylabel="Kendall's tau", ylim=(None, 1.02))
             axes[1].legend()

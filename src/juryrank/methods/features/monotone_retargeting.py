@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import ParameterError, warn_not_converged
-from juryrank.methods.base import Aggregator, missing_param
-from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
+from juryrank.methods.base import missing_param, named_weights
+from juryrank.methods.features._base import FeatureCoefficients, loss_param, weighted_sum
+from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.params import param
 from juryrank.training.columns.item_features import feature_columns, feature_names
 from juryrank.training.columns.list_columns import VALUES, list_columns
 from juryrank.training.per_query import standardise
-from juryrank.training.solvers.alternation import Agreement, Alternation, Watch
+from juryrank.training.solvers.alternation import Alternation, Monitor
 from juryrank.training.solvers.glm import LOSSES, Linear, Penalty
 from juryrank.training.solvers.margins import Pairs
 from juryrank.training.solvers.monotone_targets import Scale
@@ -30,8 +31,8 @@ OUTPUT = {
     "features": "the features with their coefficients",
 }
 MOVES = {
-    "free": "the order may change anywhere, when that makes the objective smaller",
-    "ties": "only among items that the lists or the features tie, as in the paper, and always with a margin",
+    "free": "the order may change wherever that lowers the objective",
+    "ties": "it changes only among items that the lists or the features tie, as in the paper; always so with a margin",
 }
 COEFFICIENTS = {
     "shared": "learned by fit, the same for all queries",
@@ -40,22 +41,18 @@ COEFFICIENTS = {
 
 
 def _choice(default: str, choices: Mapping[str, str]) -> Any:
-    return param(default, "; ".join(f"{name}: {told}" for name, told in choices.items()), choices=tuple(choices))
-
-
-def loss_param() -> Any:
-    """The parameter ``loss``, the same wherever scores are retargeted."""
-    return param("squared", "squared: normal errors; kl: shares of the query; poisson: counts", choices=tuple(LOSSES))
+    return param(default, "; ".join(f"{name}: {doc}" for name, doc in choices.items()), choices=tuple(choices))
 
 
 @dataclass(kw_only=True)
-class MonotoneRetargeting(Aggregator):
-    r"""Lists and item features, each with coefficients, brought to agree on one order.
+class MonotoneRetargeting(FeatureCoefficients):
+    r"""Coefficients of lists and of item features, fitted such that both give one order.
 
-    Minimises :math:`D(r, R\beta) + D(z, X\omega)` over the coefficients and over scores r and z in the same order, from
-    a consensus on. R has a column per expert, X one per item feature, all standardised in the query; no labels are
-    needed. With an l1 penalty, coefficients of lists that agree with nothing become 0: ``dropped()`` names them. Tied
-    items share a place of their list; an item that nobody ranks stands where its features put it.
+    Minimises :math:`D(r, R\beta) + D(z, X\omega)` over the coefficients and over scores r and z in the same order,
+    starting from a consensus. R has a column per expert, X one per item feature, all standardised in the query; no
+    labels are needed. With an l1 penalty, coefficients of lists that do not agree with the others become 0:
+    ``dropped()`` names them. Tied items share a place of their list; an item that no list ranks is placed by its
+    features.
 
     >>> import numpy as np
     >>> from dataclasses import replace
@@ -69,14 +66,12 @@ class MonotoneRetargeting(Aggregator):
     """
 
     name = "monotone-retargeting"
-    needs_features = True
-
     start: str = param("rbc", "the consensus method to start from")
     output: str = _choice("start+features", OUTPUT)
     coefficients: str = _choice("shared", COEFFICIENTS)
     moves: str = _choice("free", MOVES)
     loss: str = loss_param()
-    list_loss: str | None = param(None, "the loss of the lists, where it is another", choices=tuple(LOSSES))
+    list_loss: str | None = param(None, "the loss of the lists, if it is not the same", choices=tuple(LOSSES))
     values: str = _choice("score", VALUES)
     missing: str = missing_param("last", "ignore", "last", "mean")
     list_l1: float = param(0.0, "penalty on the absolute coefficients of lists", at_least=0)
@@ -84,76 +79,82 @@ class MonotoneRetargeting(Aggregator):
     feature_l1: float = param(0.0, "penalty on the absolute coefficients of features", at_least=0)
     feature_l2: float = param(0.01, "penalty on the squared coefficients of features", at_least=0)
     margin: float | None = param(
-        None, "the least distance of the best and worst score of a query; without it, scores have variance 1", above=0
+        None, "the least distance of the best and worst score of a query; if not set, scores have variance 1", above=0
     )
-    pairs: bool = param(False, "preference pairs of the data hold with the margin: a little supervision")
-    inner: int = param(1, "steps on each side in turn", at_least=1)
+    pairs: bool = param(False, "preference pairs of the data must hold with the margin (weak supervision)")
+    inner: int = param(1, "steps on lists and on features in turn", at_least=1)
     tol: float = param(1e-3, "stop when a step lowers the objective by less than this share", above=0)
     max_iter: int = param(200, "steps at most", at_least=1)
 
     experts_: list[str] = learned(Names("experts"))
-    features_: list[str] = learned(Names("features", distinct=False))
     weights_: Floats = learned(Array("experts"))
-    feature_weights_: Floats = learned(Array("features"))
-    # By step: objective; with labels, the tau of lists and features.
-    history_: dict[str, list[float]] = learned(ByName(ListOf(Number())))
+
+    def experts_seen(self) -> frozenset[str]:
+        """The experts with a coefficient."""
+        return frozenset(self.experts_)
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """The coefficient of each expert's lists."""
+        return named_weights(self.experts_, self.weights_) if self.is_fitted else {}
 
     def dropped(self) -> list[str]:
         """The experts whose coefficient is 0."""
         return [name for name, weight in zip(self.experts_, self.weights_, strict=True) if weight == 0]
 
     def plot(self, path: str) -> None:
-        """A picture of the history: the objective and, where there were labels, Kendall's tau by step."""
-        from juryrank.methods.features._history import picture
+        """Draw the history: the objective and, where there were labels, Kendall's tau by step."""
+        from juryrank.methods.features._history import draw_history
 
-        picture(self.history_, path)
+        draw_history(self.history_, path)
 
     def check(self) -> None:
         super().check()
         from juryrank.methods import method
 
-        made = method(self.start)
-        if made.supervised or made.needs_features:
-            raise ParameterError(f"start of {self.name} must be a method that needs lists alone, got {self.start!r}")
+        start = method(self.start)
+        if start.supervised or start.needs_features:
+            raise ParameterError(f"start of {self.name} must be a method that needs only lists, got {self.start!r}")
         if self.pairs and self.margin is None:
-            raise ParameterError(f"pairs of {self.name} hold with a margin; give margin=…")
+            raise ParameterError(f"{self.name} with pairs=True needs a margin; give margin=…")
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         self.experts_, self.features_, self.history_ = list(data.experts), feature_names(self.name, data), {}
         self.weights_, self.feature_weights_ = np.zeros(len(self.experts_)), np.zeros(len(self.features_))
         if self.coefficients == "query" or not data.rankings.n_slots:
             return
-        found = self._agreement(data, self._start(data), _tau(data) if data.labels is not None else None)
-        self.weights_, self.feature_weights_, self.history_ = found.state.b, found.state.w, found.history
-        self._warn_not_converged(0 if found.settled else 1, 1)
+        monitor = _tau(data) if data.labels is not None else None
+        result = self._alternation(data).run(self._start(data), monitor)
+        self.weights_, self.feature_weights_, self.history_ = result.state.b, result.state.w, result.history
+        self._warn_not_converged(0 if result.converged else 1, 1)
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]]:
         start = self._start(data)
         if self.coefficients == "query":
             return self._query_by_query(data, start, out)
-        x = feature_columns(self.name, data, len(self.features_))
+        features = self._feature_scores(data)
         r = list_columns(data.rankings, data.experts, self.values, self.missing)
-        stranger = float(self.weights_.mean()) if len(self.weights_) else 0.0
-        weights = np.append(self.weights_, stranger)[data.rankings.places_in(self.experts_)]
-        self._put(data, start, _weighed(r, weights), _weighed(x, self.feature_weights_), out)
+        unknown = float(self.weights_.mean()) if len(self.weights_) else 0.0
+        weights = np.append(self.weights_, unknown)[data.rankings.places_in(self.experts_)]
+        self._add_output(data, start, weighted_sum(r, weights), features, out)
         return {}
 
     def _query_by_query(self, data: Dataset, start: Floats, out: Floats) -> Mapping[str, NDArray[Any]]:
-        ptr, unsettled = data.rankings.slot_ptr, 0
+        ptr, failed = data.rankings.slot_ptr, 0
         steps, objective = np.zeros(len(data), np.int64), np.zeros(len(data))
         for q in range(len(data)):
             if ptr[q] == ptr[q + 1]:
                 continue
             own, slots = data[q], slice(ptr[q], ptr[q + 1])
-            run = self._alternation(own)
-            found = run.run(start[slots])
-            lists, features = run.lists.predictor(found.state.b), run.features.predictor(found.state.w)
-            self._put(own, start[slots], lists, features, out[slots])
-            steps[q], objective[q], unsettled = found.steps, found.state.objective, unsettled + (not found.settled)
-        self._warn_not_converged(unsettled, len(data))
+            alternation = self._alternation(own)
+            result = alternation.run(start[slots])
+            lists = alternation.lists.predictor(result.state.b)
+            features = alternation.features.predictor(result.state.w)
+            self._add_output(own, start[slots], lists, features, out[slots])
+            steps[q], objective[q], failed = result.steps, result.state.objective, failed + (not result.converged)
+        self._warn_not_converged(failed, len(data))
         return {"steps": steps, "objective": objective}
 
-    def _put(self, data: Dataset, start: Floats, lists: Floats, features: Floats, out: Floats) -> None:
+    def _add_output(self, data: Dataset, start: Floats, lists: Floats, features: Floats, out: Floats) -> None:
         parts = {"start": start, "lists": lists, "features": features}
         for part in self.output.split("+"):
             out += standardise(data.rankings.slot_ptr, parts[part])
@@ -162,9 +163,6 @@ class MonotoneRetargeting(Aggregator):
         from juryrank.methods import method
 
         return method(self.start).fit_predict(data.rankings).scores
-
-    def _agreement(self, data: Dataset, start: Floats, watch: Watch | None) -> Agreement:
-        return self._alternation(data).run(start, watch)
 
     def _alternation(self, data: Dataset) -> Alternation:
         ptr = data.rankings.slot_ptr
@@ -183,27 +181,21 @@ class MonotoneRetargeting(Aggregator):
             tol=self.tol,
         )
 
-    def _warn_not_converged(self, unsettled: int, of: int) -> None:
-        if unsettled:
-            what = f"{unsettled} of {of} queries" if self.coefficients == "query" else "the coefficients"
+    def _warn_not_converged(self, failed: int, of: int) -> None:
+        if failed:
+            what = f"{failed} of {of} queries" if self.coefficients == "query" else "the coefficients"
             warn_not_converged(self.name, what, self.max_iter)
 
 
-def _weighed(columns: Floats, weights: Floats) -> Floats:
-    """Row by row, so that a query scores the same alone as among others."""
-    total: Floats = (columns * weights).sum(axis=1)
-    return total
-
-
-def _tau(data: Dataset) -> Watch:
-    """Kendall's tau of both sides to the labels, which is reported and never learned from."""
+def _tau(data: Dataset) -> Monitor:
+    """Kendall's tau of both sides to the labels, which is reported and not used for fitting."""
     from juryrank.metrics import Truth, parse_metric
 
     tau, truth = parse_metric("KendallTau"), Truth(data)
 
-    def watch(lists: Floats, features: Floats) -> dict[str, float]:
+    def monitor(lists: Floats, features: Floats) -> dict[str, float]:
         both = {"tau of lists": lists, "tau of features": features}
         values = {name: tau.per_query(truth.judge(Consensus(data.rankings, f))) for name, f in both.items()}
         return {name: float(np.nanmean(v)) if np.isfinite(v).any() else 0.0 for name, v in values.items()}
 
-    return watch
+    return monitor

@@ -12,9 +12,7 @@ from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.methods.base import Aggregator
-from juryrank.methods.features.monotone_retargeting import loss_param
-from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
+from juryrank.methods.features._base import FeatureCoefficients, loss_param
 from juryrank.params import param
 from juryrank.training.columns.item_features import feature_columns, feature_names
 from juryrank.training.gains import slot_gains
@@ -23,12 +21,12 @@ from juryrank.training.solvers.monotone_targets import Scale, label_levels, reta
 
 
 @dataclass(kw_only=True)
-class Retargeting(Aggregator):
+class Retargeting(FeatureCoefficients):
     r"""A linear ranker of item features, fitted to the best scores in the order of the labels.
 
     Minimises :math:`D(z, X\omega)` over the coefficients and over scores z that keep the order of the labels in each
-    query (MR), each label a margin above the next (MEMR). Features are standardised in the query; items of equal labels
-    may stand in any order; lists are not looked at. Items without a label are left out of training.
+    query (MR), each label a margin above the next (MEMR). Features are standardised in the query; items with equal
+    labels may be in any order; lists are not used. Items without a label are not used in training.
 
     >>> import numpy as np
     >>> from dataclasses import replace
@@ -43,20 +41,15 @@ class Retargeting(Aggregator):
 
     name = "retargeting"
     supervised = True
-    needs_features = True
 
     loss: str = loss_param()
     margin: float = param(
-        1.0, "between labels that follow each other (MEMR); 0: none, and scores have variance 1 (MR)", at_least=0
+        1.0, "margin between consecutive labels (MEMR); 0: none, and scores have variance 1 (MR)", at_least=0
     )
     l1: float = param(0.0, "penalty on absolute coefficients", at_least=0)
     l2: float = param(0.01, "penalty on squared coefficients", at_least=0)
     tol: float = param(1e-5, "stop when a step lowers the objective by less than this share", above=0)
     max_iter: int = param(1000, "steps at most", at_least=1)
-
-    features_: list[str] = learned(Names("features", distinct=False))
-    feature_weights_: Floats = learned(Array("features"))
-    history_: dict[str, list[float]] = learned(ByName(ListOf(Number())))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         x, gains = feature_columns(self.name, data), slot_gains(data)
@@ -64,12 +57,12 @@ class Retargeting(Aggregator):
         counts = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data))
         model = Linear(sizes_to_ptr(counts), x[judged], LOSSES[self.loss], Penalty(self.l1, self.l2))
         self.features_ = feature_names(self.name, data)
-        self.feature_weights_, objective, settled = self._fitted_to(model, gains[judged])
+        self.feature_weights_, objective, converged = self._fit_coefficients(model, gains[judged])
         self.history_ = {"objective": objective}
-        if not settled:
+        if not converged:
             warn_not_converged(self.name, "the coefficients", self.max_iter)
 
-    def _fitted_to(self, model: Linear, labels: Floats) -> tuple[Floats, list[float], bool]:
+    def _fit_coefficients(self, model: Linear, labels: Floats) -> tuple[Floats, list[float], bool]:
         """Algorithm 1: scores in the order of the labels, then coefficients, in turn."""
         level = label_levels(model.ptr, labels)
         w, t = np.zeros(model.columns.shape[1]), None
@@ -87,5 +80,5 @@ class Retargeting(Aggregator):
         return w, objective, False
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, Any]:
-        out += (feature_columns(self.name, data, len(self.features_)) * self.feature_weights_).sum(axis=1)
+        out += self._feature_scores(data)
         return {}

@@ -16,16 +16,9 @@ from juryrank.params import param
 
 @dataclass(kw_only=True)
 class SupervisedMC4(SupervisedChain):
-    """Supervised MC4: the chain MC4 with expert weights learned from labels.
+    """Supervised MC4: the chain MC4 with expert weights learned from labels, as in ``supervised-mc2``.
 
-    In training, a majority is a sigmoid of the share of the weights; in ranking, it is a majority. Unranked items of a
-    list are tied below it; an unknown expert has the mean weight.
-
-    >>> from juryrank import from_dicts
-    >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
-    >>> model = SupervisedMC4().fit(from_dicts(lists, labels={"q": {"a": 1, "c": 0}}))
-    >>> dict(zip(model.experts_, model.weights_ > 0.5))
-    {'bad': np.False_, 'good': np.True_}
+    In training, a majority is a sigmoid of the share of the weights; in ranking, it is a majority.
 
     Liu, Liu, Qin, Ma, Li, WWW 2007.
     """

@@ -11,12 +11,12 @@ from juryrank.training.per_query import standardise, sum_by_query
 
 
 def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> Floats:
-    """[n_slots, n_features]; an item whose feature is not known stands at the mean of its query, and is counted."""
+    """[n_slots, n_features]; an unknown value is replaced by the mean of its query, with a warning that counts them."""
     x, ptr = item_features(name, data, n_features), data.rankings.slot_ptr
     unknown = ~np.isfinite(x)
     if unknown.any():
-        told = f"{name}: {int(unknown.sum())} unknown values of item features stand at the mean of their query"
-        warnings.warn(told, DataWarning, stacklevel=4)
+        text = f"{name}: {int(unknown.sum())} unknown values of item features are replaced by the mean of their query"
+        warnings.warn(text, DataWarning, stacklevel=4)
         known = sum_by_query(ptr, (~unknown).astype(np.float64))
         mean = sum_by_query(ptr, np.where(unknown, 0.0, x)) / np.maximum(known, 1.0)
         x = np.where(unknown, np.repeat(mean, data.rankings.query_size, axis=0), x)
@@ -24,7 +24,7 @@ def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> 
 
 
 def item_features(name: str, data: Dataset, n_features: int | None = None) -> Floats:
-    """The features as they are; a DataError where there are none, or not as many as there were."""
+    """The features of the data; a DataError where there are none, or not ``n_features``."""
     if data.features is None:
         raise DataError(f"{name} needs item features, and the data has none; read them with features=…")
     if n_features is not None and data.features.shape[1] != n_features:

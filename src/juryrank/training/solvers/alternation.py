@@ -1,4 +1,4 @@
-"""MR-RankAgg: two linear models, of lists and of item features, brought to agree on one order."""
+"""MR-RankAgg: two linear models, of lists and of item features, fitted such that both give one order."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from juryrank.training.per_query import standardise
 from juryrank.training.solvers.glm import Linear
 from juryrank.training.solvers.monotone_targets import Scale, label_levels, retarget
 
-Watch = Callable[[Floats, Floats], dict[str, float]]
-LONGEST = 4096.0  # times that a step is lengthened at most
+Monitor = Callable[[Floats, Floats], dict[str, float]]
+LONGEST = 4096.0  # times a step is lengthened at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,12 @@ class State:
 
 
 @dataclass(eq=False)
-class Agreement:
-    """Where the alternation ended, and how it went: one value per step of the objective and of what was watched."""
+class Result:
+    """The last state, and one value per step of the objective and of what the monitor returns."""
 
     state: State
     history: dict[str, list[float]] = field(default_factory=dict)
-    settled: bool = False
+    converged: bool = False
 
     @property
     def steps(self) -> int:
@@ -58,25 +58,25 @@ class Alternation:
     max_iter: int = 50
     tol: float = 1e-6
 
-    def run(self, start: Floats, watch: Watch | None = None) -> Agreement:
-        """From the scores of a consensus on, until the objective falls by less than ``tol`` of itself."""
-        found = Agreement(self._first(start))
-        self._note(found, watch)
+    def run(self, start: Floats, monitor: Monitor | None = None) -> Result:
+        """Iterate from the scores of a consensus until the objective falls by less than ``tol`` of itself."""
+        result = Result(self._first(start))
+        self._record(result, monitor)
         for _ in range(self.max_iter):
-            before = found.state.objective
-            found.state = min(self._steps(found.state), key=lambda state: state.objective)
-            self._note(found, watch)
-            if before - found.state.objective <= self.tol * before:
-                found.settled = True
+            before = result.state.objective
+            result.state = min(self._steps(result.state), key=lambda state: state.objective)
+            self._record(result, monitor)
+            if before - result.state.objective <= self.tol * before:
+                result.converged = True
                 break
-        return found
+        return result
 
     def _first(self, start: Floats) -> State:
         """Both sides fitted to the start, then to their own scores in its order.
 
-        Losses with an exponential link take the places of the start: its scores may have a long tail.
+        Losses with an exponential link use the places of the start: its scores may have a long tail.
         """
-        goal = self._allowed(start)
+        goal = self._lift_pairs(start)
         places = label_levels(self.lists.ptr, goal)
         b, w = (
             side.fit(standardise(side.ptr, goal if side.loss.quadratic else places), np.zeros(side.columns.shape[1]))
@@ -85,21 +85,21 @@ class Alternation:
         return self._in_order(b, w, places)
 
     def _steps(self, now: State) -> Iterator[State]:
-        """Where one step may lead; the first is never worse than ``now``."""
-        yield (near := self._retargeted(now))
+        """The candidates for the next state; the first is never worse than ``now``."""
+        yield (near := self._retarget(now))
         if self.moves == "ties" or self.scale.margin is not None:
             return  # with a margin steps shrink the coefficients; longer ones would turn their signs
         length, best = 2.0, near
         while length <= LONGEST:
-            far = self._agreed(now.b + length * (near.b - now.b), now.w + length * (near.w - now.w))
+            far = self._state_of_sum(now.b + length * (near.b - now.b), now.w + length * (near.w - now.w))
             if far.objective >= best.objective:
                 break
             best, length = far, 2 * length
         yield best
-        yield self._followed(now, lambda own, other: other)
-        yield self._followed(now, self._swapped)
+        yield self._fit_to_wishes(now, lambda own, other: other)
+        yield self._fit_to_wishes(now, self._reorder)
 
-    def _retargeted(self, now: State) -> State:
+    def _retarget(self, now: State) -> State:
         """Algorithm 2: features follow the order of the lists' scores, then lists that of the features' scores."""
         b, w, r, z = now.b, now.w, now.r, now.z
         for _ in range(self.inner):
@@ -110,27 +110,27 @@ class Alternation:
             b = self.lists.fit(r, b)
         return self._state(b, w, r, z)
 
-    def _followed(self, now: State, wish: Callable[[Floats, Floats], Floats]) -> State:
-        """Features fitted to what they wish to be, given the lists; then lists, given the features."""
+    def _fit_to_wishes(self, now: State, wish: Callable[[Floats, Floats], Floats]) -> State:
+        """Features fitted to their wish given the scores of the lists; then lists, given those of the features."""
         f, g = self.features.predictor(now.w), self.lists.predictor(now.b)
         w = self.features.fit(standardise(self.lists.ptr, wish(f, g)), now.w)
         f = self.features.predictor(w)
         b = self.lists.fit(standardise(self.lists.ptr, wish(g, f)), now.b)
-        return self._agreed(b, w)
+        return self._state_of_sum(b, w)
 
-    def _swapped(self, own: Floats, other: Floats) -> Floats:
+    def _reorder(self, own: Floats, other: Floats) -> Floats:
         """The own scores of each query, in the order of the other's."""
         query, out = parents(self.lists.ptr), np.empty(len(own))
         out[np.lexsort((own, other, query))] = own[np.lexsort((own, query))]
         return out
 
-    def _agreed(self, b: Floats, w: Floats) -> State:
-        """The state of these coefficients when both sides keep the order of their sum."""
+    def _state_of_sum(self, b: Floats, w: Floats) -> State:
+        """The state of these coefficients when both sides have the order of their sum."""
         ptr = self.lists.ptr
         both = standardise(ptr, self.lists.predictor(b)) + standardise(ptr, self.features.predictor(w))
-        return self._in_order(b, w, self._allowed(both))
+        return self._in_order(b, w, self._lift_pairs(both))
 
-    def _allowed(self, order: Floats) -> Floats:
+    def _lift_pairs(self, order: Floats) -> Floats:
         return order if self.scale.pairs is None else self.scale.pairs.lift(order)
 
     def _in_order(self, b: Floats, w: Floats, order: Floats) -> State:
@@ -143,9 +143,9 @@ class Alternation:
     def _state(self, b: Floats, w: Floats, r: Floats, z: Floats) -> State:
         return State(b, w, r, z, self.lists.objective(r, b) + self.features.objective(z, w))
 
-    def _note(self, found: Agreement, watch: Watch | None) -> None:
-        seen = {"objective": found.state.objective}
-        if watch is not None:
-            seen |= watch(self.lists.predictor(found.state.b), self.features.predictor(found.state.w))
-        for name, value in seen.items():
-            found.history.setdefault(name, []).append(value)
+    def _record(self, result: Result, monitor: Monitor | None) -> None:
+        values = {"objective": result.state.objective}
+        if monitor is not None:
+            values |= monitor(self.lists.predictor(result.state.b), self.features.predictor(result.state.w))
+        for name, value in values.items():
+            result.history.setdefault(name, []).append(value)

@@ -19,7 +19,7 @@ from juryrank.training.solvers.linear_algebra import cross_product, product, sol
 NEWTON_STEPS = 8
 HALVINGS = 30
 SWEEPS = 1000
-LARGEST = 30.0  # exponents beyond this are cut: e^30 is 10^13 times a middling score
+LARGEST = 30.0  # exponents are cut here: e^30 is 10^13 times a typical score
 
 
 class Loss(ABC):
@@ -35,7 +35,7 @@ class Loss(ABC):
 
     @abstractmethod
     def mean(self, ptr: Ints, f: Floats) -> Floats:
-        """The scores that a linear predictor stands for: ∇φ*."""
+        """The scores of a linear predictor: ∇φ*."""
 
     @abstractmethod
     def curvature(self, ptr: Ints, f: Floats, columns: Floats) -> Floats:
@@ -134,7 +134,7 @@ class Penalty:
 
 
 class Linear:
-    """Coefficients of columns that stand for the items of queries: minimise mean D(z‖columns·w) + penalty."""
+    """A linear model of the items of queries: minimise mean D(z‖columns·w) + penalty."""
 
     def __init__(self, ptr: Ints, columns: Floats, loss: Loss, penalty: Penalty) -> None:
         self.ptr, self.columns, self.loss, self.penalty = ptr, columns, loss, penalty
@@ -158,7 +158,7 @@ class Linear:
             f = self.predictor(w)
             slope = cross_product(self.columns, self.loss.mean(self.ptr, f) - z) / self.n
             step = _newton(self._curvature(f), slope, w, self.penalty)
-            w, before, now = self._shortened(t, w, step, now)
+            w, before, now = self._line_search(t, w, step, now)
             if before - now <= tol * max(before, 1e-12):
                 break
         return w
@@ -166,7 +166,7 @@ class Linear:
     def _curvature(self, f: Floats) -> Floats:
         return self.loss.curvature(self.ptr, f, self.columns) / self.n if self._gram is None else self._gram
 
-    def _shortened(self, t: Floats, w: Floats, step: Floats, now: float) -> tuple[Floats, float, float]:
+    def _line_search(self, t: Floats, w: Floats, step: Floats, now: float) -> tuple[Floats, float, float]:
         """The longest of step, step/2, step/4 … that makes the objective smaller; before and after."""
         for half in range(HALVINGS):
             tried = w + step * 0.5**half
@@ -181,12 +181,12 @@ def _newton(curvature: Floats, slope: Floats, w: Floats, penalty: Penalty) -> Fl
     h = curvature + penalty.l2 * np.eye(len(w))
     g = slope + penalty.l2 * w
     if penalty.l1 == 0:
-        tiny = 1e-10 * max(float(np.trace(h)) / max(len(w), 1), 1e-300)  # columns that say the same share the weight
+        tiny = 1e-10 * max(float(np.trace(h)) / max(len(w), 1), 1e-300)  # so that identical columns share the weight
         return -solve(h + tiny * np.eye(len(w)), g)
-    return _descended(h, g, w, penalty.l1)
+    return _coordinate_descent(h, g, w, penalty.l1)
 
 
-def _descended(h: Floats, g: Floats, w: Floats, l1: float) -> Floats:
+def _coordinate_descent(h: Floats, g: Floats, w: Floats, l1: float) -> Floats:
     """Coordinate descent on g·step + ½ step·h·step + l1·|w + step|."""
     step = np.zeros(len(w))
     pull = g.copy()  # g + h·step

@@ -1,7 +1,7 @@
-"""Retargeting with margins: half-spaces z[better] - z[worse] >= margin beside the order.
+"""Retargeting with margins: constraints z[better] - z[worse] >= margin beside the order.
 
-Each half-space has a multiplier that pushes its two items apart before pooling; the smallest pushes that keep all
-margins give the nearest scores. One pair in a query is solved by bisection, several in turn until none moves.
+Each constraint has a multiplier that pushes its two items apart before pooling; the smallest pushes that satisfy all
+margins give the nearest scores. One pair in a query is solved by bisection, several in turn until none changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from juryrank.training.solvers.glm import Loss
 DOUBLINGS = 60
 BISECTIONS = 60
 ROUNDS = 100
-STILL = 1e-9
+UNCHANGED = 1e-9
 
 Bools = NDArray[np.bool_]
 Pooling = Callable[[Floats], Floats]  # a predictor -> the link of the scores nearest to it in the order
@@ -28,13 +28,13 @@ Pooling = Callable[[Floats], Floats]  # a predictor -> the link of the scores ne
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Preferences of the data: in their query, ``better[p]`` stands above ``worse[p]``."""
+    """Preferences of the data: ``better[p]`` is to be ranked above ``worse[p]`` in their query."""
 
     better: Ints
     worse: Ints
 
     def lift(self, target: Floats) -> Floats:
-        """The target with the better item of each pair at least level with the worse."""
+        """The target with the better item of each pair at least as high as the worse."""
         lifted = target.copy()
         for _ in range(len(self.better)):
             low = lifted[self.better] < lifted[self.worse]
@@ -46,7 +46,7 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """The ends of an order and the pairs of each query, to be held apart."""
+    """Margins between the ends of the order and between the pairs of each query."""
 
     ptr: Ints
     order: Ints
@@ -55,25 +55,25 @@ class Margins:
     pairs: Pairs | None
 
     def nearest(self, f: Floats, pool: Pooling) -> Floats:
-        """The link of the scores nearest to ``f`` that keep the order of ``pool`` and all margins."""
+        """The link of the scores nearest to ``f`` that satisfy the order of ``pool`` and all margins."""
         rounds = self._rounds()
         pushes = [np.zeros(len(better)) for better, _ in rounds]
         if len(rounds) == 1 and self.loss.separable:
-            pushes[0] = _smallest(len(pushes[0]), self._ends_short(f))
-            return pool(_pushed(f, rounds, pushes))
+            pushes[0] = _smallest_pushes(len(pushes[0]), self._ends_short(f))
+            return pool(_push(f, rounds, pushes))
 
         def short(k: int, push: Floats) -> Bools:
-            z = self.loss.mean(self.ptr, pool(_pushed(f, rounds, [*pushes[:k], push, *pushes[k + 1 :]])))
+            z = self.loss.mean(self.ptr, pool(_push(f, rounds, [*pushes[:k], push, *pushes[k + 1 :]])))
             closer: Bools = z[rounds[k][0]] - z[rounds[k][1]] < self.margin
             return closer
 
         for _ in range(ROUNDS if len(rounds) > 1 else 1):
             before = list(pushes)
             for k in range(len(rounds)):
-                pushes[k] = _smallest(len(pushes[k]), partial(short, k))
-            if all(np.abs(a - b).max(initial=0.0) <= STILL for a, b in zip(before, pushes, strict=True)):
+                pushes[k] = _smallest_pushes(len(pushes[k]), partial(short, k))
+            if all(np.abs(a - b).max(initial=0.0) <= UNCHANGED for a, b in zip(before, pushes, strict=True)):
                 break
-        return pool(_pushed(f, rounds, pushes))
+        return pool(_push(f, rounds, pushes))
 
     def _rounds(self) -> list[tuple[Ints, Ints]]:
         """Better and worse items, at most one pair of a query in each round; the ends come first."""
@@ -113,7 +113,7 @@ class Margins:
         return short
 
 
-def _pushed(f: Floats, rounds: list[tuple[Ints, Ints]], pushes: list[Floats]) -> Floats:
+def _push(f: Floats, rounds: list[tuple[Ints, Ints]], pushes: list[Floats]) -> Floats:
     moved = f.copy()
     for (better, worse), push in zip(rounds, pushes, strict=True):
         np.add.at(moved, better, push)
@@ -121,8 +121,8 @@ def _pushed(f: Floats, rounds: list[tuple[Ints, Ints]], pushes: list[Floats]) ->
     return moved
 
 
-def _smallest(n: int, short: Callable[[Floats], Bools]) -> Floats:
-    """The smallest push of each of ``n`` pairs that keeps its margin; gaps grow with their own push."""
+def _smallest_pushes(n: int, short: Callable[[Floats], Bools]) -> Floats:
+    """The smallest push of each of ``n`` pairs that satisfies its margin; gaps grow with their own push."""
     low, high = np.zeros(n), np.full(n, 1e-3)
     if not n or not (needed := short(low)).any():
         return low

@@ -1,7 +1,7 @@
-"""Monotone retargeting: the scores nearest to a linear predictor among all that keep a given order.
+"""Monotone retargeting: the scores nearest to a linear predictor among all in a given order.
 
 D(z‖f) has the scores z as its first argument, so pooling adjacent violators takes plain means of the linear predictor,
-and the link comes after. Items that the order ties may stand in any order: sorted by the predictor, they cost least.
+and the link comes after. Items that the order ties may be in any order; sorted by the predictor, they cost least.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from juryrank.training.per_query import standardise, sum_by_query
 from juryrank.training.solvers.glm import Loss
 from juryrank.training.solvers.margins import Margins, Pairs
 
-QUERIES_AT_ONCE = 256  # pooled in one call, apart by an offset that costs no more than three digits
-TIED = 9  # decimals of a target that count
+QUERIES_AT_ONCE = 256  # pooled in one call, separated by an offset that costs no more than three digits
+TIE_DECIMALS = 9  # targets that are equal to so many decimals are tied
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What keeps scores from shrinking to nothing.
+    """The scale of scores, which could otherwise shrink to 0.
 
-    Without a margin, t has variance 1 in each query. With one, the best and the worst score of each query stay that far
-    apart, as do the scores of each pair.
+    Without a margin, t has variance 1 in each query. With one, the best and the worst score of each query differ by at
+    least the margin, as do the scores of each pair.
     """
 
     margin: float | None = None
@@ -35,7 +35,7 @@ class Scale:
 
 def sort_order(ptr: Ints, f: Floats, target: Floats) -> Ints:
     """Positions by query, then by target and by predictor, both largest first."""
-    return np.lexsort((-f, -np.round(target, TIED), parents(ptr)))
+    return np.lexsort((-f, -np.round(target, TIE_DECIMALS), parents(ptr)))
 
 
 def pool(ptr: Ints, f: Floats, order: Ints, weight: Floats | None = None) -> Floats:
@@ -62,13 +62,13 @@ def retarget(ptr: Ints, f: Floats, target: Floats, loss: Loss, scale: Scale, bef
         return margins.nearest(f, lambda moved: pool(ptr, moved, sort_order(ptr, moved, target)))
     before = standardise(ptr, target) if before is None else before
     goal = standardise(ptr, pool(ptr, f, sort_order(ptr, f, target)))
-    gone = np.repeat(sum_by_query(ptr, goal**2) == 0, np.diff(ptr))
-    goal = np.where(gone, before, goal)
+    constant = np.repeat(sum_by_query(ptr, goal**2) == 0, np.diff(ptr))
+    goal = np.where(constant, before, goal)
     return goal if loss.quadratic else _no_worse(ptr, f, loss, goal, before)
 
 
 def _no_worse(ptr: Ints, f: Floats, loss: Loss, goal: Floats, before: Floats) -> Floats:
-    """On the way from ``before`` to ``goal``, the furthest of a few points that is not further from ``f``."""
+    """The last of a few points between ``before`` and ``goal`` that is no further from ``f`` than ``before``."""
     sizes = np.diff(ptr)
     least = loss.divergence(ptr, before, f)
     out, found = before.copy(), np.zeros(len(sizes), bool)

@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data.rankings import Floats
 from juryrank.training.solvers.linear_algebra import solve
 
-NOTHING = 1e-12  # a curve that varies less than this share of the others is constant up to rounding
+CONSTANT = 1e-12  # a curve whose variance is a smaller share of the others' is constant up to rounding
 
 
 class NormalEquations:
@@ -29,9 +29,9 @@ class NormalEquations:
         squares = np.einsum("qcjcj->qcj", self.A) / np.where(present, copies, 1.0)[:, :, None] ** 2
         self.typical = (squares * own[:, :, None]).sum(axis=1) / np.maximum(own.sum(axis=1), 1)[:, None] / n
         together = self.A.sum(axis=(1, 3))
-        # Where experts cancel each other exactly, their sum is constant, and no multiple of 0 would hold it.
+        # Where experts cancel each other exactly, their sum is constant, and a penalty of 0 would not regularise it.
         self.common = np.maximum(np.einsum("qjj->qj", together) / total**2 / n, 1e-6 * self.typical / total)
-        self.lively = self.typical > NOTHING * self.typical.max(axis=1, initial=0.0)[:, None]
+        self.varies = self.typical > CONSTANT * self.typical.max(axis=1, initial=0.0)[:, None]
 
     def solve(self, penalty: list[Floats], pull: Floats) -> Floats:
         """Weights [batch, column, curve], with ``penalty[j]`` [batch, column, column] on curve j, ``pull`` added to b.
@@ -39,7 +39,7 @@ class NormalEquations:
         Columns that are absent and curves that are constant get 0.
         """
         A, b = self.A.copy(), self.b + pull
-        idle = ~(self.lively[:, None, :] & (self.copies > 0)[:, :, None])
+        idle = ~(self.varies[:, None, :] & (self.copies > 0)[:, :, None])
         for j, added in enumerate(penalty):
             A[:, :, j, :, j] += added
         np.einsum("qcjcj->qcj", A)[idle] += 1.0
@@ -49,5 +49,5 @@ class NormalEquations:
         scale = 1.0 / np.sqrt(np.einsum("qii->qi", flat))  # to a unit diagonal: curves differ in size
         flat *= scale[:, :, None]
         flat *= scale[:, None, :]
-        found = solve(flat, b.reshape(batch, size) * scale) * scale
-        return np.where(idle, 0.0, found.reshape(b.shape))
+        solution = solve(flat, b.reshape(batch, size) * scale) * scale
+        return np.where(idle, 0.0, solution.reshape(b.shape))
