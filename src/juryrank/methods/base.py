@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from reprlib import repr as shortened
@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats, read_only
+from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores
 from juryrank.methods.learned_fields import Sizes, declared, first_learned_fault
 from juryrank.methods.points import PositionPoints
+from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
 MISSING_POLICIES = {
@@ -27,7 +28,6 @@ MISSING_POLICIES = {
     "last": "an expert puts every item it did not rank in the last place",
     "mean": "the items an expert did not rank share the places below its list",
 }
-
 
 COPIES = "A list of weight w counts as w copies of it."
 
@@ -39,25 +39,12 @@ def weights_param() -> Any:
 
 def missing_param(default: str, *allowed: str) -> Any:
     """The parameter ``missing``, with one meaning everywhere; methods differ in what they allow and prefer."""
-    told = "; ".join(f"{name}: {MISSING_POLICIES[name]}" for name in allowed)
-    return param(default, told, choices=allowed)
-
-
-def named_weights(experts: Iterable[str], values: Iterable[float], word: str = "weight") -> dict[str, dict[str, float]]:
-    """One number per expert, in the form of ``Aggregator.expert_weights``."""
-    return {str(name): {word: float(value)} for name, value in zip(experts, values, strict=True)}
-
-
-def others_key(experts: Collection[str]) -> str:
-    """The key of all other experts beside these: ``*``, or more stars where an expert has that name."""
-    key = "*"
-    while key in experts:
-        key += "*"
-    return key
+    doc = "; ".join(f"{name}: {MISSING_POLICIES[name]}" for name in allowed)
+    return param(default, doc, choices=allowed)
 
 
 @dataclass(kw_only=True)
-class Aggregator(ABC):
+class Aggregator(Weighting, ABC):
     """A method: rankings in, one score per slot out."""
 
     name: ClassVar[str]
@@ -87,7 +74,7 @@ class Aggregator(ABC):
         if self.supervised and not data.has_truth:
             raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a fitted model")
         if self.supervised and not data.rankings.n_lists:
-            raise DataError(f"{self.name} learns whom to trust, but the data has no lists; read the runs, too")
+            raise DataError(f"{self.name} learns from lists, and the data has none; read the runs, too")
         if data.rankings.n_slots and not data.rankings.n_lists and data.features is None:
             message = (
                 f"{self.name}: the data has no lists, only items, so there is nothing to rank by; read the runs, too"
@@ -149,7 +136,7 @@ class Aggregator(ABC):
         for f in parameters(self):
             setattr(self, f.name, plain(f.default, getattr(self, f.name)))
 
-    def _learn(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: B027 (most methods learn nothing)
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         """Fill the ``x_`` attributes; methods without labels learn nothing."""
 
     def _predict(self, data: Dataset, out: Floats) -> Mapping[str, NDArray[Any]] | None:
@@ -164,25 +151,14 @@ class Aggregator(ABC):
         """The points of each position, where the score of an item is their sum over the lists; else None."""
         return None
 
+    def experts_seen(self) -> frozenset[str]:
+        """The experts that a fitted model distinguishes; empty where it treats all alike."""
+        return frozenset()
+
     @property
     def ties_by_appearance(self) -> bool:
         """Whether ``fuse`` leaves equal scores in the order in which the lists have the items, not in that of names."""
         return False
-
-    def expert_weights(self) -> dict[str, dict[str, float]]:
-        """The weights of each expert, by name; those of all others under ``others_key``. Empty where all are alike."""
-        experts = vars(self).get("experts_", ())
-        for word, field_name in (("weight", "weights_"), ("theta", "theta_")):
-            values = vars(self).get(field_name, 0.0)
-            if len(experts) and np.shape(values) == (len(experts),):
-                return named_weights(experts, values, word)
-        weights = self._weights_by_name()
-        return named_weights(weights, weights.values())
-
-    @property
-    def others_key(self) -> str | None:
-        """The key in ``expert_weights()`` of all experts without a key of their own; None where there is none."""
-        return None
 
     def snapshot(self) -> Self:
         """A copy with checked parameters that does not change when this method does; learned arrays are shared."""
@@ -220,50 +196,6 @@ class Aggregator(ABC):
             raise DataError(f"{cls.name}: {fault}; the model is damaged, fit it again")
         model._fitted = True
         return model
-
-    def _drop_zero_weights(self, rankings: Rankings) -> Rankings:
-        """The rankings without lists of weight 0, which count as if they were not there."""
-        if message := self.unknown_weights(rankings.experts):
-            warnings.warn(message, DataWarning, stacklevel=4)
-        positive = self.list_weights(rankings) > 0
-        return rankings if positive.all() else rankings.keep_lists(positive)
-
-    def _weights_by_name(self) -> dict[str, float]:
-        """The parameter ``weights``; experts are known by the text of their names, so 1 is "1"."""
-        return {str(name): float(weight) for name, weight in (getattr(self, "weights", None) or {}).items()}
-
-    def unknown_weights(self, experts: Iterable[str]) -> str:
-        """A message about the weights of experts that are not among these; empty where there are none."""
-        unknown = self._weights_by_name().keys() - set(experts)
-        if not unknown:
-            return ""
-        return f"{self.name}: weights for experts that are not in the data: {unknown_names(unknown, experts)}"
-
-    def for_experts(self, experts: Collection[str]) -> Self:
-        """The same method with the weights of these experts only: one batch of data may be without some of them."""
-        weights = self._weights_by_name()
-        if weights.keys() <= set(experts):
-            return self
-        alike = copy(self)
-        alike.weights = {name: weight for name, weight in weights.items() if name in experts}  # type: ignore[attr-defined]
-        return alike
-
-    def experts_seen(self) -> frozenset[str]:
-        """The experts that a fitted model tells apart; empty where it treats all alike, or shares what it learned."""
-        names = vars(self).get("experts_", ()) if getattr(self, "experts", "individual") == "individual" else ()
-        return frozenset(names)
-
-    def list_weights(self, rankings: Rankings) -> Floats:
-        """The weight of each list: its own, times its expert's."""
-        weights = self._weights_by_name()
-        if not weights:
-            return rankings.list_weight
-        return read_only(rankings.list_weight * self._expert_weights(rankings)[rankings.list_expert])
-
-    def _expert_weights(self, rankings: Rankings) -> Floats:
-        """The weight of each expert of ``rankings``."""
-        weights = self._weights_by_name()
-        return np.array([weights.get(name, 1.0) for name in rankings.experts])
 
     # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset
 from juryrank.data.rankings import Floats
 from juryrank.errors import ParameterError, warn_not_converged
-from juryrank.methods.base import missing_param, named_weights
+from juryrank.methods.base import missing_param
 from juryrank.methods.features._base import FeatureCoefficients, loss_param, weighted_sum
 from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.weighting import named_weights
 from juryrank.params import param
 from juryrank.training.columns.item_features import feature_columns, feature_names
 from juryrank.training.columns.list_columns import VALUES, list_columns

@@ -12,10 +12,10 @@ import numpy as np
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.rankings import Floats, Ints
 from juryrank.errors import ParameterError
-from juryrank.methods.base import others_key
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
 from juryrank.methods.points import PositionPoints
+from juryrank.methods.weighting import others_key
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 from juryrank.training.expert_groups import ExpertGroups

@@ -6,10 +6,10 @@ from typing import Any
 
 from juryrank.data import Dataset
 from juryrank.data.rankings import Floats
-from juryrank.methods.base import others_key
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned._members import MemberList, fit_member, load_member, member_state
 from juryrank.methods.learned_fields import learned
+from juryrank.methods.weighting import others_key
 from juryrank.params import param
 from juryrank.training.per_query import standardise
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.base import others_key
 from juryrank.methods.learned._epochs import EpochTrained
 from juryrank.methods.points import PositionPoints
+from juryrank.methods.weighting import others_key
 from juryrank.params import param
 from juryrank.training.columns.wins_and_losses import form_param, win_values
 from juryrank.training.expert_groups import ExpertGroups

@@ -8,9 +8,9 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.base import others_key
 from juryrank.methods.learned._epochs import EpochTrained
 from juryrank.methods.points import PositionPoints
+from juryrank.methods.weighting import others_key
 from juryrank.params import param
 from juryrank.training.expert_groups import ExpertGroups
 from juryrank.training.solvers.lambdarank_learner import LambdaRankLearner

@@ -69,7 +69,7 @@ class Positional(Aggregator):
             add_weighted(r, self.points(rank), weight, out)
             return
         total = np.bincount(r.list_query, weight, minlength=len(r))[r.list_query]
-        divide, multiply = self.weigh(self._expert_weights(r)[r.list_expert], np.where(total > 0, total, 1.0))
+        divide, multiply = self.weigh(self._weights_of(r.experts)[r.list_expert], np.where(total > 0, total, 1.0))
         beyond = None if self.missing == "ignore" else absent_rank(r, rank, self.missing)
         if isinstance(divide, np.ndarray):
             divide = np.where(divide > 0, divide, 1.0)

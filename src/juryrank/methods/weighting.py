@@ -1,0 +1,84 @@
+"""Weights of experts by name: the parameter ``weights``, and the form in which methods report weights."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable
+from copy import copy
+from typing import ClassVar, Self
+
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.rankings import Floats, read_only
+from juryrank.errors import DataWarning, unknown_names
+
+
+def named_weights(experts: Iterable[str], values: Iterable[float], word: str = "weight") -> dict[str, dict[str, float]]:
+    """One number per expert, in the form of ``Aggregator.expert_weights``."""
+    return {str(name): {word: float(value)} for name, value in zip(experts, values, strict=True)}
+
+
+def others_key(experts: Collection[str]) -> str:
+    """The key of all other experts beside these: ``*``, or more stars where an expert has that name."""
+    key = "*"
+    while key in experts:
+        key += "*"
+    return key
+
+
+class Weighting:
+    """What the parameter ``weights`` does, in methods that have it; in others every expert has weight 1."""
+
+    name: ClassVar[str]
+
+    def expert_weights(self) -> dict[str, dict[str, float]]:
+        """The weights of each expert, by name; those of all others under ``others_key``.
+
+        By default the parameter ``weights``; empty where all experts have the same weights.
+        """
+        weights = self._weights_by_name()
+        return named_weights(weights, weights.values())
+
+    @property
+    def others_key(self) -> str | None:
+        """The key in ``expert_weights()`` of all experts without a key of their own; None where there is none."""
+        return None
+
+    def list_weights(self, rankings: Rankings) -> Floats:
+        """The weight of each list: its own, times its expert's."""
+        if not self._weights_by_name():
+            return rankings.list_weight
+        return read_only(rankings.list_weight * self._weights_of(rankings.experts)[rankings.list_expert])
+
+    def unknown_weights(self, experts: Iterable[str]) -> str:
+        """A message about weights of experts that are not among these; empty where there are none."""
+        unknown = self._weights_by_name().keys() - set(experts)
+        if not unknown:
+            return ""
+        return f"{self.name}: weights for experts that are not in the data: {unknown_names(unknown, experts)}"
+
+    def for_experts(self, experts: Collection[str]) -> Self:
+        """The same method with the weights of these experts only: a batch of the data may be without some of them."""
+        weights = self._weights_by_name()
+        if weights.keys() <= set(experts):
+            return self
+        same = copy(self)
+        same.weights = {name: weight for name, weight in weights.items() if name in experts}  # type: ignore[attr-defined]
+        return same
+
+    def _drop_zero_weights(self, rankings: Rankings) -> Rankings:
+        """The rankings without lists of weight 0, which count as if they were not there."""
+        if message := self.unknown_weights(rankings.experts):
+            warnings.warn(message, DataWarning, stacklevel=4)
+        positive = self.list_weights(rankings) > 0
+        return rankings if positive.all() else rankings.keep_lists(positive)
+
+    def _weights_of(self, experts: Iterable[str]) -> Floats:
+        """The weight of each of these experts, in their order."""
+        weights = self._weights_by_name()
+        return np.array([weights.get(name, 1.0) for name in experts])
+
+    def _weights_by_name(self) -> dict[str, float]:
+        """The parameter ``weights``, by the text of the names, so that 1 is "1"."""
+        return {str(name): float(weight) for name, weight in (getattr(self, "weights", None) or {}).items()}
