@@ -138,7 +138,7 @@ def test_bad_rows_are_reported_and_refused_with_strict(run, tmp_path):
 def test_fisher_by_expert_says_what_to_use(run, battles):
     done = run("leaderboard", battles, "--interval", "fisher", "--by", "expert")
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "use sandwich or bootstrap intervals" in done.err
+    assert "use sandwich or bootstrap" in done.err
 
 
 def test_winners_that_could_mean_two_things_are_explained_in_flags(run, tmp_path):

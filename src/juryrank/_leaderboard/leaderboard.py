@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -52,26 +53,25 @@ def leaderboard(
     model = model.on_leaderboard() if isinstance(model, PlackettLuce) else model
     given = as_dataset(data).rankings
     fit = fitted(model, pooled(given), None if by == "list" else _clusters(given, by))
-    low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
     order = np.argsort(-fit.scores, kind="stable")
-    scaled = _elo_points if elo else _identity
-    games, wins, ties = (v[order] for v in fit.games.by_item())
     return Leaderboard(
         method=model.name,
         items=fit.rankings.items[order],
-        score=scaled(fit.scores[order]),
-        low=scaled(low[order]),
-        high=scaled(high[order]),
-        best_rank=best[order],
-        worst_rank=worst[order],
-        games=games,
-        wins=wins,
-        ties=ties,
+        **{name: column[order] for name, column in _columns(fit, interval, bootstrap, level, seed, elo).items()},
         level=level,
         interval=interval,
         judges=_judges(fit) if judges and len(given.experts) > 1 else (),
         chance=_win_probability(model, fit.tie, elo),
     )
+
+
+def _columns(fit: Fitted, interval: str, bootstrap: int, level: float, seed: int, elo: bool) -> dict[str, Any]:
+    """The columns of a leaderboard by name, in the order of the items."""
+    low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
+    scaled = _elo_points if elo else _identity
+    scores = {"score": scaled(fit.scores), "low": scaled(low), "high": scaled(high)}
+    games = dict(zip(("games", "wins", "ties"), fit.games.by_item(), strict=True))
+    return {**scores, "best_rank": best, "worst_rank": worst, **games}
 
 
 def _check(model: Aggregator, interval: str, by: str, bootstrap: int, level: float, elo: bool) -> None:

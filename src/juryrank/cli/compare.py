@@ -10,7 +10,7 @@ import typer
 
 from juryrank.cli import completion, interrupts, options
 from juryrank.cli.reading import FullReadOptions
-from juryrank.cli.reports import ReportOptions
+from juryrank.cli.reports import ReportOptions, check_pictures
 from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
@@ -25,8 +25,18 @@ BUDGET = 30.0  # seconds
 
 @dataclass(frozen=True)
 class ExperimentOptions:
-    """How methods are compared."""
+    """Which methods are compared, and how."""
 
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods",
+            metavar="NAME,…",
+            help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. Default: the methods that need "
+            "no labels and fit into the time budget; all: these methods without a budget.",
+            autocompletion=completion.several_methods,
+        ),
+    ] = None
     folds: Annotated[
         str | None,
         typer.Option(
@@ -49,19 +59,9 @@ class ExperimentOptions:
 
 def run(
     data: options.Sources,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--methods",
-            metavar="NAME,…",
-            help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. Default: the methods that need "
-            "no labels and fit into the time budget; all: these methods without a budget.",
-            autocompletion=completion.several_methods,
-        ),
-    ] = None,
     *,
-    reading: FullReadOptions,
     experiment: ExperimentOptions,
+    reading: FullReadOptions,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", callback=options.a_file, help="Draw the differences to this file (png, svg, pdf)."),
@@ -72,12 +72,9 @@ def run(
 
     Methods that fail on the data are skipped with a warning. Ctrl-C shows the methods that have finished.
     """
-    from juryrank.figures import check_picture
-
     report.check()
-    if plot is not None:
-        check_picture(plot)
-    names = named_methods(methods, experiment.budget)
+    check_pictures([plot])
+    names = named_methods(experiment.methods, experiment.budget)
     prepared = prepare(names, reading.read(data), experiment)
     announce(prepared, quiet=report.quiet)
 

@@ -1,12 +1,18 @@
 """``juryrank explain``: explain a saved model."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from juryrank.cli import options, reports
 from juryrank.cli.reading import LabelledReadOptions, OptionalData
 from juryrank.cli.terminal import bars, note
+
+if TYPE_CHECKING:
+    from juryrank._explain import Explanation
 
 PICTURES = ("png", "svg")
 
@@ -45,11 +51,16 @@ def run(
     if form is None and out is not None and out.suffix[1:].lower() in PICTURES:
         form = out.suffix[1:].lower()
     if form in PICTURES:
-        if out is None:
-            raise typer.BadParameter(f"--format {form} requires -o FILE")
-        from juryrank.io.files import save
+        write_picture(found, form, out, quiet=quiet)
+    else:
+        reports.deliver(found, form, as_json=False, out=out, quiet=quiet)
 
-        save(out, found.picture(form))
-        note(f"{out}: {found!r}", quiet=quiet)
-        return
-    reports.deliver(found, form, as_json=False, out=out, quiet=quiet)
+
+def write_picture(found: Explanation, form: str, out: Path | None, *, quiet: bool) -> None:
+    """Write the explanation as a picture."""
+    from juryrank.io.files import save
+
+    if out is None:
+        raise typer.BadParameter(f"--format {form} requires -o FILE")
+    save(out, found.picture(form))
+    note(f"{out}: {found!r}", quiet=quiet)

@@ -1,5 +1,6 @@
 """``juryrank leaderboard``: rank items by comparisons, with confidence intervals and judge reliability."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -7,8 +8,22 @@ import typer
 
 from juryrank.cli import options
 from juryrank.cli.reading import ReadOptions, use_tags
-from juryrank.cli.reports import ReportOptions
+from juryrank.cli.reports import ReportOptions, check_pictures
 from juryrank.cli.terminal import note
+
+
+@dataclass(frozen=True)
+class BoardOptions:
+    """How scores and intervals are computed."""
+
+    bootstrap: Annotated[int, typer.Option("--bootstrap", help="Number of bootstrap resamples.")] = 1000
+    interval: Annotated[
+        str, typer.Option("--interval", help="bootstrap, sandwich, fisher (single comparisons only) or none.")
+    ] = "bootstrap"
+    by: Annotated[str, typer.Option("--by", help="Resampling unit: list, expert or query.")] = "list"
+    level: Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")] = 0.95
+    elo: Annotated[bool, typer.Option("--elo", help="Elo points (400 for odds of 10) instead of log odds.")] = False
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of the resampling.")] = 0
 
 
 def run(
@@ -21,15 +36,9 @@ def run(
         ),
     ],
     method: options.Method = "bradley-terry",
-    bootstrap: Annotated[int, typer.Option("--bootstrap", help="Number of bootstrap resamples.")] = 1000,
-    interval: Annotated[
-        str, typer.Option("--interval", help="bootstrap, sandwich, fisher (single comparisons only) or none.")
-    ] = "bootstrap",
-    by: Annotated[str, typer.Option("--by", help="Resampling unit: list, expert or query.")] = "list",
-    level: Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")] = 0.95,
-    elo: Annotated[bool, typer.Option("--elo", help="Elo points (400 for odds of 10) instead of log odds.")] = False,
+    *,
+    board: BoardOptions,
     no_judges: Annotated[bool, typer.Option("--no-judges", help="Do not estimate the reliability of experts.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Random seed of the resampling.")] = 0,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", callback=options.a_file, help="Draw the intervals to this file (png, svg, pdf)."),
@@ -37,7 +46,6 @@ def run(
     heatmap: Annotated[
         Path | None, typer.Option("--heatmap", callback=options.a_file, help="Draw the win probabilities to this file.")
     ] = None,
-    *,
     report: ReportOptions,
     parameters: options.ParameterOptions,
     reading: ReadOptions,
@@ -45,20 +53,15 @@ def run(
 ) -> None:
     """Rank items by all comparisons of a data set, over all its queries, with confidence intervals."""
     from juryrank._leaderboard import leaderboard
-    from juryrank.figures import check_picture
 
-    for picture in (plot, heatmap):
-        if picture is not None:
-            check_picture(picture)
+    pictures = {"plot": plot, "plot_wins": heatmap}
+    check_pictures(pictures.values())
     chosen = parameters.method(method)
     data = reading.read(battles, strict=strict)
     use_tags(chosen, data)
-    board = leaderboard(
-        data, chosen, bootstrap=bootstrap, interval=interval, by=by, level=level, seed=seed, elo=elo,
-        judges=not no_judges,
-    )  # fmt: skip
-    report.deliver(board)
-    for path, draw in ((plot, board.plot), (heatmap, board.plot_wins)):
+    found = leaderboard(data, chosen, judges=not no_judges, **vars(board))
+    report.deliver(found)
+    for draw, path in pictures.items():
         if path is not None:
-            draw(path)
+            getattr(found, draw)(path)
             note(f"{path}: drawn", quiet=report.quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -72,3 +73,12 @@ def form_of(path: Path) -> str:
             f"the extension of {path} is none of {', '.join(ENDINGS)}; use --format", param_hint="--out"
         )
     return ENDINGS[path.suffix.lower()]
+
+
+def check_pictures(paths: Iterable[Path | None]) -> None:
+    """Fail before the work if a picture could not be drawn to one of the paths."""
+    from juryrank.figures import check_picture
+
+    for path in paths:
+        if path is not None:
+            check_picture(path)
