@@ -1,4 +1,4 @@
-"""Rankings of files that are larger than memory: read, ranked and written query by query."""
+"""Ranking files that are larger than memory: they are read, ranked and written query by query."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from juryrank.methods import Aggregator
 from juryrank.progress import track
 
 WHOLE = 1 << 62  # more items than a query has
-INDEX = 2  # times its size is what an index takes with what is left over from making it, as measured
-LEAST = 1 << 22  # bytes of a batch, below which its overhead would be all there is
+INDEX = 2  # times its size: the memory of an index and of its construction, as measured
+LEAST = 1 << 22  # bytes of a batch, below which overhead dominates
 
 
 def rank_files(
@@ -42,11 +42,12 @@ def rank_files(
     top: int | None = None,
     tag: str = DEFAULT_TAG,
 ) -> tuple[int, int]:
-    """Rank the lists in TREC runs or Parquet tables into a TREC run, in about ``memory`` bytes; counts queries, items.
+    """Rank the lists in TREC runs or Parquet tables into a TREC run, using about ``memory`` bytes.
 
-    The output is that of ``predict`` on everything at once. Methods that learn must be fitted before; what they need
-    beyond the lists (item features, say) is not here. The program itself takes its own room, and a query is not split.
-    Of each query ``top`` items are written, by default all, under the name ``tag``.
+    Returns the numbers of queries and of items. The output is that of ``predict`` on everything at once. Methods that
+    learn must be fitted before, and cannot use item features. ``memory`` does not include the program itself, and a
+    query is never split. Of each query ``top`` items are written, by default all, under the name ``tag``. ``out`` is an
+    open binary file or a path (.run, .trec, .txt, perhaps with .gz or .zst), which is replaced when all is written.
     """
     demand_threads("rank_files")
     _check_method(model)
@@ -54,15 +55,15 @@ def rank_files(
     room = memory - INDEX * files.nbytes
     if room <= 0:
         raise DataError(
-            f"where {len(files.queries)} queries stand takes {size_text(INDEX * files.nbytes)}, more than the limit of "
-            f"memory, {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
+            f"the index of where {len(files.queries)} queries stand takes {size_text(INDEX * files.nbytes)}, more than the memory "
+            f"limit of {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
         )
     at_once = concurrent_batches()
     return rank_batches(files, model, out, size=max(room // (at_once + 1), LEAST), top=top, tag=tag)
 
 
 def concurrent_batches() -> int:
-    """How many batches are under way: while some wait for the interpreter, others compute."""
+    """The number of batches at a time: while some wait for the interpreter, others compute."""
     return 1 if threads() == 1 else threads() + 1
 
 
@@ -81,7 +82,7 @@ def rank_batches(
 
     def rank(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)
-        here = model.for_experts(data.experts)  # an expert may be silent in one batch and not in the next
+        here = model.for_experts(data.experts)  # an expert may have no lists in one batch and some in the next
         fitted = here if here.is_fitted else copy(here).fit(data)
         consensus = fitted.predict(data)
         return b"".join(TrecRun().lines(consensus, top=top, tag=tag)), consensus
@@ -105,15 +106,15 @@ def _check_method(model: Aggregator) -> None:
     """A DataError for a method that looks at more than one query at a time."""
     if (model.learns and not model.is_fitted) or model.needs_features:
         raise DataError(
-            f"{model.name} learns from all queries at once or needs item features, so it cannot go query by query; "
-            "fit it on a part of the data and give the model, or rank without a limit of memory"
+            f"{model.name} learns from all queries at once or needs item features, so it cannot rank query by query; "
+            "fit it on part of the data and give the model, or rank without a memory limit"
         )
 
 
 def _in_order(
     work: Callable[[range], tuple[bytes, Consensus]], batches: Any, at_once: int
 ) -> Iterator[tuple[bytes, Consensus]]:
-    """Results in the order of the batches, ``at_once`` of them under way."""
+    """Results in the order of the batches, computed ``at_once`` at a time."""
     if at_once == 1:
         yield from map(work, batches)
         return
@@ -133,5 +134,5 @@ def _destination(out: str | os.PathLike[str] | Writable) -> Path | Writable:
         return out
     path = Path(out)
     if ending_of(path) not in ("", *TrecRun.endings, ".txt"):
-        raise DataError(f"{path}: what is ranked query by query is written as a TREC run: .run, .trec or .txt")
+        raise DataError(f"{path}: a ranking query by query is written as a TREC run: .run, .trec or .txt")
     return path

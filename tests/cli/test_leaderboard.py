@@ -146,7 +146,7 @@ def test_winners_that_could_mean_two_things_are_explained_in_flags(run, tmp_path
     path.write_text("left,right,winner\na,b,1\nb,c,0\n")
     done = run("leaderboard", path)
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "say --columns score=winner;" in done.err
+    assert "use --columns score=winner;" in done.err
     fixed = run("leaderboard", path, "--columns", "score=winner", "--interval", "none", "--json")
     assert {row["item"]: row["wins"] for row in json.loads(fixed.out)["items"]} == {"a": 1, "c": 1, "b": 0}
 

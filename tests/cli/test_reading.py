@@ -30,13 +30,13 @@ def write(tmp_path: Path, name: str, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "args", "complaint"),
     [
-        ("query,docs,rank\n1,a,1\n", (), "say --columns item=HEADER\n"),
-        ("item,model,source,rank\na,x,y,1\n", (), "say which, as in --columns expert=model\n"),
-        ("item,value\na,1\n", (), "say --values rank or --values score\n"),
+        ("query,docs,rank\n1,a,1\n", (), "use --columns item=HEADER\n"),
+        ("item,model,source,rank\na,x,y,1\n", (), "choose one: --columns expert=model\n"),
+        ("item,value\na,1\n", (), "use --values rank or --values score\n"),
         ("a,w,1\n", (), "--columns item=1,expert=2,score=3"),
-        ("item,rank\na,1\n", ("--columns", "doc=x"), "--columns knows no 'doc' here"),
+        ("item,rank\na,1\n", ("--columns", "doc=x"), "--columns does not know 'doc' here"),
         ("item,rank\na,1\n", ("--values", "score"), "--values score, but the table has no column"),
-        ("item,bm25\na,0.5\n", (), "say --columns score=bm25 or --columns rank=bm25\n"),
+        ("item,bm25\na,0.5\n", (), "use --columns score=bm25 or --columns rank=bm25\n"),
         ("query,item,score\n", (), "the table has a header and no rows\n"),
         ("query,item,score\n1,a,NaN\n", (), "so there is nothing to rank by; no row has a rank or a score\n"),
         ("what is this?\n", ("--from", "trec-run"), "expected 6 columns"),
@@ -52,7 +52,7 @@ def test_errors_name_the_option(run: Run, tmp_path: Path, text: str, args: tuple
 def test_what_an_error_advises_is_an_option_that_works(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path, "some.csv", "query,item,my engine,score\n1,a,x,2\n1,b,x,1\n1,a,y,7\n")
     failed = run("fuse", path)
-    assert "say --columns 'expert=my engine', or --columns expert= to ignore it\n" in failed.err
+    assert "use --columns 'expert=my engine', or --columns expert= to ignore it\n" in failed.err
     assert items(run("fuse", path, "--columns", "expert=my engine").out) == {"1": ["a", "b"]}
     assert run("fuse", path, "--columns", "expert=").code == 0
 
@@ -60,7 +60,7 @@ def test_what_an_error_advises_is_an_option_that_works(run: Run, tmp_path: Path)
 def test_warnings_name_the_option(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path, "wide.csv", "item,x,y\na,0.5,\nb,1.5,2.5\n")
     warned = run("fuse", path)
-    assert warned.err.endswith("to confirm or choose, say --columns expert=x,expert=y and --values score\n")
+    assert warned.err.endswith("to confirm or choose, use --columns expert=x,expert=y and --values score\n")
     assert items(warned.out) == {"all": ["b", "a"]}
     told = run("fuse", path, "--columns", "expert=x,expert=y", "--values", "score")
     assert (told.code, told.out, told.err) == (0, warned.out, "")

@@ -159,7 +159,7 @@ def test_winners_that_could_mean_two_things_are_refused(winner: list[object]) ->
 
 def test_the_user_says_what_a_column_of_zeros_and_ones_is() -> None:
     frame = battles([0, 1, 1])
-    with pytest.raises(DataError, match=r"say columns=\{'score': 'winner'\}"):
+    with pytest.raises(DataError, match=r"use columns=\{'score': 'winner'\}"):
         read(frame)
     said = lists_of(read(frame, columns={"score": "winner"}), experts=False)
     assert said == {

@@ -46,7 +46,7 @@ def test_an_item_without_features_and_one_with_two_rows_are_counted(run: Path) -
     with pytest.warns(DataWarning, match="1 of 3 items have no features"):
         found = juryrank.read(run, features=pl.DataFrame({"item": ["a"], "f": [1.0]}))
     np.testing.assert_array_equal(found.features, [[1], [np.nan], [1]])
-    with pytest.warns(DataWarning, match="1 rows of features are of items that have some already"):
+    with pytest.warns(DataWarning, match="1 rows of features repeat an item"):
         found = juryrank.read(run, features=pl.DataFrame({"item": ["a", "b", "a"], "f": [1.0, 2.0, 9.0]}))
     assert found.features.tolist() == [[1.0], [2.0], [1.0]]
 

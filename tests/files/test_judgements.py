@@ -50,7 +50,7 @@ def test_a_frame_of_labels_may_call_them_scores(run: Path) -> None:
 def test_label_columns_name_other_headers_of_labels(tmp_path: Path, run: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text("frage,seite,note\nq1,a,1\nq1,b,0\n")
-    with pytest.raises(DataError, match=r"labels need a column 'item'; .* say label_columns=\{'item': 'HEADER'\}"):
+    with pytest.raises(DataError, match=r"labels need a column 'item'; .* use label_columns=\{'item': 'HEADER'\}"):
         read(run, labels=path)
     named = {"query": "frage", "item": "seite", "label": "note"}
     assert labels_of(read(run, labels=path, label_columns=named)) == LABELS

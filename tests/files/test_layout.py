@@ -53,14 +53,14 @@ def test_two_columns_that_could_be_the_expert_are_named_with_what_to_say(tmp_pat
 )
 def test_an_unused_column_that_could_be_the_expert_is_an_error(tmp_path: Path, text: str) -> None:
     path = table(tmp_path, text)
-    with pytest.raises(DataError, match=r"column 'arm' could be the expert: .* say columns=\{'expert': 'arm'\}"):
+    with pytest.raises(DataError, match=r"column 'arm' could be the expert: .* use columns=\{'expert': 'arm'\}"):
         read(path)
     assert read(path, columns={"expert": "arm"}).experts == ("x", "y")
 
 
 def test_an_unused_column_that_could_be_the_query_is_an_error(tmp_path: Path) -> None:
     path = table(tmp_path, "search,item,engine,score\ns1,a,x,2\ns1,b,x,1\ns2,a,x,7\n")
-    with pytest.raises(DataError, match=r"column 'search' could be the query: .* say columns=\{'query': 'search'\}"):
+    with pytest.raises(DataError, match=r"column 'search' could be the query: .* use columns=\{'query': 'search'\}"):
         read(path)
     assert read(path, columns={"query": "search"}).queries == ("s1", "s2")
 
@@ -146,7 +146,7 @@ def test_a_wide_table_whose_columns_count_from_1_holds_ranks(tmp_path: Path) -> 
 
 def test_whole_numbers_of_a_wide_table_that_do_not_count_must_be_explained(tmp_path: Path) -> None:
     path = table(tmp_path, "item,ann,bob\na,5,4\nb,3,5\n")
-    with pytest.raises(DataError, match=r"'ann', 'bob' .* say values='rank' or values='score'"):
+    with pytest.raises(DataError, match=r"'ann', 'bob' .* use values='rank' or values='score'"):
         read(path)
     told = {"expert": ["ann", "bob"]}
     assert lists_of(read(path, columns=told, values="score"))["all", "ann", frozenset({("a", 1, 5), ("b", 2, 3)})] == 1
@@ -155,7 +155,7 @@ def test_whole_numbers_of_a_wide_table_that_do_not_count_must_be_explained(tmp_p
 
 def test_distances_in_a_wide_table_must_be_explained(tmp_path: Path) -> None:
     path = table(tmp_path, "item,x_distance,y_distance\na,0.5,0.4\nb,0.3,0.5\n")
-    with pytest.raises(DataError, match=r"'x_distance', 'y_distance' .* say values='rank' or values='score'"):
+    with pytest.raises(DataError, match=r"'x_distance', 'y_distance' .* use values='rank' or values='score'"):
         read(path)
     data = read(path, columns={"expert": ["x_distance", "y_distance"]}, values="rank")
     assert data.rankings.items[data.rankings.slot_item[data.rankings.entry_slot]].tolist() == ["b", "a", "a", "b"]
@@ -166,7 +166,7 @@ def test_headers_of_a_wide_table_may_say_rank_or_score(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match=r"with ranks \(small is best\)"):
         assert read(ranks).rankings.entry_score is None
     both = table(tmp_path, "item,x_rank,x_score\na,1,0.4\nb,2,0.3\n")
-    with pytest.raises(DataError, match="hold ranks and scores; say values='rank' or values='score'"):
+    with pytest.raises(DataError, match="hold ranks and scores; use values='rank' or values='score'"):
         read(both)
 
 
@@ -184,7 +184,7 @@ def test_a_word_in_a_wide_column_is_an_error_at_its_line(tmp_path: Path) -> None
     [
         ("query,item,score\n", "the table has a header and no rows"),
         ("item,title\na,A\n", "no column for a rank, a score or a label; columns are 'item', 'title'"),
-        ("item,bm25\na,3.5\n", "say columns={'score': 'bm25'} or columns={'rank': 'bm25'}"),
+        ("item,bm25\na,3.5\n", "use columns={'score': 'bm25'} or columns={'rank': 'bm25'}"),
         ("item,worker,label\na,w,1\n", "columns={'score': 'label'}"),
     ],
 )

@@ -102,7 +102,7 @@ def test_common_headers_are_understood(tmp_path: Path) -> None:
 def test_two_headers_for_one_word_must_be_told_apart(tmp_path: Path) -> None:
     path = table(tmp_path, "qid,docid,user,worker,rank\n1,a,u,w,1\n")
     with pytest.raises(
-        DataError, match=r"'user', 'worker' could all be the expert; say which, as in columns=\{'expert': 'user'\}"
+        DataError, match=r"'user', 'worker' could all be the expert; choose one: columns=\{'expert': 'user'\}"
     ):
         read(path)
     assert read(path, columns={"expert": "worker"}).experts == ("w",)
@@ -124,13 +124,13 @@ def test_columns_that_are_not_there_or_not_known_are_errors(tmp_path: Path) -> N
     path = table(tmp_path, "item,expert,rank\na,e,2\n")
     with pytest.raises(DataError, match="no column 'nope'; columns are 'item', 'expert', 'rank'"):
         read(path, columns={"item": "nope"})
-    with pytest.raises(DataError, match="knows no 'document' here"):
+    with pytest.raises(DataError, match="does not know 'document' here"):
         read(path, columns={"document": "item"})
 
 
 def test_a_column_called_value_needs_a_direction(tmp_path: Path) -> None:
     path = table(tmp_path, "item,expert,value\na,e,2\nb,e,1\n")
-    with pytest.raises(DataError, match=r"may be a rank .* or a score .*; say values='rank' or values='score'"):
+    with pytest.raises(DataError, match=r"may be a rank .* or a score .*; use values='rank' or values='score'"):
         read(path)
     by_rank, by_score = read(path, values="rank").rankings, read(path, values="score").rankings
     assert by_rank.entry_slot.tolist() == [1, 0]

@@ -9,7 +9,7 @@ import polars as pl
 from juryrank.errors import DataError
 from juryrank.forks import demand_threads
 
-BLANK = r"[ \t\n\r\f\v\x00]"  # readers take these for blanks, and NUL for the sign that a file is no text
+BLANK = r"[ \t\n\r\f\v\x00]"  # readers treat these as blanks, and NUL as a sign that a file is not text
 BYTE_ORDER_MARK = "\ufeff"  # readers skip one at the start of a file
 
 
@@ -19,7 +19,7 @@ def run_lines(rows: pl.DataFrame) -> bytes:
     demand_words(rows, ["query", "item", "expert"], "a TREC run")
     demand_no_mark(rows["query"], "a TREC run")
     lines = rows.select("query", pl.lit("Q0").alias("iteration"), "item", "rank", "score", "expert")
-    out = io.BytesIO()  # written from polars, without text of Python's own in between
+    out = io.BytesIO()  # polars writes bytes, without a Python string in between
     lines.write_csv(out, include_header=False, separator=" ", quote_style="never")
     return out.getvalue()
 
@@ -39,6 +39,6 @@ def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str 
 
 
 def demand_no_mark(queries: pl.Series, what: str) -> None:
-    """A DataError where a file may begin with what readers take for the mark of UTF-8."""
+    """A DataError where a file might begin with a byte order mark, which readers skip."""
     if queries.str.starts_with(BYTE_ORDER_MARK).any():
         raise DataError(f"{what} cannot carry a query whose name begins with U+FEFF; write a table instead")

@@ -1,19 +1,18 @@
-"""Experts of several files, told apart when two files use one name; names of files as aliases of experts."""
+"""Experts of several files: distinguished when two files use one name; file names as aliases of experts."""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from juryrank.errors import DataWarning
+from juryrank.errors import warn_data
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 
-SAMPLES, SAMPLE = 8, 1024  # places of a run that are looked at for its tags, and bytes there
+SAMPLES, SAMPLE = 8, 1024  # places of a run where its tags are sampled, and bytes at each
 
 
 def rename_shared_experts(parts: Sequence[Rows], sources: Sequence[Source]) -> list[Rows]:
@@ -31,7 +30,7 @@ def rename_shared_experts(parts: Sequence[Rows], sources: Sequence[Source]) -> l
 def file_names_for_shared(tags: Sequence[str], sources: Sequence[Source], overlap: Callable[[str], bool]) -> list[str]:
     """A new name for each file of one expert (its tag) that shares the tag with others and a query with one of them.
 
-    It is nothing for other files: those of one expert about different queries stay one expert.
+    It is empty for other files: those of one expert about different queries stay one expert.
     """
     shared = {tag for tag, n in Counter(tag for tag in tags if tag).items() if n > 1 and overlap(tag)}
     if not shared:
@@ -43,12 +42,12 @@ def file_names_for_shared(tags: Sequence[str], sources: Sequence[Source], overla
     message = (
         f"{count} files share the expert {min(shared)!r}{' or another' * (len(shared) > 1)}; they are named by file"
     )
-    warnings.warn(message, DataWarning, stacklevel=4)
+    warn_data(message)
     return [name if tag in shared else "" for name, tag in zip(names, tags, strict=True)]
 
 
 def _expert(part: Rows) -> str:
-    """The one expert of a file, or nothing."""
+    """The expert of a file that has only one, or an empty string."""
     if not part.one_expert or part.entries is None or not part.entries.height:
         return ""
     return str(part.entries["expert"][0])
@@ -72,7 +71,7 @@ def aliases(stems: Sequence[str], experts: Sequence[Collection[str]]) -> dict[st
 
 
 def by_expert(values: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
-    """Values whose keys are experts or aliases (of ``names``) by expert; an expert's own name goes first."""
+    """Values whose keys are experts or aliases (of ``names``) by expert; an expert's own name takes precedence."""
     out = dict(values)
     for alias in [name for name in values if name in names and names[name] not in out]:
         out[names[alias]] = out.pop(alias)
@@ -85,7 +84,7 @@ def experts_in(part: Rows) -> set[str]:
 
 
 def sample_tags(part: Callable[[int, int], bytes], size: int) -> set[str]:
-    """The tags in some places of a run of ``size`` bytes, of which ``part`` gives any stretch."""
+    """The tags in some places of a run of ``size`` bytes, of which ``part`` returns any range."""
     tags = set[bytes]()
     starts = {max(0, (size - SAMPLE) * k // (SAMPLES - 1)) for k in range(SAMPLES)}
     for start in starts:

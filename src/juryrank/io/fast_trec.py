@@ -29,7 +29,7 @@ from juryrank.kernels.words import adopt as adopt_names
 from juryrank.kernels.words import count_lines, name_places
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
-PADDING = 16  # bytes that may be looked at beyond the end of a text
+PADDING = 16  # bytes that kernels may read beyond the end of a text
 
 
 class Pieces(NamedTuple):
@@ -66,7 +66,7 @@ def read(
 
 
 def padding(size: int) -> bytes:
-    """What goes after a text of ``size`` bytes that is to be read eight bytes at a time."""
+    """The padding of a text of ``size`` bytes that is read eight bytes at a time."""
     return bytes(PADDING + -size % 8)
 
 
@@ -95,7 +95,7 @@ class Names:
     """Names of one kind, numbered in the order of their first use."""
 
     def __init__(self, most: int, size: int) -> None:
-        # Room for the worst case costs nothing until it is written to.
+        # Memory for the worst case is not used until it is written to.
         self.book = np.empty((most, 3), np.int64)  # hash, start and stop of each name
         self.text = np.empty((size + PADDING) // 8 + 1, np.uint64)  # the names, a newline after each
         self.count = np.zeros(1, np.int64)
@@ -115,14 +115,14 @@ class Names:
         return number if fits else None
 
     def in_natural_order(self) -> tuple[list[str], Ints]:
-        """Names in natural order, and the place of each there."""
+        """Names in natural order, and the position of each in it."""
         names = split(self.text, self.size).to_list()
         ordered = sorted(names, key=natural_key)
         place = {name: n for n, name in enumerate(ordered)}
         return ordered, np.array([place[name] for name in names], np.int64)
 
     def in_order(self) -> tuple[pl.Series, Codes]:
-        """Names in the order of their letters, and the place of each there."""
+        """Names in alphabetical order, and the position of each in it."""
         place, ordered = np.empty(len(self), np.int32), np.empty_like(self.text, shape=self.size // 8 + 1)
         name_places(self.text, self.book, len(self), place, ordered)
         return split(ordered, self.size), place
@@ -147,7 +147,7 @@ class Scan:
         self.names = tuple(Names(room, size) for _ in range(3))
         list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
         list_start, score = np.empty(room, np.int64), np.empty(room)
-        careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that need care
+        careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that Python must parse
         counts = np.zeros(6, np.int64)
         self.covered = scan_runs(
             words, start, stop, np.array([form.separator for form in forms], np.uint8)[source],

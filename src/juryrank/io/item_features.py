@@ -22,7 +22,7 @@ from juryrank.io.rows import SLOT, align_features, first_true
 from juryrank.io.source import Source
 from juryrank.io.sources import inputs_of, load_sources, read_rows
 from juryrank.io.tables import frames
-from juryrank.io.tables.columns import Fail, as_numbers, roles, typed
+from juryrank.io.tables.columns import Fail, as_numbers, convert_columns, roles
 
 Features = tuple[pl.DataFrame, Floats, tuple[str, ...]]  # whose rows they are, [n_rows, n_features], names
 
@@ -68,7 +68,7 @@ def _of_table(frame: pl.DataFrame, name: str, fail: Fail) -> Features:
         raise DataError(
             f"{name}: a table of features needs a column 'item' and columns of numbers; columns are {headers}"
         )
-    rows = typed(frame, found, fail)
+    rows = convert_columns(frame, found, fail)
     if (row := first_true(rows.select(pl.any_horizontal(pl.all().is_null())).to_series())) is not None:
         raise fail(row, "a name in every column of names")
     values = [as_numbers(frame[header], header, fail).fill_null(float("nan")).to_numpy() for header in names]

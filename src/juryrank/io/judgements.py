@@ -15,7 +15,7 @@ from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames, headerless
-from juryrank.io.tables.columns import Columns, Fail, roles, told
+from juryrank.io.tables.columns import Columns, Fail, join_names, roles
 from juryrank.io.tables.entries import standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
@@ -55,8 +55,8 @@ def of_frame(
         found["label"] = found[other]
     if absent := [word for word in ("item", "label") if word not in found]:
         raise DataError(
-            f"{name}: labels need a column {absent[0]!r}; columns are {told(frame.columns)}; "
-            f"say label_columns={{{absent[0]!r}: 'HEADER'}}"
+            f"{name}: labels need a column {absent[0]!r}; columns are {join_names(frame.columns)}; "
+            f"use label_columns={{{absent[0]!r}: 'HEADER'}}"
         )
     if not frame.height:
         raise DataError(f"{name}: the table has a header and no rows")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from juryrank.data import Fold
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_data
 from juryrank.io.files import load
 from juryrank.io.formats import format_of
 from juryrank.io.formats._svmlight import LineFormat, lines_of
@@ -51,7 +50,7 @@ def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Rows, 
                     parts.append(line_format.read_lines(source, new))
     if differing:
         message = f"{folders[0].parent}: {len(differing)} queries have different numbers of items in different folds"
-        warnings.warn(message, DataWarning, stacklevel=5)
+        warn_data(message)
     return concat(parts, str(folders[0].parent)), members
 
 

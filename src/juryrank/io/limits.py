@@ -1,6 +1,6 @@
-"""How much is read at most: a small file can unpack to more than memory holds, and a device never ends.
+"""Limits of reading: a small file can unpack to more than fits into memory, and a device never ends.
 
-JURYRANK_MAX_SIZE is the limit for one file, unpacked; a line may have a small part of it.
+JURYRANK_MAX_SIZE is the limit for one file, unpacked; a line may have 1/64 of it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from juryrank.errors import DataError, ParameterError
 
 VARIABLE = "JURYRANK_MAX_SIZE"
 DEFAULT = 4 * 2**30
-LINES = 64  # as long a line may be that many times in a file
+LINES = 64  # the limit of a line is that of a file divided by this
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 ZSTD_FRAME, ZSTD_SKIPPED = 0xFD2FB528, range(0x184D2A50, 0x184D2A60)
 ZSTD_BLOCK = 1 << 17  # bytes that a block unpacks to at most
 
 
 def size_of(text: str) -> int:
-    """``"500MB"`` as bytes; a ValueError where it is no size.
+    """``"500MB"`` as bytes; a ValueError if it is not a size.
 
     >>> size_of("1.5 KB"), size_of("2GiB")
     (1500, 2147483648)
@@ -66,7 +66,7 @@ def max_line() -> int:
 def too_large(path: Path) -> DataError:
     """The error for a file beyond the limit."""
     return DataError(
-        f"{path}: more than {size_text(max_size())} of data, which is the limit for one file; if that is meant, "
+        f"{path}: more than {size_text(max_size())} of data, which is the limit for one file; if the file is right, "
         f"raise it: {VARIABLE}={size_text(4 * max_size()).replace(' ', '')}"
     )
 
@@ -74,8 +74,8 @@ def too_large(path: Path) -> DataError:
 def too_long(path: Path, line: int) -> DataError:
     """The error for a line beyond the limit."""
     return DataError(
-        f"{path}:{line}: a line of more than {size_text(max_line())}; is it text? If that is meant, raise the limit, "
-        f"of which a line may have 1/{LINES}: {VARIABLE}={size_text(4 * max_size()).replace(' ', '')}"
+        f"{path}:{line}: a line of more than {size_text(max_line())}; is it text? If the file is right, raise the "
+        f"limit, of which a line may have 1/{LINES}: {VARIABLE}={size_text(4 * max_size()).replace(' ', '')}"
     )
 
 
@@ -91,7 +91,7 @@ def check_line_lengths(path: Path, data: bytes) -> None:
 
 
 def join_chunks(path: Path, chunks: Iterable[bytes], *, text: bool) -> bytes:
-    """All chunks, or an error beyond the limit; a text that cannot be read is not read to its end."""
+    """All chunks, or an error beyond the limit; reading stops early where it is not text."""
     parts: list[bytes] = []
     size = line = 0
     for chunk in chunks:
@@ -107,7 +107,7 @@ def join_chunks(path: Path, chunks: Iterable[bytes], *, text: bool) -> bytes:
 
 
 def zstd_size(data: bytes) -> int:
-    """Bytes that zstd data unpacks to at most, by the heads of its blocks; what is damaged counts up to there."""
+    """Bytes that zstd data unpacks to at most, by the headers of its blocks, up to the first damaged one."""
     at = total = 0
     while at + 5 <= len(data) and total <= max_size():
         magic = int.from_bytes(data[at : at + 4], "little")

@@ -14,7 +14,7 @@ from juryrank.io.formats.comparisons import is_comparisons
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.sources import Options
 from juryrank.io.tables import frames
-from juryrank.io.tables.columns import roles, typed
+from juryrank.io.tables.columns import convert_columns, roles
 
 
 def frame_rows(frame: Any, format_name: str | None, options: Options) -> Rows:
@@ -36,7 +36,7 @@ def candidate_rows(candidates: Any) -> Rows:
         frame = frames.from_arrow(candidates)
         found = roles(frame.columns, None, "candidates", SLOT)
         if "item" in found:
-            rows = typed(frame, found, frames.row_errors("candidates")).drop_nulls()
+            rows = convert_columns(frame, found, frames.row_errors("candidates")).drop_nulls()
             return Rows(
                 name="candidates",
                 candidates=rows.with_columns(query="query" if "query" in found else pl.lit(ONE_QUERY)),

@@ -1,8 +1,7 @@
-"""What every reader hands over: rows with names, before names become integers."""
+"""The table that every format is read into: rows with names, before names become integers."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +13,7 @@ from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import from_long
 from juryrank.data.names import natural
 from juryrank.data.rankings import Floats
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_data
 from juryrank.io.dataset_frames import slot_frame
 
 SLOT = ["query", "item"]
@@ -25,17 +24,17 @@ NOBODY = {"query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl
 class Rows:
     """Rows of one source: entries, items that need a slot, labels and features, any of which may be absent."""
 
-    name: str  # how warnings call the source
+    name: str  # of the source in messages
     entries: pl.DataFrame | None = None  # query, item, expert, rank and/or score; weight, list
     candidates: pl.DataFrame | None = None  # query, item
     labels: pl.DataFrame | None = None  # query, item, label
     features: pl.DataFrame | None = None  # query, item, one column per feature
-    keep_order: bool = False  # slots stand in the order of candidates
-    one_expert: bool = False  # the file as a whole is what one expert says
+    keep_order: bool = False  # slots are in the order of candidates
+    one_expert: bool = False  # the whole file is of one expert
     aliases: Mapping[str, str] = field(default_factory=dict)  # name of a file -> the one expert in it
 
     def build(self) -> Dataset:
-        """The Dataset of these rows; with neither entries nor candidates, what is labelled gets the slots."""
+        """The Dataset of these rows; without entries and candidates, labelled items get slots."""
         entries = pl.DataFrame(schema=NOBODY) if self.entries is None else with_ranks(self.entries)
         candidates = self.candidates
         if self.entries is None and candidates is None and self.labels is not None:
@@ -76,25 +75,25 @@ def concat(parts: Sequence[Rows], name: str) -> Rows:
 
 
 def align_features(rankings: Rankings, slots: pl.DataFrame, values: Floats, source: str) -> Floats:
-    """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN where there is none, which warns.
+    """The rows of ``values`` (of ``slots``) for the slots of ``rankings``; NaN, with a warning, where there is none.
 
     Without a column query, the rows of ``slots`` are for all queries.
     """
     keys = [key for key in SLOT if key in slots.columns]
     rows = slots.select(keys).with_row_index("row").unique(keys, keep="first")
     if again := slots.height - rows.height:
-        message = f"{source}: {again} rows of features are of items that have some already; the first are kept"
-        warnings.warn(message, DataWarning, stacklevel=4)
+        message = f"{source}: {again} rows of features repeat an item; the first is used"
+        warn_data(message)
     row = slot_frame(rankings).join(rows, on=keys, how="left", maintain_order="left")["row"]
     if missing := row.null_count():
         message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
-        warnings.warn(message, DataWarning, stacklevel=4)
+        warn_data(message)
     found: Floats = np.vstack([values, np.full((1, values.shape[1]), np.nan)])[row.fill_null(len(values)).to_numpy()]
     return found
 
 
 def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> None:
-    """Warn when ranks and scores of a list order it differently; equal scores, or equal ranks, contradict nothing."""
+    """Warn when ranks and scores of a list order it differently; ties contradict nothing."""
     keys = [c for c in ("query", "expert", "list") if c in entries.columns]
     same_list = pl.all_horizontal(pl.col(k) == pl.col(k).shift(-1) for k in keys)
     falls = same_list & (pl.col("rank").shift(-1) < pl.col("rank"))
@@ -105,11 +104,11 @@ def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> N
     count = entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item()
     if count:
         message = f"{source}: ranks and scores disagree on {count} neighbours; the order is that of the {obeyed}"
-        warnings.warn(message, DataWarning, stacklevel=4)
+        warn_data(message)
 
 
 def as_float(texts: pl.Series) -> pl.Series:
-    """The texts as float64; null where a text is no number."""
+    """The texts as float64; null where a text is not a number."""
     return texts.cast(pl.Float64, strict=False)
 
 
@@ -120,7 +119,7 @@ def first_true(wrong: pl.Series) -> int | None:
 
 
 def with_ranks(entries: pl.DataFrame, *, by_rank: bool | None = None) -> pl.DataFrame:
-    """Entries that can be built from: where only some lists have scores (``by_rank``), everything goes by rank."""
+    """Entries with ranks or scores throughout: if only some lists have scores (``by_rank``), ranks are used for all."""
     if "weight" in entries.columns:
         entries = entries.with_columns(pl.col("weight").fill_null(1.0))
     if "list" in entries.columns:

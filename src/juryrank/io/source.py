@@ -1,4 +1,4 @@
-"""One file in memory, decompressed and known to be text (or Parquet), that can point at its own lines."""
+"""The content of one file, decompressed and checked to be text or Parquet; errors point at its lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
 QUOTED = 40  # characters of an offending line that a message repeats
-START, HEAD = 20, 1000  # lines that sniffing looks at: at first, and where these do not tell
+START, HEAD = 20, 1000  # lines that sniffing looks at: first these, then those if needed
 HEAD_BYTES = 1_000_000  # of them at most, but never less than one line
 
 
@@ -37,7 +37,7 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The extension below ``.gz``, in small letters."""
+        """The extension below ``.gz``, in lower case."""
         return ending_of(self.path)
 
     @property
@@ -46,12 +46,12 @@ class Source:
 
     @cached_property
     def start(self) -> list[str]:
-        """The very first lines that are not blank."""
+        """The first 20 lines that are not blank."""
         return self._first(START, HEAD_BYTES // 10) or self.head[:START]
 
     @cached_property
     def head(self) -> list[str]:
-        """The first lines that are not blank."""
+        """The first 1000 lines that are not blank."""
         return self._first(HEAD, HEAD_BYTES)
 
     def _first(self, n: int, size: int) -> list[str]:
@@ -69,7 +69,7 @@ class Source:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """What polars cannot read inside is an error of this file."""
+        """Errors of polars inside become errors of this file."""
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -83,7 +83,7 @@ class Source:
 
 
 def ending_of(path: Path) -> str:
-    """The extension of a file name below ``.gz`` or ``.zst``, in small letters."""
+    """The extension of a file name below ``.gz`` or ``.zst``, in lower case."""
     return Path(unpacked_name(path)).suffix.lower()
 
 
@@ -94,7 +94,7 @@ def unpacked_name(path: Path) -> str:
 
 
 def normalise_text(path: Path, data: bytes) -> bytes:
-    """UTF-8 text with ``\\n`` at the end of lines, or the error that says why it is not."""
+    """UTF-8 text with ``\\n`` at the end of lines, or an error that says why it is not."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
     while data.startswith(BYTE_ORDER_MARK):  # files that were joined may have several

@@ -29,19 +29,19 @@ def is_number(text: str) -> bool:
 
 
 def is_iteration(text: str) -> bool:
-    """Whether a word may stand between query and item in TREC's files, where items must not be taken for it."""
+    """Whether a word can be the second column of TREC files: Q0 or a number, so that an item is not taken for it."""
     return text.upper() == "Q0" or is_number(text)
 
 
 def separator_of(data: bytes) -> bytes:
-    """The tab where one stands at the beginning, else the blank."""
+    """The tab if the beginning of a text has one, else the blank."""
     return b"\t" if b"\t" in data[:10_000] else b" "
 
 
 def split_columns(line: bytes, n: int, optional: Collection[int] = ()) -> list[bytes]:
     """The columns of a line: between tabs, where that gives all n of them, otherwise between blanks of any kind.
 
-    So a name between tabs may have blanks inside, those around it never count, and one line says nothing about others.
+    So a name between tabs may have blanks inside, blanks around it never count, and each line is split on its own.
     """
     cells = [cell.strip(BLANKS) for cell in line.split(b"\t")]
     if len(cells) == n and all(cell or at in optional for at, cell in enumerate(cells)):
@@ -50,7 +50,7 @@ def split_columns(line: bytes, n: int, optional: Collection[int] = ()) -> list[b
 
 
 def has_both_separators(data: bytes) -> bool:
-    """Whether there are tabs and other blanks, so that only ``split_columns`` knows what separates."""
+    """Whether there are tabs and other blanks, so that each line must be split by ``split_columns``."""
     return b"\t" in data and any(bytes([blank]) in data for blank in BLANKS)
 
 
@@ -59,7 +59,7 @@ def blank_separated(
 ) -> pl.DataFrame:
     """Columns as ``split_columns`` finds them, or an error for the first line that does not have them."""
     separator, texts = separator_of(source.data), [name for name in names if name not in numeric]
-    margin = separator * len(names)  # a line that begins so looks blank
+    margin = separator * len(names)  # a line that begins like this looks blank
     wide = source.data.startswith(margin) or b"\n" + margin in source.data
     data = INDENTED.sub(separator, source.data) if wide else source.data
     frame = separated(data, separator.decode(), names, numeric)
@@ -75,8 +75,8 @@ def blank_separated(
     demanded = [name for name in names if name not in optional]
     wrong = frame.select(pl.any_horizontal(pl.col(demanded).is_null()) | pl.col("more").is_not_null()).to_series()
     if (row := first_true(wrong)) is not None:
-        told = " ".join(f"{name} (a number)" if name in numeric else name for name in names)
-        raise source.error(frame["line"][row], f"{len(names)} columns: {told}")
+        expected = " ".join(f"{name} (a number)" if name in numeric else name for name in names)
+        raise source.error(frame["line"][row], f"{len(names)} columns: {expected}")
     return frame.select(names)
 
 
@@ -93,7 +93,7 @@ def _split_again(
 
 
 def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
-    """Columns with the line they stand in: null for what is absent or no number, ``more`` for what is too much."""
+    """Columns with the line they stand in: null for what is absent or not a number, ``more`` for a surplus column."""
     marked = data.startswith(BYTE_ORDER_MARK)  # part of a name here, but polars would drop it at the very beginning
     frame = pl.read_csv(
         b"\n" + data if marked else data,

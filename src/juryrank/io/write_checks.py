@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_data
 
 ANY_BLANK = r"[\s\x00]"
 
 
 def demand_one_line(names: Iterable[str], what: str) -> None:
-    """A DataError for the first name that would not fill one line from its first to its last letter."""
+    """A DataError for the first name that is empty or cannot be a line of its own."""
     for name in names:
         if not name or name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
             raise DataError(
@@ -33,7 +32,7 @@ def demand_single_lists(rankings: Rankings, what: str) -> None:
 
 
 def demand_one_query(rankings: Rankings, what: str) -> None:
-    """A DataError when there is any query but the one that stands for none."""
+    """A DataError when there are queries, other than the one that stands for none."""
     if rankings.queries != (ONE_QUERY,):
         raise DataError(
             f"{what} has no queries, and the data has {len(rankings)}; choose one, or write a table instead"
@@ -43,4 +42,4 @@ def demand_one_query(rankings: Rankings, what: str) -> None:
 def warn_of_loss(count: int, what: str) -> None:
     """Warn of things that a format leaves out."""
     if count:
-        warnings.warn(f"{count} {what}", DataWarning, stacklevel=4)
+        warn_data(f"{count} {what}")

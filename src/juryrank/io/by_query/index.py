@@ -27,15 +27,15 @@ from juryrank.io.source import Source
 from juryrank.io.sources import Options
 from juryrank.kernels.jit import threads
 
-AHEAD = 1  # chunks for each thread that are looked through before they are asked for
-NAME = 16  # bytes of a name in a column, beside its letters
+AHEAD = 1  # chunks for each thread that are scanned before they are needed
+NAME = 16  # bytes of a name in a column, in addition to its text
 RUN_COLUMNS = frozenset({"score"})  # the columns of entries of runs
 
 
 class Places(NamedTuple):
-    """Where queries stand in a file, by number."""
+    """The places of queries in a file, by query number."""
 
-    query: Codes  # rising
+    query: Codes  # ascending
     start: Ints
     stop: Ints
 
@@ -67,7 +67,7 @@ class QueryFiles:
         experts = [{name} if name else file.experts for file, name in zip(self.files, self.names, strict=True)]
         self.aliases = aliases([source.stem for source in sources], experts)
         self.columns = frozenset[str]().union(*(file.columns for file in self.files))
-        # As in a whole read: where some lists have no scores, all lists go by rank.
+        # As in a whole read: if some lists have no scores, all lists go by rank.
         self.by_rank = {"rank", "score"} <= self.columns and any(file.lacks_scores for file in self.files)
 
     @property
@@ -121,7 +121,7 @@ class QueryFiles:
             sources.append(file.source(places.extents))
             size = places.stop - places.start
             if len(sources[-1].data) != size.sum() or not sources[-1].data.endswith(b"\n"):
-                return None  # two bytes ended a line, or nothing ended the last
+                return None  # a line ends in two bytes, or the last line does not end
             order, at = np.argsort(places.start), np.empty(len(size), np.int64)
             at[order] = np.cumsum(size[order]) - size[order]
             starts.append(at)
@@ -154,7 +154,7 @@ def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
     chunks_of = [file.chunks() for file in files]
     for file, chunks in zip(files, chunks_of, strict=True):
         if not chunks:
-            file.stretches([])  # there is nothing in it, which is an error
+            file.stretches([])  # the file is empty, which is an error
     tasks = ((n, files[n], chunk) for n, chunks in enumerate(chunks_of) for chunk in chunks)
     known, found = pl.Series(dtype=pl.String), list[Places]()
     with ThreadPoolExecutor(threads()) as pool:
@@ -167,7 +167,7 @@ def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
                     found = [places._replace(query=moved[places.query]) for places in found]
                 found.append(Places(_positions(stretches.query, known), stretches.start, stretches.stop))
         except BaseException:
-            pool.shutdown(cancel_futures=True)  # what is wrong with a file is said at once
+            pool.shutdown(cancel_futures=True)  # an error in a file is reported at once
             raise
     order = natural_order(known)
     number = np.empty(len(order), np.int32)
@@ -176,7 +176,7 @@ def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
 
 
 def _in_order(pool: ThreadPoolExecutor, tasks: Iterable[tuple[int, QueryFile, int]]) -> Iterator[tuple[int, Stretches]]:
-    """What stands in the chunks of files; few are looked through ahead, as what is found takes room."""
+    """The stretches of the chunks of files; few are scanned ahead, since the results take memory."""
     under_way: deque[tuple[int, Future[Stretches]]] = deque()
     for n, file, chunk in tasks:
         under_way.append((n, pool.submit(file.stretches_in, chunk)))
@@ -188,7 +188,7 @@ def _in_order(pool: ThreadPoolExecutor, tasks: Iterable[tuple[int, QueryFile, in
 
 
 def _sorted_union(known: pl.Series, names: pl.Series) -> pl.Series:
-    """Known names and others, in the order of their letters; by sorting, which takes less room than hashing."""
+    """Known names and others, in alphabetical order; by sorting, which takes less memory than hashing."""
     if len(known):
         at = known.search_sorted(names).clip(upper_bound=len(known) - 1)
         names = names.filter(known.gather(at) != names)
@@ -199,7 +199,7 @@ def _sorted_union(known: pl.Series, names: pl.Series) -> pl.Series:
 
 
 def _positions(names: pl.Series, ordered: pl.Series) -> Codes:
-    """Where each name stands among names in order, all of which are there."""
+    """The position of each name among sorted names, which have all of them."""
     return ordered.search_sorted(names).to_numpy().astype(np.int32)
 
 

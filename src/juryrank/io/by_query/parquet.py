@@ -1,4 +1,4 @@
-"""A Parquet table that is read query by query; what depends on the whole table is decided once, as in a whole read."""
+"""A Parquet table that is read query by query; the layout is decided once for the whole table, as in a whole read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.sources import no_lists_message
 from juryrank.io.tables import frames
-from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number
+from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number_values
 from juryrank.io.tables.entries import split_rows, standard_rows
 from juryrank.io.tables.layout import Layout, layout
 
@@ -29,7 +29,7 @@ class TableFile(QueryFile):
     weight = 500
 
     def __post_init__(self) -> None:
-        """Look at the whole table; what is wrong with it is said before the work."""
+        """Scan the whole table, so that errors in it are reported before the work."""
         with self._reading():
             frame = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
             self.height = int(frame.select(pl.len()).collect().item())
@@ -44,28 +44,28 @@ class TableFile(QueryFile):
     def _layout(self, frame: pl.LazyFrame) -> Layout:
         headers = list(frame.collect_schema())
         if is_comparisons(headers, self.options.get("columns")):
-            raise DataError(f"{self.path}: comparisons cannot be read query by query; rank without a limit of memory")
+            raise DataError(f"{self.path}: comparisons cannot be read query by query; rank without a memory limit")
         found = layout(frame, **self.options, name=str(self.path))
-        if "query" not in found.found:
+        if "query" not in found.headers:
             raise DataError(f"{self.path}: a table that is read query by query needs a column 'query'")
         if not found.ordered:
             raise DataError(no_lists_message(str(self.path)))
         return found
 
     def _name_headers(self) -> list[str]:
-        return [header for word, header in self.layout.found.items() if word not in NUMBERS]
+        return [header for word, header in self.layout.headers.items() if word not in NUMBERS]
 
     def _settle_entries(self) -> None:
-        """Whose lists there are, which columns entries have, and whether all have scores."""
-        found, schema = self.layout.found, self.frame.collect_schema()
+        """Find the experts, the columns of entries, and whether all entries have scores."""
+        found, schema = self.layout.headers, self.frame.collect_schema()
         self.columns = frozenset([*self.layout.ordered, *(word for word in ("weight", "list") if word in found)])
         if self.layout.experts:
-            some = [number(h, schema[h]).is_not_null().any().alias(h) for h in self.layout.experts]
+            some = [number_values(h, schema[h]).is_not_null().any().alias(h) for h in self.layout.experts]
             found_some = self.frame.select(some).collect().row(0, named=True)
             self.experts = {header for header, some_value in found_some.items() if some_value}
             self.lacks_scores = self.layout.values == "rank" and bool(self.experts)
             return
-        values = {word: number(found[word], schema[found[word]]) for word in self.layout.ordered}
+        values = {word: number_values(found[word], schema[found[word]]) for word in self.layout.ordered}
         entries = self.frame.filter(pl.any_horizontal(value.is_not_null() for value in values.values()))
         if "expert" in found:
             entries = entries.filter(pl.col(found["expert"]).is_not_null())
@@ -81,11 +81,11 @@ class TableFile(QueryFile):
 
     def stretches_in(self, chunk: int) -> Stretches:
         with self._reading():
-            column = self.frame.select(self.layout.found["query"]).slice(chunk, max(1, self.chunk // 8)).collect()
+            column = self.frame.select(self.layout.headers["query"]).slice(chunk, max(1, self.chunk // 8)).collect()
         runs = column.to_series().rle().struct.unnest()
         stop = chunk + np.cumsum(runs["len"].to_numpy().astype(np.int64))
         start, query = np.append(chunk, stop[:-1])[: len(stop)], runs["value"]
-        if query.null_count():  # blank rows say nothing; others need a query
+        if query.null_count():  # blank rows are skipped; others need a query
             unnamed = query.is_null().to_numpy()
             self._named_rows(list(zip(start[unnamed].tolist(), stop[unnamed].tolist(), strict=True)))
             query, start, stop = query.drop_nulls(), start[~unnamed], stop[~unnamed]

@@ -16,14 +16,14 @@ from juryrank.errors import DataError
 from juryrank.io.rows import Rows
 from juryrank.io.sources import Options
 
-CHUNK = 1 << 21  # bytes, or rows times 8, that are looked at in one piece
+CHUNK = 1 << 21  # bytes, or rows times 8, that are scanned at a time
 SCATTERED = 4  # stretches per query up to which a file counts as sorted
 
 Extents = Sequence[tuple[int, int]]  # from and to
 
 
 class Stretches(NamedTuple):
-    """Where queries stand in a file, in its order."""
+    """The places of queries in a file, in the order of the file."""
 
     query: pl.Series
     start: Ints
@@ -37,28 +37,28 @@ class QueryFile(ABC):
     path: Path
     options: Options
     chunk: int = CHUNK
-    tag: str = ""  # of the one expert whose file it is, if it is
+    tag: str = ""  # the expert, if the file has only one
     experts: set[str] = field(default_factory=set)
     advice = ""
-    weight = 1  # bytes in memory for each unit of a stretch, about
-    most = 1 << 28  # bytes of a batch, above which nothing is gained
-    columns: frozenset[str] = frozenset({"score"})  # of entries, beside their names
+    weight = 1  # approximate bytes in memory for each unit of a stretch
+    most = 1 << 28  # bytes of a batch, above which larger batches gain nothing
+    columns: frozenset[str] = frozenset({"score"})  # of entries, in addition to their names
     lacks_scores = False  # whether an entry has no score
 
     @abstractmethod
     def chunks(self) -> Sequence[int]:
-        """Where the parts start that can be looked through side by side."""
+        """The starts of the parts that can be scanned in parallel."""
 
     @abstractmethod
     def stretches_in(self, chunk: int) -> Stretches:
-        """What begins in a chunk; neighbours may be of one query."""
+        """The stretches that begin in a chunk; neighbours may belong to one query."""
 
     @abstractmethod
     def rows(self, extents: Extents) -> Rows:
-        """What stands in some places."""
+        """The rows at some places."""
 
     def stretches(self, chunks: Iterable[Stretches]) -> Stretches:
-        """Where queries stand in the whole file; an error where they are scattered."""
+        """The stretches of the whole file; an error if queries are scattered."""
         parts: list[Stretches] = []
         count, checked = 0, 1000
         for part in chunks:
@@ -82,7 +82,7 @@ class QueryFile(ABC):
         if count <= 1000:
             return
         names = pl.concat([part.query for part in parts]).to_frame()
-        queries = int(names.select(pl.all().approx_n_unique()).item())  # to the percent, in next to no room
+        queries = int(names.select(pl.all().approx_n_unique()).item())  # to one percent, in little memory
         if count > SCATTERED * queries + 1000:
             raise DataError(
                 f"{self.path}: the rows of a query must stand together to be read query by query, but "

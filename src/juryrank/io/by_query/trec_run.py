@@ -25,7 +25,7 @@ from juryrank.kernels.run_lines import copy_words, query_starts
 
 LINE_END = re.compile(rb"[\r\n]")
 LINE = re.compile(rb"[^\r\n]+")
-BLOCK = 1 << 20  # bytes in which the end of a line is looked for, and lines are counted
+BLOCK = 1 << 20  # bytes that are read at a time to find the end of a line or to count lines
 OPTIONAL = (trec_run.FULL.index("rank"),)
 
 
@@ -35,8 +35,8 @@ class RunFile(QueryFile):
 
     run_columns: tuple[str, ...] = trec_run.FULL
     begin: int = 0  # where the text begins, after byte order marks
-    tags: set[str] = field(default_factory=set)  # one where all lines have it, otherwise at least two
-    advice = "sort it by its first column (sort -s -k1,1), or rank it without a limit of memory"
+    tags: set[str] = field(default_factory=set)  # one if all lines have the same, otherwise at least two
+    advice = "sort it by its first column (sort -s -k1,1), or rank it without a memory limit"
     weight = 16
     most = 1 << 25  # above it, names no longer fit into the cache of a core
 
@@ -54,7 +54,7 @@ class RunFile(QueryFile):
         return Stretches(query, first + start, first + np.append(start[1:], len(data))[: len(start)])
 
     def _lines_of(self, chunk: int) -> tuple[int, bytes]:
-        """Where the first line starts that does so in a chunk, and all lines that do."""
+        """Where the first line begins that begins in a chunk, and all lines that begin there."""
         with self.path.open("rb") as file:
             first = chunk
             if chunk > self.begin:  # the line that goes on here belongs to the chunk before
@@ -69,7 +69,7 @@ class RunFile(QueryFile):
         return first, data
 
     def _rest_of_line(self, file: BinaryIO, first: int, data: bytes) -> bytes:
-        """What follows up to the end of a line, which must not be too long."""
+        """The rest of a line, which must not be too long."""
         parts, size = [], len(data) - max(data.rfind(b"\n"), data.rfind(b"\r")) - 1
         while block := file.read(BLOCK):
             found = LINE_END.search(block)
@@ -109,7 +109,7 @@ class RunFile(QueryFile):
         return pl.Series([name.decode() for name in names[1:]], dtype=pl.String), np.array(starts[1:], np.int64)
 
     def settle_experts(self) -> None:
-        """Say whose file it is, when all chunks have been looked through."""
+        """Find the experts of the file, once all chunks have been scanned."""
         size = self.path.stat().st_size
         sampled = sample_tags(lambda start, stop: self._bytes([(start, min(stop, size))]), size)
         self.experts = self.tags | (sampled if len(self.tags) > 1 else set())

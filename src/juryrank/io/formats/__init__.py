@@ -52,8 +52,8 @@ def format_of(source: Source, name: str | None = None, columns: Columns = None) 
     if source.data.lstrip().startswith(b"["):
         raise source.error(1, "one JSON object per line, as pandas writes with orient='records', lines=True")
     if headerless.looks_bare(source):
-        raise headerless.unclear(source)
-    raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or say which: format=…)")
+        raise headerless.unclear_columns(source)
+    raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or choose one: format=…)")
 
 
 def sniff(source: Source) -> Format | None:
@@ -75,7 +75,7 @@ def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) 
         return FORMATS["trec-run"]
     if (found := _by_ending(path)) is None:
         endings = ", ".join(ending for known in CATALOGUE for ending in known.endings)
-        raise DataError(f"{path}: no format has the ending {ending!r} ({endings}); or say write(…, format=…)")
+        raise DataError(f"{path}: no format has the ending {ending!r} ({endings}); or use write(…, format=…)")
     return found
 
 

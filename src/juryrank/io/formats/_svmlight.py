@@ -37,7 +37,7 @@ class LineFormat(Format):
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the first line that is no comment is such a line."""
+    """Whether the first line that is not a comment is such a line."""
     lines = source.start if any(not line.startswith("#") for line in source.start) else source.head
     first = next((line for line in lines if not line.startswith("#")), "")
     return LINE.match(first) is not None

@@ -1,26 +1,25 @@
 """Pairwise comparisons: two items and who won, and perhaps query, expert and weight; each is a list of two items.
 
-The columns are left, right and winner (``verdicts.py`` reads it), left, right and the score of the left item or of
+The columns are left, right and winner (see ``tables/winners.py``), left, right and the score of the left item or of
 both, or winner and loser (chosen and rejected), perhaps with a column for ties. Comparisons that are equal become one
-list, whose weight is their number (or the sum of their weights). Rows that say nothing are skipped and reported.
+list, whose weight is their number (or the sum of their weights). Rows without a result are skipped and reported.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_data
 from juryrank.io.dataset_frames import entries_of, unranked
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows, first_true
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
-from juryrank.io.tables.columns import NO_NUMBER, Columns, Fail, plain, roles, typed
+from juryrank.io.tables.columns import NO_NUMBER, Columns, Fail, convert_columns, normalise, roles
 from juryrank.io.tables.winners import TIES, Column, verdicts
 from juryrank.io.write_checks import warn_of_loss
 
@@ -91,7 +90,7 @@ def _rows(frame: pl.DataFrame, columns: Columns, *, name: str, expert: str, fail
     """The comparisons of a frame; ``expert`` is the expert where no column names one."""
     found = _roles(frame, columns, name, fail)
     named = {"winner" if word == "score" else word: header for word, header in found.items() if word != "weight"}
-    rows = typed(frame, named, fail)
+    rows = convert_columns(frame, named, fail)
     weight = frame[found["weight"]] if "weight" in found else pl.Series([None] * len(frame), dtype=pl.Float64)
     rows = rows.with_columns(weight=_weights(weight)).with_row_index("row")
     rows = rows.filter(~pl.all_horizontal(pl.col(list(named)).is_null()))
@@ -105,17 +104,17 @@ def _rows(frame: pl.DataFrame, columns: Columns, *, name: str, expert: str, fail
 
 
 def _roles(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> dict[str, str]:
-    """Our word -> header, of one shape; names of models go before texts that these wrote."""
-    known = {plain(header) for header in frame.columns}
+    """Our word -> header, of one shape; columns of model names are preferred to columns of their texts."""
+    known = {normalise(header) for header in frame.columns}
     texts = ("chosen", "rejected") if known.issuperset(("chosenmodel", "rejectedmodel")) else ()
-    found = roles([header for header in frame.columns if plain(header) not in texts], columns, name, WORDS)
+    found = roles([header for header in frame.columns if normalise(header) not in texts], columns, name, WORDS)
     given = [shape for shape in SHAPES if set(shape) <= set(found)]
     if not given:
         part = min(SHAPES, key=lambda shape: len(set(shape) - set(found)))
         absent = next(word for word in part if word not in found)
         raise DataError(
             f"{name}: comparisons need a column {absent!r}: left, right and winner (or score), or winner and loser; "
-            f"say which it is: columns={{{absent!r}: 'HEADER'}}"
+            f"use columns={{{absent!r}: 'HEADER'}}"
         )
     named = [shape for shape in given if columns and set(shape) & set(columns)]
     shape = (named or given)[0]
@@ -123,8 +122,8 @@ def _roles(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> dict
     found = {word: header for word, header in found.items() if word in shape or word in rest}
     for word in ("winner", "loser"):
         header = found.get(word, "")
-        if plain(header) in ("chosen", "rejected") and _holds_texts(frame[header]):
-            raise fail(0, f"names of items in column {header!r}, not texts; say columns={{{word!r}: 'HEADER'}}")
+        if normalise(header) in ("chosen", "rejected") and _holds_texts(frame[header]):
+            raise fail(0, f"names of items in column {header!r}, not texts; use columns={{{word!r}: 'HEADER'}}")
     return found
 
 
@@ -136,7 +135,7 @@ def _holds_texts(column: pl.Series) -> bool:
 
 
 def _weights(column: pl.Series) -> pl.Series:
-    """Numbers; 1 where a cell is empty, NaN where it is no number from 0 up."""
+    """Numbers; 1 where a cell is empty, NaN where it is not a number from 0 up."""
     text = column.cast(pl.String).str.strip_chars()
     value = text.cast(pl.Float64, strict=False)
     empty = text.is_null() | text.is_in([word for word in NO_NUMBER if word.lower() != "nan"])
@@ -145,19 +144,19 @@ def _weights(column: pl.Series) -> pl.Series:
 
 
 def _outcomes(rows: pl.DataFrame, found: Mapping[str, str], fail: Fail) -> pl.DataFrame:
-    """The rows with left, right, verdict, and said: whether the row tries to say who won."""
+    """The rows with left, right, verdict, and has_result: whether the row names a result."""
     if "loser" in found:
         tie = pl.lit("false") if "tie" not in found else pl.col("tie").str.strip_chars().str.to_lowercase()
         verdict = pl.when(tie.is_in(TRUE)).then(0).when(tie.is_in(FALSE) | tie.is_null()).then(1)
-        return rows.with_columns(left="winner", right="loser", verdict=verdict, said=pl.lit(True))
+        return rows.with_columns(left="winner", right="loser", verdict=verdict, has_result=pl.lit(True))
     if "left_score" in found:
         left, right = (rows[f"{side}_score"].cast(pl.Float64, strict=False) for side in ("left", "right"))
         more = (left > right).cast(pl.Int32) - (left < right).cast(pl.Int32)
-        said = rows["left_score"].is_not_null() & rows["right_score"].is_not_null()
-        return rows.with_columns(verdict=more, said=said)
+        has_result = rows["left_score"].is_not_null() & rows["right_score"].is_not_null()
+        return rows.with_columns(verdict=more, has_result=has_result)
     of_left = "score" in found
     column = Column(found["score" if of_left else "winner"], found["left"], found["right"], of_left)
-    return rows.with_columns(verdict=verdicts(rows, column, fail), said=pl.col("winner").is_not_null())
+    return rows.with_columns(verdict=verdicts(rows, column, fail), has_result=pl.col("winner").is_not_null())
 
 
 FAULTS = (
@@ -172,7 +171,7 @@ FAULTS = (
 def _faults(rows: pl.DataFrame) -> pl.Series:
     """What is wrong with each row, null where nothing is."""
     left, right = pl.col("left"), pl.col("right")
-    bad = (left.is_null() | right.is_null(), left == right, ~pl.col("said"), pl.col("verdict").is_null())
+    bad = (left.is_null() | right.is_null(), left == right, ~pl.col("has_result"), pl.col("verdict").is_null())
     chain = pl.when(bad[0]).then(pl.lit(FAULTS[0]))
     for fault, when in zip(FAULTS[1:], (*bad[1:], pl.col("weight").is_nan()), strict=True):
         chain = chain.when(when).then(pl.lit(fault))  # type: ignore[assignment]
@@ -181,18 +180,18 @@ def _faults(rows: pl.DataFrame) -> pl.Series:
 
 def _report(rows: pl.DataFrame, bad: pl.Series, name: str, fail: Fail) -> None:
     """Warn of the rows that are skipped, by kind with the first of each; an error where no row is left."""
-    told = []
+    counts = []
     for fault in FAULTS:
         if count := int((bad == fault).sum()):
             row = first_true(bad == fault)
             assert row is not None
             where = frames.place_of(fail, int(rows["row"][row]))
             shown = f"{rows['winner'][row]!r}, " if fault == FAULTS[3] and "winner" in rows.columns else ""
-            told.append(f"{count} {fault} ({shown}{'' if count == 1 else 'first '}{where})")
-    text = f"{len(bad) - bad.null_count()} of {len(rows)} comparisons skipped: {'; '.join(told)}"
+            counts.append(f"{count} {fault} ({shown}{'' if count == 1 else 'first '}{where})")
+    text = f"{len(bad) - bad.null_count()} of {len(rows)} comparisons skipped: {'; '.join(counts)}"
     if not bad.null_count():
         raise DataError(f"{name}: no comparison is left: {text}")
-    warnings.warn(f"{name}: {text}", DataWarning, stacklevel=4)
+    warn_data(f"{name}: {text}")
 
 
 def _entries(rows: pl.DataFrame) -> pl.DataFrame:
@@ -209,7 +208,7 @@ def _entries(rows: pl.DataFrame) -> pl.DataFrame:
     keys = ["query", "expert", "first", "second", "rank"]
     pairs = pairs.group_by(keys, maintain_order=True).agg(pl.col("weight").sum())
     pairs = pairs.with_columns(list=pl.int_range(pl.len()).cast(pl.String))
-    kept = ["query", "expert", "list", "weight"]
-    better = pairs.select(*kept, pl.col("first").alias("item"), rank=pl.lit(1.0))
-    worse = pairs.select(*kept, pl.col("second").alias("item"), rank=pl.col("rank"))
+    shared = ["query", "expert", "list", "weight"]
+    better = pairs.select(*shared, pl.col("first").alias("item"), rank=pl.lit(1.0))
+    worse = pairs.select(*shared, pl.col("second").alias("item"), rank=pl.col("rank"))
     return pl.concat([better, worse])

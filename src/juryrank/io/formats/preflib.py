@@ -1,13 +1,12 @@
-"""PrefLib orders: strict or with ties, complete or not (soc, soi, toc, toi), of the new format and that before 2022.
+"""PrefLib orders: strict or with ties, complete or not (soc, soi, toc, toi), new format and that before 2022.
 
 One list per line, its count is the weight of the list; experts are the lines, numbered. Items have the names of the
-alternatives. Only order and ties can be carried: ranks have no gaps.
+alternatives. The format has order and ties only: ranks have no gaps.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.data.rankings import Rankings
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_data
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source, ending_of
@@ -156,7 +155,7 @@ def _names(election: _Election, path: str) -> dict[int, str]:
     often = {name for name, n in Counter(names.values()).items() if n > 1}
     if often:
         message = f"{path}: {len(often)} names stand for several alternatives; their numbers are added"
-        warnings.warn(message, DataWarning, stacklevel=5)
+        warn_data(message)
     return {k: f"{name} ({k})" if name in often else name for k, name in names.items()}
 
 
@@ -168,7 +167,7 @@ def _compare_with_stated(election: _Election, n_names: int, path: str) -> None:
     }
     wrong = [f"{k} is {election.stated[k]}, found {n}" for k, n in found.items() if election.stated.get(k, n) != n]
     if wrong:
-        warnings.warn(f"{path}: the header contradicts the orders: {'; '.join(wrong)}", DataWarning, stacklevel=5)
+        warn_data(f"{path}: the header contradicts the orders: {'; '.join(wrong)}")
 
 
 def _orders(r: Rankings) -> Counter[str]:

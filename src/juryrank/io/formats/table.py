@@ -8,13 +8,12 @@ that of the ranks.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import polars as pl
 
 from juryrank.data import Consensus, Dataset
-from juryrank.errors import DataWarning
+from juryrank.errors import warn_data
 from juryrank.io.dataset_frames import long_table
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows
@@ -64,7 +63,7 @@ def _rows(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail: 
     """The rows of a table; ``expert`` is the expert where no column names one."""
     rows = split_rows(standard_rows(frame, chosen, fail), chosen, name=name, expert=expert)
     if rows.entries is not None and not rows.entries.height:
-        what = f"{'' if 'expert' not in chosen.found else 'an expert and '}a {' or '.join(chosen.ordered)}"
+        what = f"{'' if 'expert' not in chosen.headers else 'an expert and '}a {' or '.join(chosen.ordered)}"
         message = f"{name}: no row has {what}, so there are no lists, only items"
-        warnings.warn(message, DataWarning, stacklevel=5)
+        warn_data(message)
     return rows

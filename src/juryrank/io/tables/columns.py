@@ -42,18 +42,18 @@ HEADERS = {
     "left_score": ("leftscore", "winnermodela", "homescore", "homegoals", "scorea", "score1"),
     "right_score": ("rightscore", "winnermodelb", "awayscore", "awaygoals", "scoreb", "score2"),
 }  # fmt: skip
-LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # where nothing above is there
+LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # if no header above is there
 NUMBERS = ("rank", "score", "label", "weight")
 NO_NUMBER = ("", "NULL", "null", "NA", "N/A", "nan", "NaN", "None")
 DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$"
 
-ABSENT = (None, "")  # in place of a header: there is no such column
+ABSENT = (None, "")  # given instead of a header: there is no such column
 
 Fail = Callable[[int, str], DataError]  # the error for a row (counted from 0) and what was expected of it
 Columns = Mapping[str, object] | None  # our word -> header, None for no column, or the headers of several experts
 
 
-def plain(header: str) -> str:
+def normalise(header: str) -> str:
     """A header without case, blanks, ``_`` and ``-``."""
     return header.strip().lower().replace("_", "").replace("-", "").replace(" ", "")
 
@@ -63,9 +63,11 @@ def roles(
 ) -> dict[str, str]:
     """Our word -> header, from ``columns`` first, then from equal words, then from common headers."""
     if strange := [word for word in columns or {} if word not in words]:
-        raise DataError(f"{source}: {argument}= knows no {strange[0]!r} here, only {', '.join(words)}")
-    given = {word: _known(header, headers, source) for word, header in (columns or {}).items() if header not in ABSENT}
-    free = {header: plain(header) for header in headers if header not in given.values()}
+        raise DataError(f"{source}: {argument}= does not know {strange[0]!r} here, only {', '.join(words)}")
+    given = {
+        word: _match_header(header, headers, source) for word, header in (columns or {}).items() if header not in ABSENT
+    }
+    free = {header: normalise(header) for header in headers if header not in given.values()}
     for word in words:
         if word in (columns or {}):
             continue
@@ -75,36 +77,38 @@ def roles(
                 break
         if len(found) > 1:
             choice = f"{argument}={{{word!r}: {found[0]!r}}}"
-            raise DataError(f"{source}: columns {told(found)} could all be the {word}; say which, as in {choice}")
+            raise DataError(
+                f"{source}: columns {join_names(found)} could all be the {word}; choose one, as in {choice}"
+            )
         if found:
             given[word] = found[0]
             del free[found[0]]
     return given
 
 
-def _known(header: object, headers: list[str], source: str) -> str:
-    """The header that is meant: this one, or the only one that differs from it in case and blanks alone."""
-    alike = [h for h in headers if plain(h) == plain(str(header))]
+def _match_header(header: object, headers: list[str], source: str) -> str:
+    """The header of the table: the same, or the only one that differs from it in case and blanks alone."""
+    alike = [h for h in headers if normalise(h) == normalise(str(header))]
     if header not in headers and len(alike) != 1:
-        raise DataError(f"{source}: no column {header!r}; columns are {told(headers)}")
+        raise DataError(f"{source}: no column {header!r}; columns are {join_names(headers)}")
     return str(header) if header in headers else alike[0]
 
 
-def typed(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *, comma: bool = False) -> pl.DataFrame:
-    """The columns under our words; names as text, numbers as float64, and null where something is missing."""
+def convert_columns(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *, comma: bool = False) -> pl.DataFrame:
+    """The columns under our words; names as text, numbers as float64, and null where a cell is empty."""
 
     def column(word: str, header: str) -> pl.Series:
         if word == "weight":
             return _weights(frame[header], header, fail, comma=comma)
         if word in NUMBERS:
             return as_numbers(frame[header], header, fail, comma=comma)
-        return names(frame[header], header, fail)
+        return as_names(frame[header], header, fail)
 
     return pl.DataFrame([column(word, header).alias(word) for word, header in found.items()])
 
 
-def names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
-    """A column as text, null where something is missing."""
+def as_names(column: pl.Series, header: str, fail: Fail) -> pl.Series:
+    """A column as text, null where a cell is empty."""
     demand_names(column.dtype, header, fail)
     frame = column.alias("x").to_frame()
     whole = bool(frame.select(are_whole("x", column.dtype)).item())
@@ -118,7 +122,7 @@ def demand_names(dtype: pl.DataType, header: str, fail: Fail) -> None:
 
 
 def are_whole(header: str, dtype: pl.DataType) -> pl.Expr:
-    """Whether a column has floats that are all whole, which pandas makes of whole numbers with gaps: 7.0 is named 7."""
+    """Whether a column has floats that are all whole, as pandas makes of integers with gaps: 7.0 is named 7."""
     if not dtype.is_float():
         return pl.lit(False)
     value = pl.col(header).fill_nan(None)
@@ -126,18 +130,20 @@ def are_whole(header: str, dtype: pl.DataType) -> pl.Expr:
 
 
 def name_texts(header: str, dtype: pl.DataType, *, whole: bool) -> pl.Expr:
-    """The names in a column as text, null where something is missing; ``whole`` is what ``are_whole`` says of it."""
+    """The names in a column as text, null where a cell is empty; ``whole`` is the result of ``are_whole``."""
     value = pl.col(header).fill_nan(None) if dtype.is_float() else pl.col(header)
     text = (value.cast(pl.Int64) if whole else value).cast(pl.String)
     return pl.when(text != "").then(text)
 
 
 def as_numbers(column: pl.Series, header: str, fail: Fail, *, comma: bool = False) -> pl.Series:
-    """A column as float64, null where something is missing; with ``comma`` 0,5 is a half."""
+    """A column as float64, null where a cell is empty; with ``comma``, 0,5 is 0.5."""
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise fail(0, f"numbers in column {header!r} (it is {column.dtype})")
     frame = column.alias("x").to_frame()
-    value, wrong = frame.select(a=number("x", column.dtype, comma=comma), b=no_number("x", column.dtype, comma=comma))
+    value, wrong = frame.select(
+        a=number_values("x", column.dtype, comma=comma), b=invalid_number("x", column.dtype, comma=comma)
+    )
     if (row := first_true(wrong)) is not None:
         text = str(column[row]).strip()
         hint = "; a decimal comma is understood where ';' separates columns" if "," in text and not comma else ""
@@ -146,7 +152,7 @@ def as_numbers(column: pl.Series, header: str, fail: Fail, *, comma: bool = Fals
 
 
 def _weights(column: pl.Series, header: str, fail: Fail, *, comma: bool) -> pl.Series:
-    """As ``as_numbers``, but NaN is no missing weight (which is 1), and true and false are no weights."""
+    """As ``as_numbers``, but NaN is not a missing weight (which counts as 1), and booleans are not weights."""
     if column.dtype == pl.Boolean:
         raise fail(0, f"numbers in column {header!r} (it is {column.dtype})")
     value = as_numbers(column, header, fail, comma=comma)
@@ -155,13 +161,13 @@ def _weights(column: pl.Series, header: str, fail: Fail, *, comma: bool) -> pl.S
     return value
 
 
-def number(header: str, dtype: pl.DataType, *, comma: bool = False) -> pl.Expr:
-    """The values of a column as float64; null where something is missing or no number."""
+def number_values(header: str, dtype: pl.DataType, *, comma: bool = False) -> pl.Expr:
+    """The values of a column as float64; null where a cell is empty or not a number."""
     return _cast(header, dtype, comma=comma).fill_nan(None)
 
 
-def no_number(header: str, dtype: pl.DataType, *, comma: bool = False) -> pl.Expr:
-    """Whether something is there that is no number."""
+def invalid_number(header: str, dtype: pl.DataType, *, comma: bool = False) -> pl.Expr:
+    """Whether a cell is neither empty nor a number."""
     text = pl.col(header).cast(pl.String, strict=False).str.strip_chars()
     return _cast(header, dtype, comma=comma).is_null() & text.is_not_null() & ~text.is_in(list(NO_NUMBER))
 
@@ -176,7 +182,7 @@ def _cast(header: str, dtype: pl.DataType, *, comma: bool) -> pl.Expr:
     return text.cast(pl.Float64, strict=False)
 
 
-def told(headers: Collection[str]) -> str:
+def join_names(headers: Collection[str]) -> str:
     """Headers as a message shows them."""
     shown = list(headers)
     return ", ".join(repr(h) for h in shown[:12]) + (" …" if len(shown) > 12 else "")

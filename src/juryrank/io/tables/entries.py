@@ -6,16 +6,16 @@ import polars as pl
 
 from juryrank.data.build import ONE_QUERY
 from juryrank.io.rows import SLOT, Rows, first_true, warn_of_contradictions
-from juryrank.io.tables.columns import Fail, as_numbers, typed
+from juryrank.io.tables.columns import Fail, as_numbers, convert_columns
 from juryrank.io.tables.layout import Layout
 
 
 def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFrame:
     """The rows that are not blank, with our words as headers; a row without a query or item is an error."""
-    rows = typed(frame, chosen.found, fail, comma=chosen.comma)
+    rows = convert_columns(frame, chosen.headers, fail, comma=chosen.comma)
     rows = rows.with_columns(as_numbers(frame[h], h, fail, comma=chosen.comma).alias(h) for h in chosen.experts)
     blank = rows.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    if "query" not in chosen.found:
+    if "query" not in chosen.headers:
         rows = rows.with_columns(query=pl.lit(ONE_QUERY))
     unnamed = rows.select(pl.any_horizontal(pl.col(SLOT).is_null())).to_series()
     if (row := first_true(unnamed & ~blank)) is not None:
@@ -25,7 +25,7 @@ def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFra
 
 def split_rows(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) -> Rows:
     """Entries, candidates and labels of standard rows; ``expert`` is the expert where no column names one."""
-    labels = rows.select(*SLOT, "label").drop_nulls("label").unique() if "label" in chosen.found else None
+    labels = rows.select(*SLOT, "label").drop_nulls("label").unique() if "label" in chosen.headers else None
     if not chosen.ordered:
         bare = labels is None or rows["label"].is_null().any()
         return Rows(name=name, candidates=rows.select(SLOT) if bare else None, labels=labels)
@@ -35,7 +35,7 @@ def split_rows(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) ->
         entries = rows.unpivot(chosen.experts, index=index, variable_name="expert", value_name=chosen.values)
         entries = entries.drop_nulls(chosen.values)
     else:
-        if "expert" not in chosen.found:
+        if "expert" not in chosen.headers:
             rows = rows.with_columns(expert=pl.lit(expert))
         some = ~pl.all_horizontal(pl.col(chosen.ordered).is_null())
         is_entry = rows.select(pl.col("expert").is_not_null() & some).to_series()
@@ -49,5 +49,5 @@ def split_rows(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) ->
         entries=entries,
         candidates=rest if rest.height else None,
         labels=labels,
-        one_expert="expert" not in chosen.found and not chosen.experts,
+        one_expert="expert" not in chosen.headers and not chosen.experts,
     )

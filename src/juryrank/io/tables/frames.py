@@ -1,4 +1,4 @@
-"""Files of rows under a header, as frames: CSV, TSV, NDJSON, Parquet; and back again."""
+"""Tables as files and as frames: CSV, TSV, NDJSON and Parquet, read and written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import polars as pl
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.io.limits import max_size, too_large
 from juryrank.io.source import Source, ending_of
-from juryrank.io.tables.columns import HEADERS, Fail, plain
+from juryrank.io.tables.columns import HEADERS, Fail, normalise
 
 CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -30,7 +30,7 @@ def known_words(source: Source) -> set[str]:
 
 def known_among(headers: Iterable[str]) -> set[str]:
     """Our words that some headers stand for."""
-    names = {plain(name) for name in headers}
+    names = {normalise(name) for name in headers}
     return {word for word, others in HEADERS.items() if word in names or names.intersection(others)}
 
 
@@ -71,7 +71,7 @@ def _demand_few_cells(source: Source) -> None:
 
 
 def _demand_whole_rows(source: Source, frame: pl.DataFrame) -> None:
-    """A DataError for equal headers, and for the first row that ends early; polars would read both as something."""
+    """A DataError for equal headers, and for the first row that ends early; polars accepts both."""
     twice = [header for header in frame.columns if "_duplicated_" in header and header.rpartition("_duplicated_")[0]]
     if twice and (name := twice[0].rpartition("_duplicated_")[0]) in frame.columns:
         raise source.error(1, f"different headers (there are several columns {name!r}; rename or drop all but one)")
@@ -91,13 +91,13 @@ def bare_frame(source: Source, data: bytes, separator: str, names: list[str]) ->
 
 
 def separator_of(source: Source) -> str:
-    """What stands between the columns: tab, comma or semicolon, whichever the header has."""
+    """The separator of the columns: tab, comma or semicolon, whichever the header has."""
     header = source.head[0] if source.head else ""
     return next((s for s in ("\t", ",", ";") if s in header), SEPARATORS.get(source.suffix, ","))
 
 
 def place_of(fail: Fail, row: int) -> str:
-    """Where a row is, as the errors of its source say: ``line 7``, or ``row 7`` of a frame."""
+    """The place of a row as errors name it: ``line 7``, or ``row 7`` of a frame."""
     text = str(fail(row, "")).partition(": expected ")[0]
     number = text.rpartition(":")[2].strip()
     return number if number.startswith("row ") else f"line {number}"
@@ -111,7 +111,7 @@ def line_errors(source: Source, *, header: bool = True) -> Fail:
             return row_errors(str(source.path))(row, expected)
         if is_json(source):
             return source.error(source.lines()["line"][row], expected)
-        skipped = len(source.data) - len(source.data.lstrip(b"\n"))  # polars passes over blank lines before the header
+        skipped = len(source.data) - len(source.data.lstrip(b"\n"))  # polars skips blank lines before the header
         reader = csv.reader(io.StringIO(source.data[skipped:].decode()), delimiter=separator_of(source))
         for _ in zip(range(row + 1 + header), reader, strict=False):
             pass
@@ -141,7 +141,7 @@ def frame_lines(frame: pl.DataFrame, file_name: str) -> Iterator[bytes]:
 
 
 def _demand_names(frame: pl.DataFrame, *, text: bool) -> None:
-    """A DataError for a name that is empty, or that text with line ends of all systems cannot carry."""
+    """A DataError for a name that is empty, or that would not be read back from text."""
     for column in frame.select(pl.col(pl.String)):
         if (column == "").any():
             raise DataError(f"a table cannot carry an empty name, and the data has one ({column.name} '')")

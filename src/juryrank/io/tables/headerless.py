@@ -1,4 +1,4 @@
-"""Tables without a header: their columns are named by number, because the words alone do not say which is which."""
+"""Tables without a header: the user names their columns by number, since the content does not show which is which."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.layout import WORDS
 from juryrank.io.words import is_number, one_blank
 
-MOST = 8  # columns up to which lines of words look like a table
+MOST = 8  # columns up to which words separated by blanks look like a table
 EXAMPLES = {
     2: ("{'item': 1, 'score': 2}", "{'item': 1, 'rank': 2}"),
     3: (
@@ -23,20 +23,20 @@ LONG = ("{'query': 1, 'item': 2, 'expert': 3, 'score': 4}",)
 
 
 def by_number(columns: Columns) -> bool:
-    """Whether columns are named by their numbers alone."""
+    """Whether all columns are named by number."""
     headers = [header for header in (columns or {}).values() if header]
     return bool(headers) and all(str(header).isdecimal() for header in headers)
 
 
 def is_bare(source: Source, columns: Columns) -> bool:
-    """Whether a text table has no header, as its first line and ``columns`` say."""
+    """Whether a text table has no header, judged by its first line and ``columns``."""
     if source.parquet or frames.is_json(source) or (columns and not by_number(columns)):
         return False
     return looks_bare(source) or bool(columns and not {str(h) for h in columns.values()} & set(cells_of(source)))
 
 
 def looks_bare(source: Source) -> bool:
-    """Whether the first line of a text is the data of a table: none of our words, and a number."""
+    """Whether the first line of a text looks like data: none of our words, and a number."""
     if source.parquet or frames.is_json(source) or frames.known_words(source).intersection(WORDS):
         return False
     cells = cells_of(source)
@@ -50,16 +50,16 @@ def cells_of(source: Source) -> list[str]:
 
 
 def frame_of(source: Source, columns: Columns, argument: str = "columns") -> pl.DataFrame:
-    """The table, its columns named 1, 2, 3, …; an error where ``columns`` does not say which is which."""
+    """The table, its columns named 1, 2, 3, …; an error where ``columns`` does not name them."""
     if not by_number(columns):
-        raise unclear(source, argument)
+        raise unclear_columns(source, argument)
     width, separator, data = len(cells_of(source)), frames.separator_of(source), source.data
     if len(frames.headers_of(source)) < 2:
         data, separator = one_blank(data, b" "), " "
     return frames.bare_frame(source, data, separator, [str(n + 1) for n in range(width)])
 
 
-def unclear(source: Source, argument: str = "columns") -> DataError:
+def unclear_columns(source: Source, argument: str = "columns") -> DataError:
     """The error that asks which column is which."""
     cells = cells_of(source)
     choices = " or ".join(f"{argument}={choice}" for choice in EXAMPLES.get(len(cells), LONG))

@@ -1,29 +1,28 @@
-"""How a table is laid out: which column is which, decided once for the whole table and never by a silent guess.
+"""The layout of a table: which column is which, decided once for the whole table and never by a silent guess.
 
 A table has one row per entry, or (wide) one row per item and a column of numbers per expert.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
-from juryrank.errors import DataError, DataWarning
-from juryrank.io.tables.columns import HEADERS, Columns, no_number, number, plain, roles, told
+from juryrank.errors import DataError, warn_data
+from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_names, normalise, number_values, roles
 
 WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight")
 ORDERED = ("rank", "score")
-DESCRIPTIVE = (  # columns that tables often have beside ours, and that say nothing about order
+DESCRIPTIVE = (  # columns that tables often have beside ours, and that hold no ranking
     "abstract", "body", "comment", "comments", "content", "contents", "date", "datetime", "description", "genres",
     "iter", "iteration", "language", "link", "note", "notes", "q0", "querytext", "snippet", "text", "time", "timestamp",
     "title", "url",
 )  # fmt: skip
-INDEX = ("", "index", "unnamed:0", "indexlevel0", "level0", "column1")  # what pandas calls the numbers of rows
+INDEX = ("", "index", "unnamed:0", "indexlevel0", "level0", "column1")  # headers that pandas gives to row numbers
 SMALL_IS_GOOD = ("dist", "loss", "error", "cost", "perplexity")  # in headers: neither ranks nor scores
-SHOWN = 6  # experts that advice names
+SHOWN = 6  # experts that a message names
 BEIR_QRELS = ("queryid", "corpusid", "score")
 FEW = 20  # names that could be experts even in a short table
 SIGNS = {"rank": ("rank", "position"), "score": ("score", "similarity")}  # in headers of a wide table
@@ -33,21 +32,21 @@ SIGNS = {"rank": ("rank", "position"), "score": ("score", "similarity")}  # in h
 class Layout:
     """The columns of a table by our words; a wide table has ``experts``, whose columns hold ``values``."""
 
-    found: Mapping[str, str]
+    headers: Mapping[str, str]
     experts: tuple[str, ...] = ()
     values: str = ""
-    comma: bool = False  # 0,5 is a half
+    comma: bool = False  # a decimal comma: 0,5 is 0.5
 
     @property
     def ordered(self) -> list[str]:
         """Which of rank and score the table has."""
-        return [self.values] if self.experts else [word for word in ORDERED if word in self.found]
+        return [self.values] if self.experts else [word for word in ORDERED if word in self.headers]
 
 
 def layout(
     frame: pl.LazyFrame, columns: Columns = None, values: str | None = None, *, name: str, comma: bool = False
 ) -> Layout:
-    """The layout of a table, or the error that says what has to be told."""
+    """The layout of a table, or an error that names the option to use."""
     if values not in (None, *ORDERED):
         raise DataError(f"values must be 'rank' or 'score', got {values!r}")
     headers = list(frame.collect_schema())
@@ -56,12 +55,12 @@ def layout(
     several = (columns or {}).get("expert")
     wide = tuple(map(str, several)) if isinstance(several, list | tuple) else ()
     if strange := [header for header in wide if header not in headers]:
-        raise DataError(f"{name}: no column {strange[0]!r}; columns are {told(headers)}")
+        raise DataError(f"{name}: no column {strange[0]!r}; columns are {join_names(headers)}")
     given = {**(columns or {}), "expert": None} if wide else columns
     found = roles([header for header in headers if header not in wide], given, name, WORDS)
     if "item" not in found:
         choice = "columns={'item': 'HEADER'}"
-        raise DataError(f"{name}: a table needs a column 'item'; columns are {told(headers)}; say {choice}")
+        raise DataError(f"{name}: a table needs a column 'item'; columns are {join_names(headers)}; use {choice}")
     table = Table(frame, found, name, comma, tuple(columns or ()))
     if not table.height:
         raise DataError(f"{name}: the table has a header and no rows")
@@ -72,40 +71,42 @@ def layout(
 
 @dataclass(frozen=True)
 class Table:
-    """A table on the way to its layout."""
+    """A table whose layout is being decided."""
 
     frame: pl.LazyFrame
     found: Mapping[str, str]
     name: str
     comma: bool
-    told: tuple[str, ...]  # words whose columns the user has named
+    chosen: tuple[str, ...]  # words whose columns the user has named
 
     @property
     def height(self) -> int:
         return int(self.frame.select(pl.len()).collect().item())
 
     def unused(self, *more: str) -> list[str]:
-        """Headers without a meaning so far, other than those that usually have none."""
+        """Headers that have no role so far, except descriptive columns and row numbers."""
         free = [h for h in self.frame.collect_schema() if h not in self.found.values() and h not in more]
-        chosen = [header for word in self.told for header in HEADERS[word]]  # alternatives to what the user has named
-        free = [h for h in free if plain(h) not in DESCRIPTIVE and plain(h) not in chosen]
-        index = [h for h in free if plain(h) in INDEX and self._counts_rows(h)]
+        synonyms = [
+            header for word in self.chosen for header in HEADERS[word]
+        ]  # alternatives to what the user has named
+        free = [h for h in free if normalise(h) not in DESCRIPTIVE and normalise(h) not in synonyms]
+        index = [h for h in free if normalise(h) in INDEX and self._counts_rows(h)]
         return [h for h in free if h not in index]
 
     def _counts_rows(self, header: str) -> bool:
-        value = number(header, self.frame.collect_schema()[header])
+        value = number_values(header, self.frame.collect_schema()[header])
         return bool(self.frame.select((value - pl.int_range(pl.len())).n_unique() == 1).collect().item())
 
     def numeric(self) -> list[str]:
-        """Unused columns that hold numbers, but for a cell here and there."""
+        """Unused columns in which most cells are numbers."""
         schema = self.frame.collect_schema()
         free = [
             h for h in self.unused() if not (schema[h].is_nested() or schema[h] in (pl.Boolean, pl.Binary, pl.Object))
         ]
         if not free:
             return []
-        right = [number(h, schema[h], comma=self.comma).count().alias(f"r{n}") for n, h in enumerate(free)]
-        wrong = [no_number(h, schema[h], comma=self.comma).sum().alias(f"w{n}") for n, h in enumerate(free)]
+        right = [number_values(h, schema[h], comma=self.comma).count().alias(f"r{n}") for n, h in enumerate(free)]
+        wrong = [invalid_number(h, schema[h], comma=self.comma).sum().alias(f"w{n}") for n, h in enumerate(free)]
         counts = self.frame.select(*right, *wrong).collect().row(0)
         few = [w == 0 or w < r for r, w in zip(counts[: len(free)], counts[len(free) :], strict=True)]
         return [h for h, good in zip(free, few, strict=True) if good]
@@ -113,30 +114,30 @@ class Table:
     def is_beir_qrels(self) -> bool:
         """Whether the columns are those of BEIR's qrels, where the score is a label, and scores are whole."""
         schema = self.frame.collect_schema()
-        if tuple(plain(header) for header in schema) != BEIR_QRELS:
+        if tuple(normalise(header) for header in schema) != BEIR_QRELS:
             return False
-        score = number(self.found["score"], schema[self.found["score"]])
+        score = number_values(self.found["score"], schema[self.found["score"]])
         return bool(self.frame.select((score == score.floor()).all()).collect().item())
 
     def warn_of_unused(self, chosen: Layout) -> None:
-        """One warning that names the columns nobody reads."""
-        headers = [h for h in self.unused(*chosen.experts) if h not in chosen.found.values()]
+        """One warning that names the unused columns."""
+        headers = [h for h in self.unused(*chosen.experts) if h not in chosen.headers.values()]
         if headers:
             many = f"{len(headers)} columns are" if len(headers) > 1 else "1 column is"
-            message = f"{self.name}: {many} not used: {told(headers)}"
-            warnings.warn(message, DataWarning, stacklevel=2)
+            message = f"{self.name}: {many} not used: {join_names(headers)}"
+            warn_data(message)
 
 
 def _long(table: Table, found: dict[str, str], values: str | None) -> Layout:
-    """One row per entry; or wide after all, where nothing but columns of numbers is there."""
+    """The layout with one row per entry, or a wide one if there are only columns of numbers."""
     name = table.name
-    if values is None and not table.told and table.is_beir_qrels():
+    if values is None and not table.chosen and table.is_beir_qrels():
         found["label"] = found.pop("score")
-    found = directed(found, values, name)
+    found = resolve_value(found, values, name)
     if "expert" in found and not any(word in found for word in ORDERED):
         choice = f"columns={{'score': {found['label']!r}}}" if "label" in found else "columns={'score': 'HEADER'}"
-        raise DataError(f"{name}: experts need a rank or a score; say columns={{'rank': 'HEADER'}} or {choice}")
-    if not any(word in found for word in ORDERED) and "expert" not in found and "expert" not in table.told:
+        raise DataError(f"{name}: experts need a rank or a score; use columns={{'rank': 'HEADER'}} or {choice}")
+    if not any(word in found for word in ORDERED) and "expert" not in found and "expert" not in table.chosen:
         numeric = table.numeric()
         if len(numeric) > 1:
             return _wide(table, tuple(numeric), values, assumed=True)
@@ -151,13 +152,14 @@ def _long(table: Table, found: dict[str, str], values: str | None) -> Layout:
 
 def _without_order(table: Table, numeric: list[str]) -> DataError:
     choice = repr(numeric[0]) if numeric else "'HEADER'"
+    headers = join_names(list(table.frame.collect_schema()))
     return DataError(
-        f"{table.name}: the table has no column for a rank, a score or a label; columns are "
-        f"{told(list(table.frame.collect_schema()))}; say columns={{'score': {choice}}} or columns={{'rank': {choice}}}"
+        f"{table.name}: the table has no column for a rank, a score or a label; columns are {headers}; "
+        f"use columns={{'score': {choice}}} or columns={{'rank': {choice}}}"
     )
 
 
-def directed(found: dict[str, str], values: str | None, source: str) -> dict[str, str]:
+def resolve_value(found: dict[str, str], values: str | None, source: str) -> dict[str, str]:
     """The roles with 'value' turned into rank or score, as ``values`` says."""
     if "rank" in found or "score" in found:
         if values is not None and values not in found:
@@ -168,37 +170,37 @@ def directed(found: dict[str, str], values: str | None, source: str) -> dict[str
     if values is None:
         raise DataError(
             f"{source}: column {found['value']!r} may be a rank (small is best) or a score (large is best); "
-            "say values='rank' or values='score'"
+            "use values='rank' or values='score'"
         )
     return {values if word == "value" else word: header for word, header in found.items()}
 
 
 def _wide(table: Table, experts: tuple[str, ...], values: str | None, *, assumed: bool = False) -> Layout:
-    """One column per expert; ``assumed`` where nobody said so."""
+    """The layout with one column per expert; ``assumed`` if the user has not named them."""
     name, found = table.name, {w: h for w, h in table.found.items() if w not in (*ORDERED, "value")}
-    signs = {h: next((w for w, signs in SIGNS.items() if any(s in plain(h) for s in signs)), None) for h in experts}
+    signs = {h: next((w for w, signs in SIGNS.items() if any(s in normalise(h) for s in signs)), None) for h in experts}
     if assumed and len(set(signs.values()) - {None}) == 2:
         if values is None:
             raise DataError(
-                f"{name}: columns {told(experts)} hold ranks and scores; say values='rank' or values='score'"
+                f"{name}: columns {join_names(experts)} hold ranks and scores; use values='rank' or values='score'"
             )
         experts = tuple(h for h in experts if signs[h] == values)
     decided = values or (signs[experts[0]] if len({signs[h] for h in experts}) == 1 else None) or _kind(table, experts)
-    if values is None and any(sign in plain(h) for h in experts for sign in SMALL_IS_GOOD):
+    if values is None and any(sign in normalise(h) for h in experts for sign in SMALL_IS_GOOD):
         decided = None
     if decided is None:
         raise DataError(
-            f"{name}: columns {told(experts)} look like one per expert, but their numbers may be ranks "
-            "(small is best) or scores (large is best); say values='rank' or values='score'"
+            f"{name}: columns {join_names(experts)} look like one per expert, but their numbers may be ranks "
+            "(small is best) or scores (large is best); use values='rank' or values='score'"
         )
     if assumed or values is None:
         best = "small" if decided == "rank" else "large"
         choice = f"columns={{'expert': {list(experts)!r}}} and " if len(experts) <= SHOWN else ""
         message = (
-            f"{name}: read as one column per expert ({told(experts)}) with {decided}s ({best} is best); "
-            f"to confirm or choose, say {choice}values={decided!r}"
+            f"{name}: read as one column per expert ({join_names(experts)}) with {decided}s ({best} is best); "
+            f"to confirm or choose, use {choice}values={decided!r}"
         )
-        warnings.warn(message, DataWarning, stacklevel=2)
+        warn_data(message)
     return Layout(found, experts, decided, table.comma)
 
 
@@ -206,7 +208,7 @@ def _kind(table: Table, experts: tuple[str, ...]) -> str | None:
     """Ranks where every column counts 1, 2, 3, … in every query, scores where a number cannot be a rank, else None."""
     schema = table.frame.collect_schema()
     query = table.found.get("query")
-    value = [number(h, schema[h], comma=table.comma).alias(str(n)) for n, h in enumerate(experts)]
+    value = [number_values(h, schema[h], comma=table.comma).alias(str(n)) for n, h in enumerate(experts)]
     frame = table.frame.select((pl.col(query) if query else pl.lit(0)).alias("query"), *value)
     numbers = pl.all().exclude("query")
     if any(frame.select(((numbers < 1) | (numbers != numbers.floor())).any()).collect().row(0)):
@@ -218,19 +220,19 @@ def _kind(table: Table, experts: tuple[str, ...]) -> str | None:
 
 def _demand_no_other_names(table: Table, found: Mapping[str, str]) -> None:
     """An error for an unused column that tells rows apart as only an expert, or a query, would."""
-    missing = [word for word in ("expert", "query") if word not in found and word not in table.told]
+    missing = [word for word in ("expert", "query") if word not in found and word not in table.chosen]
     schema = table.frame.collect_schema()
     free = [h for h in table.unused() if not (schema[h].is_float() or schema[h].is_nested())]
     if not missing or not free:
         return
     keys = [found[word] for word in ("query", "expert", "list") if word in found]
     rows = table.frame.filter(pl.any_horizontal(pl.col(found[w]).is_not_null() for w in ORDERED if w in found))
-    if suspects := [h for h in _few(rows, free) if _tells_apart(rows, schema, found, keys, h)]:
+    if suspects := [h for h in _few(rows, free) if _separates_rows(rows, schema, found, keys, h)]:
         header, choices = suspects[0], " or ".join(f"columns={{{w!r}: {suspects[0]!r}}}" for w in missing)
-        which = f"column {header!r}" if len(suspects) == 1 else f"one of the columns {told(suspects)}"
+        which = f"column {header!r}" if len(suspects) == 1 else f"one of the columns {join_names(suspects)}"
         raise DataError(
             f"{table.name}: {which} could be the {' or the '.join(missing)}: without it, rows repeat items or ranks; "
-            f"say {choices}, or columns={{{missing[0]!r}: None}} to ignore it"
+            f"use {choices}, or columns={{{missing[0]!r}: None}} to ignore it"
         )
 
 
@@ -241,8 +243,10 @@ def _few(rows: pl.LazyFrame, headers: list[str]) -> list[str]:
     return [h for h, n in zip(headers, distinct, strict=True) if 1 < n <= max(FEW, height // 2)]
 
 
-def _tells_apart(rows: pl.LazyFrame, schema: pl.Schema, found: Mapping[str, str], keys: list[str], header: str) -> bool:
-    """Whether with a column few rows repeat an item, or lists count 1, 2, 3, … that would not without it."""
+def _separates_rows(
+    rows: pl.LazyFrame, schema: pl.Schema, found: Mapping[str, str], keys: list[str], header: str
+) -> bool:
+    """Whether with this column few rows repeat an item, or lists count 1, 2, 3, … that otherwise would not."""
     item = found["item"]
     repeated = [pl.len() - pl.struct(*keys, item, *more).n_unique() for more in ((), (header,))]
     before, after = rows.select(before=repeated[0], after=repeated[1]).collect().row(0)
@@ -250,7 +254,7 @@ def _tells_apart(rows: pl.LazyFrame, schema: pl.Schema, found: Mapping[str, str]
         return True
     if "rank" not in found:
         return False
-    rank = number(found["rank"], schema[found["rank"]])
+    rank = number_values(found["rank"], schema[found["rank"]])
     counts = (rank.max() == pl.len()) & (rank.n_unique() == pl.len())
     lists = rows.with_columns(pl.lit(0).alias("\0")).group_by(*keys, "\0").agg(counts=counts)
     parts = rows.group_by(*keys, header).agg(counts=counts)

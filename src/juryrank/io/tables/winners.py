@@ -1,4 +1,4 @@
-"""Who won a comparison, from what a column says: names of items, words, results such as 1-0, or numbers.
+"""Who won a comparison, from the cells of a column: names of items, words, results such as 1-0, or numbers.
 
 What a number or a letter means depends on the others in its column: 1 and 2 are the sides, 1, 0.5 and 0 what the left
 item scored. A column that can mean two things is refused.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from juryrank.io.rows import first_true
-from juryrank.io.tables.columns import Fail, plain
+from juryrank.io.tables.columns import Fail, normalise
 
 KINDS = (
     "item",
@@ -48,22 +48,22 @@ class Column(NamedTuple):
     header: str
     left: str
     right: str
-    of_left: bool  # it has the score of the left item, because its header or the user says so
+    of_left: bool  # it holds the score of the left item, by its header or by the user's choice
 
 
 def verdicts(rows: pl.DataFrame, column: Column, fail: Fail) -> pl.Series:
-    """1 when left wins, -1 when right wins, 0 for a tie, null where it cannot be said; names go before words."""
+    """1 when left wins, -1 when right wins, 0 for a tie, null where it is unknown; names take precedence over words."""
     named = rows.select(
         pl.when(pl.col("winner") == pl.col("left")).then(1).when(pl.col("winner") == pl.col("right")).then(-1)
     ).to_series()
     usable = (rows["left"] != rows["right"]).fill_null(False)
     texts = rows["winner"].unique().drop_nulls().to_list()
     unnamed = set(rows["winner"].filter(named.is_null() & usable).unique().drop_nulls().to_list())
-    words = {text: said for text in texts if (said := _word(text, column, unnamed)) is not None}
+    words = {text: word for text in texts if (word := _word(text, column, unnamed)) is not None}
     codes = {text: number for text in texts if text not in words and (number := _number(text)) is not None}
     if used := {codes[text] for text in unnamed if text in codes}:
         decided = bool((named.is_not_null() & usable).any()) or any(words.get(text) for text in unnamed)
-        meaning = _scheme(used, column.of_left or plain(column.header) in OF_LEFT, sides=not column.of_left)
+        meaning = _scheme(used, column.of_left or normalise(column.header) in OF_LEFT, sides=not column.of_left)
         if meaning is None and not decided:
             row = int(rows["winner"].is_in([text for text in unnamed if text in codes]).arg_max() or 0)
             raise fail(int(rows["row"][row]), _ambiguous(used, column))
@@ -75,7 +75,7 @@ def verdicts(rows: pl.DataFrame, column: Column, fail: Fail) -> pl.Series:
 
 def _check_names(rows: pl.DataFrame, named: pl.Series, read: pl.Series, used: Mapping[str, int], fail: Fail) -> None:
     """An error where the name of an item is also a word that other rows use for another side, or for a tie."""
-    tied, sided = [text for text, said in used.items() if said == 0], any(used.values())
+    tied, sided = [text for text, word in used.items() if word == 0], any(used.values())
     of_used = rows["winner"].is_in(tied) | (read != 0) & sided
     if (row := first_true(named.is_not_null() & read.is_not_null() & (named != read) & of_used)) is not None:
         raise fail(
@@ -86,19 +86,19 @@ def _check_names(rows: pl.DataFrame, named: pl.Series, read: pl.Series, used: Ma
 
 
 def _word(text: str, column: Column, unnamed: Collection[str]) -> int | None:
-    """What a text says whatever the other rows say; letters with two meanings go by the others in the column."""
-    said = plain(text).replace("(", "").replace(")", "")
-    letters = {plain(other) for other in unnamed}
-    if said in ("h", "a") and ("h" in letters or plain(column.left).startswith("home")):
-        return 1 if said == "h" else -1
-    if said in ("w", "l") and "w" in letters and "r" not in letters:
-        return 1 if said == "w" else -1
-    if said in ("l", "r") and "r" in letters and "w" not in letters:
-        return 1 if said == "l" else -1
-    if said in (plain(column.left), plain(column.right)):
-        return 1 if said == plain(column.left) else -1
-    if said in WORDS:
-        return WORDS[said]
+    """The meaning of a text on its own; letters with two meanings are decided by the others in the column."""
+    word = normalise(text).replace("(", "").replace(")", "")
+    letters = {normalise(other) for other in unnamed}
+    if word in ("h", "a") and ("h" in letters or normalise(column.left).startswith("home")):
+        return 1 if word == "h" else -1
+    if word in ("w", "l") and "w" in letters and "r" not in letters:
+        return 1 if word == "w" else -1
+    if word in ("l", "r") and "r" in letters and "w" not in letters:
+        return 1 if word == "l" else -1
+    if word in (normalise(column.left), normalise(column.right)):
+        return 1 if word == normalise(column.left) else -1
+    if word in WORDS:
+        return WORDS[word]
     if text.strip() in ("1/2-1/2", "½-½"):
         return 0
     if result := RESULT.fullmatch(text.strip()):
@@ -115,7 +115,7 @@ def _number(text: str) -> float | None:
 
 
 def _scheme(used: Collection[float], of_left: bool, sides: bool) -> dict[float, int] | None:
-    """What the numbers of a column mean, or None where they may mean nothing or several things."""
+    """What the numbers of a column mean, or None if they are unknown or ambiguous."""
     numbers = set(used)
     if numbers <= {0, 0.5, 1} and (of_left or 0.5 in numbers):
         return {1: 1, 0.5: 0, 0: -1}
@@ -125,8 +125,8 @@ def _scheme(used: Collection[float], of_left: bool, sides: bool) -> dict[float, 
 
 
 def _ambiguous(used: Collection[float], column: Column) -> str:
-    told = ", ".join(f"{number:g}" for number in sorted(used)[:6]) + (" …" if len(used) > 6 else "")
+    shown = ", ".join(f"{number:g}" for number in sorted(used)[:6]) + (" …" if len(used) > 6 else "")
     advice = "use names, left, right and tie, 1 and 2 for the sides, or the score of the left item: 1, 0.5 and 0"
     if set(used) <= {0, 1} and not column.of_left:
-        advice = f"if 1 means that the left item won, say columns={{'score': {column.header!r}}}; otherwise {advice}"
-    return f"winners in column {column.header!r} that can be read in one way (not {told}): {advice}"
+        advice = f"if 1 means that the left item won, use columns={{'score': {column.header!r}}}; otherwise {advice}"
+    return f"winners in column {column.header!r} that can be read in one way (not {shown}): {advice}"
