@@ -55,8 +55,8 @@ def rank_files(
     room = memory - INDEX * files.nbytes
     if room <= 0:
         raise DataError(
-            f"the index of where {len(files.queries)} queries stand takes {size_text(INDEX * files.nbytes)}, more than the memory "
-            f"limit of {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
+            f"the index of where {len(files.queries)} queries stand takes {size_text(INDEX * files.nbytes)}, more than "
+            f"the memory limit of {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
         )
     at_once = concurrent_batches()
     return rank_batches(files, model, out, size=max(room // (at_once + 1), LEAST), top=top, tag=tag)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from juryrank.errors import warn_data
+from juryrank.errors import warn_about_data
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 
@@ -42,7 +42,7 @@ def file_names_for_shared(tags: Sequence[str], sources: Sequence[Source], overla
     message = (
         f"{count} files share the expert {min(shared)!r}{' or another' * (len(shared) > 1)}; they are named by file"
     )
-    warn_data(message)
+    warn_about_data(message)
     return [name if tag in shared else "" for name, tag in zip(names, tags, strict=True)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from juryrank.data import Fold
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.files import load
 from juryrank.io.formats import format_of
 from juryrank.io.formats._svmlight import LineFormat, lines_of
@@ -50,7 +50,7 @@ def read_folds(folders: Sequence[Path], format_name: str | None) -> tuple[Rows, 
                     parts.append(line_format.read_lines(source, new))
     if differing:
         message = f"{folders[0].parent}: {len(differing)} queries have different numbers of items in different folds"
-        warn_data(message)
+        warn_about_data(message)
     return concat(parts, str(folders[0].parent)), members
 
 

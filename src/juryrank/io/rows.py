@@ -13,7 +13,7 @@ from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import from_long
 from juryrank.data.names import natural
 from juryrank.data.rankings import Floats
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import slot_frame
 
 SLOT = ["query", "item"]
@@ -83,11 +83,11 @@ def align_features(rankings: Rankings, slots: pl.DataFrame, values: Floats, sour
     rows = slots.select(keys).with_row_index("row").unique(keys, keep="first")
     if again := slots.height - rows.height:
         message = f"{source}: {again} rows of features repeat an item; the first is used"
-        warn_data(message)
+        warn_about_data(message)
     row = slot_frame(rankings).join(rows, on=keys, how="left", maintain_order="left")["row"]
     if missing := row.null_count():
         message = f"{source}: {missing} of {rankings.n_slots} items have no features; their rows are NaN"
-        warn_data(message)
+        warn_about_data(message)
     found: Floats = np.vstack([values, np.full((1, values.shape[1]), np.nan)])[row.fill_null(len(values)).to_numpy()]
     return found
 
@@ -104,7 +104,7 @@ def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> N
     count = entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item()
     if count:
         message = f"{source}: ranks and scores disagree on {count} neighbours; the order is that of the {obeyed}"
-        warn_data(message)
+        warn_about_data(message)
 
 
 def as_float(texts: pl.Series) -> pl.Series:

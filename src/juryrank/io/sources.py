@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from juryrank.data import Dataset
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io import fast_trec
 from juryrank.io.experts import aliases, experts_in, rename_shared_experts, sample_tags
 from juryrank.io.files import content_of, load, unpack
@@ -76,7 +76,7 @@ def warn_of_skipped_files(folder: Path, files: Sequence[Path]) -> None:
     if files:
         names = ", ".join(file.name for file in files[:SHOWN]) + (" …" if len(files) > SHOWN else "")
         many = f"{len(files)} files are" if len(files) > 1 else "1 file is"
-        warn_data(f"{folder}: {many} no data and left out: {names}")
+        warn_about_data(f"{folder}: {many} no data and left out: {names}")
 
 
 def _try_load(file: Input, *, strict: bool) -> Source | DataError:

@@ -8,7 +8,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 
 ANY_BLANK = r"[\s\x00]"
 
@@ -42,4 +42,4 @@ def demand_one_query(rankings: Rankings, what: str) -> None:
 def warn_of_loss(count: int, what: str) -> None:
     """Warn of things that a format leaves out."""
     if count:
-        warn_data(f"{count} {what}")
+        warn_about_data(f"{count} {what}")

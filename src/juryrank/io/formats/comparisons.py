@@ -13,7 +13,7 @@ import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import entries_of, unranked
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows, first_true
@@ -191,7 +191,7 @@ def _report(rows: pl.DataFrame, bad: pl.Series, name: str, fail: Fail) -> None:
     text = f"{len(bad) - bad.null_count()} of {len(rows)} comparisons skipped: {'; '.join(counts)}"
     if not bad.null_count():
         raise DataError(f"{name}: no comparison is left: {text}")
-    warn_data(f"{name}: {text}")
+    warn_about_data(f"{name}: {text}")
 
 
 def _entries(rows: pl.DataFrame) -> pl.DataFrame:

@@ -18,7 +18,7 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.data.rankings import Rankings
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source, ending_of
@@ -155,7 +155,7 @@ def _names(election: _Election, path: str) -> dict[int, str]:
     often = {name for name, n in Counter(names.values()).items() if n > 1}
     if often:
         message = f"{path}: {len(often)} names stand for several alternatives; their numbers are added"
-        warn_data(message)
+        warn_about_data(message)
     return {k: f"{name} ({k})" if name in often else name for k, name in names.items()}
 
 
@@ -167,7 +167,7 @@ def _compare_with_stated(election: _Election, n_names: int, path: str) -> None:
     }
     wrong = [f"{k} is {election.stated[k]}, found {n}" for k, n in found.items() if election.stated.get(k, n) != n]
     if wrong:
-        warn_data(f"{path}: the header contradicts the orders: {'; '.join(wrong)}")
+        warn_about_data(f"{path}: the header contradicts the orders: {'; '.join(wrong)}")
 
 
 def _orders(r: Rankings) -> Counter[str]:

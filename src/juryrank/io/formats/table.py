@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from juryrank.data import Consensus, Dataset
-from juryrank.errors import warn_data
+from juryrank.errors import warn_about_data
 from juryrank.io.dataset_frames import long_table
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows
@@ -65,5 +65,5 @@ def _rows(frame: pl.DataFrame, chosen: Layout, *, name: str, expert: str, fail: 
     if rows.entries is not None and not rows.entries.height:
         what = f"{'' if 'expert' not in chosen.headers else 'an expert and '}a {' or '.join(chosen.ordered)}"
         message = f"{name}: no row has {what}, so there are no lists, only items"
-        warn_data(message)
+        warn_about_data(message)
     return rows

@@ -77,9 +77,7 @@ def roles(
                 break
         if len(found) > 1:
             choice = f"{argument}={{{word!r}: {found[0]!r}}}"
-            raise DataError(
-                f"{source}: columns {join_names(found)} could all be the {word}; choose one, as in {choice}"
-            )
+            raise DataError(f"{source}: columns {join_names(found)} could all be the {word}; choose one: {choice}")
         if found:
             given[word] = found[0]
             del free[found[0]]

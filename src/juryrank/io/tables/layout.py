@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from juryrank.errors import DataError, warn_data
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_names, normalise, number_values, roles
 
 WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight")
@@ -125,7 +125,7 @@ class Table:
         if headers:
             many = f"{len(headers)} columns are" if len(headers) > 1 else "1 column is"
             message = f"{self.name}: {many} not used: {join_names(headers)}"
-            warn_data(message)
+            warn_about_data(message)
 
 
 def _long(table: Table, found: dict[str, str], values: str | None) -> Layout:
@@ -200,7 +200,7 @@ def _wide(table: Table, experts: tuple[str, ...], values: str | None, *, assumed
             f"{name}: read as one column per expert ({join_names(experts)}) with {decided}s ({best} is best); "
             f"to confirm or choose, use {choice}values={decided!r}"
         )
-        warn_data(message)
+        warn_about_data(message)
     return Layout(found, experts, decided, table.comma)
 
 
