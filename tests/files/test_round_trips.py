@@ -14,8 +14,8 @@ from juryrank.data.build import from_orders
 from juryrank.errors import DataError, DataWarning
 from juryrank.io import FORMATS, read, write
 
-from .made import WORDS, datasets
 from .sameness import assert_same, features_of, labels_of, lists_of, slots_of
+from .strategies import WORDS, datasets
 
 few = settings(max_examples=40, deadline=None)
 

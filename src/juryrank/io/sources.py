@@ -35,7 +35,7 @@ def inputs_of(source: Any) -> list[Input]:
         return [each if hasattr(each, "read") else Path(each) for each in several]
     raise DataError(
         f"read takes a path, an open file, a list of them or a dataframe, got {type(source).__name__}; "
-        "for dicts, lists and arrays see juryrank.data.build"
+        "for dicts, lists and arrays there are from_dicts, from_orders and from_array"
     )
 
 
