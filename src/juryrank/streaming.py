@@ -107,7 +107,7 @@ def _check_method(model: Aggregator) -> None:
     if (model.learns and not model.is_fitted) or model.needs_features:
         raise DataError(
             f"{model.name} learns from all queries at once or needs item features, so it cannot rank query by query; "
-            "fit it on part of the data and give the model, or rank without a memory limit"
+            "fit it on a part of the data and give the model, or rank without a memory limit"
         )
 
 
