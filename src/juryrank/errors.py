@@ -1,20 +1,20 @@
-"""What juryrank says when something is wrong.
+"""Errors and warnings.
 
 ::
 
-    JuryrankError            every error a user can cause
-    ├── DataError            what was given cannot be read, or its parts do not fit
+    JuryrankError            base class: the user can fix it, and the message says how
+    ├── DataError            data cannot be read, or its parts do not match
     ├── ParameterError       a parameter of a method or metric is out of bounds
-    ├── UnknownNameError     no method, metric, format or expert of that name
-    ├── NotFittedError       predict before fit
-    ├── PluginError          a method of one's own that cannot be used
+    ├── UnknownNameError     there is no method, metric, format or expert of that name
+    ├── NotFittedError       predict was called before fit
+    ├── PluginError          a plugin cannot be loaded, or its class is not a method
     ├── MissingExtraError    an optional dependency is not installed
-    └── ForkError            work that a forked process cannot do
+    └── ForkError            this cannot be done in a forked process
 
-    JuryrankWarning          every warning
-    ├── DataWarning          something was dropped or repaired; says what and how often
-    ├── ConvergenceWarning   an iteration stopped early; the last estimate is kept
-    └── CacheWarning         compiled code was damaged or cannot be kept; results are the same, later
+    JuryrankWarning          base class
+    ├── DataWarning          data was dropped or repaired; the message says what and how often
+    ├── ConvergenceWarning   an iteration did not converge; the last estimate is used
+    └── CacheWarning         the cache of compiled code is damaged or not writable; results do not change
 """
 
 import sys
@@ -25,19 +25,19 @@ from difflib import get_close_matches
 
 
 class JuryrankError(Exception):
-    """Something a user can put right; the message says how."""
+    """Base class of all errors that a user can fix; the message says how."""
 
 
 class DataError(JuryrankError):
-    """Data that cannot be read, or whose parts do not fit."""
+    """Data that cannot be read, or whose parts do not match."""
 
 
 class ParameterError(JuryrankError):
-    """A parameter that is out of its bounds."""
+    """A parameter that is unknown or out of bounds."""
 
 
 class UnknownNameError(JuryrankError):
-    """A name that no catalogue has."""
+    """A name that is not in the catalogue."""
 
     @classmethod
     def of(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
@@ -53,7 +53,7 @@ class UnknownNameError(JuryrankError):
 
 
 def unknown_names(unknown: Iterable[str], known: Iterable[str], most: int = 5) -> str:
-    """Names that are not known, the nearest known name of each, and what is known, for a message.
+    """The part of a message about unknown names: the nearest known name of each, and the known names.
 
     >>> unknown_names(["bm52"], ["dense", "bm25"])
     "bm52 (did you mean 'bm25'?); known: bm25, dense"
@@ -67,7 +67,7 @@ def unknown_names(unknown: Iterable[str], known: Iterable[str], most: int = 5) -
 
 
 class NotFittedError(JuryrankError):
-    """A method asked to predict before it was fitted."""
+    """A method was used before it was fitted."""
 
 
 class PluginError(JuryrankError):
@@ -88,15 +88,15 @@ class MissingExtraError(JuryrankError):
 
 
 class ForkError(JuryrankError):
-    """Work that a forked process cannot do, because the threads it needs are not there."""
+    """A forked process lacks the threads that this operation needs."""
 
 
 class JuryrankWarning(UserWarning):
-    """Every warning of juryrank."""
+    """Base class of all warnings."""
 
 
 class DataWarning(JuryrankWarning):
-    """Something in the data was dropped or repaired."""
+    """Data was dropped or repaired."""
 
 
 class ConvergenceWarning(JuryrankWarning):
@@ -104,7 +104,7 @@ class ConvergenceWarning(JuryrankWarning):
 
 
 class CacheWarning(JuryrankWarning):
-    """Compiled code that was damaged, or that cannot be kept for the next run."""
+    """The cache of compiled code is damaged, or not writable."""
 
 
 def warn_not_converged(name: str, what: str, max_iter: int, advice: str = "raise max_iter or tol") -> None:
@@ -136,7 +136,7 @@ def _stacklevel_of_user() -> int:
 
 @contextmanager
 def refuse_warnings() -> Iterator[None]:
-    """Raise the first DataWarning inside as a DataError."""
+    """Turn the first DataWarning in the block into a DataError."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
         try:

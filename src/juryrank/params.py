@@ -1,4 +1,4 @@
-"""A parameter, declared once: default, meaning and bounds in the field of a dataclass."""
+"""Parameters as fields of dataclasses: default, meaning and bounds are declared once."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 from juryrank.errors import ParameterError
 
-LARGEST_WEIGHT = 1e50  # of a list or an expert: products and squares of such weights are still numbers
+LARGEST_WEIGHT = 1e50  # of a list or an expert: products and squares of such weights are finite
 
 
 def param(
@@ -22,7 +22,7 @@ def param(
     at_most: float | None = None,
     choices: Sequence[str] | None = None,
 ) -> Any:
-    """A dataclass field that knows its meaning and its bounds; ``None`` is allowed where it is the default."""
+    """A dataclass field with a meaning and bounds; ``None`` is allowed if it is the default."""
     bounds = {"above": above, "at_least": at_least, "at_most": at_most, "choices": choices}
     return field(default=default, metadata={"doc": doc, **bounds})
 
@@ -38,7 +38,7 @@ def _parameters_of_class(cls: Any) -> tuple[Field[Any], ...]:
 
 
 def value_of(text: str) -> Any:
-    """The value that text means: JSON where it is JSON, else the text itself.
+    """The value of a text: parsed as JSON if it is JSON, otherwise the text itself.
 
     >>> value_of("10"), value_of("last")
     (10, 'last')
@@ -60,7 +60,7 @@ def check_parameters(owner: Any) -> None:
 
 
 def check_weights(weights: Mapping[Any, Any]) -> None:
-    """Raise a ParameterError for the first expert whose weight is no finite number >= 0."""
+    """Raise a ParameterError for the first expert whose weight is not a finite number >= 0."""
     for expert, weight in weights.items():
         if not (_is_number(weight) and _is_finite(weight) and weight >= 0):
             raise ParameterError(f"weight of expert {expert!r} must be a finite number >= 0, got {weight!r}")
@@ -71,7 +71,7 @@ def check_weights(weights: Mapping[Any, Any]) -> None:
 
 
 def plain(default: Any, value: Any) -> Any:
-    """A value that was found to be within the bounds, as Python has it: numbers of numpy can be saved, too."""
+    """A checked value as a plain Python value, so that models with numbers of numpy can be saved."""
     if isinstance(value, Mapping):
         as_is = all(type(name) is str and type(number) in (int, float) for name, number in value.items())
         return value if as_is and type(value) is dict else {str(name): float(w) for name, w in value.items()}
@@ -83,13 +83,13 @@ def plain(default: Any, value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)  # numpy's numbers are, too
+    return isinstance(value, Real) and not isinstance(value, bool)  # numbers of numpy are Real
 
 
 def _is_finite(value: float) -> bool:
     try:
         return isfinite(value)
-    except OverflowError:  # a whole number beyond all floating-point numbers
+    except OverflowError:  # an integer too large for a float
         return False
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_dicts, from_orders
 from juryrank.data.entries import ranks_from_scores
-from juryrank.data.long_table import from_long
-from juryrank.data.names import natural
+from juryrank.data.long_table import from_long, labels_from_dict
+from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, DataWarning
 from juryrank.methods import method
 
@@ -51,7 +51,7 @@ def test_what_goes_in_comes_out(entries):
 
 
 def test_names_stand_in_natural_order():
-    assert natural(pl.Series(["b", "10", "9", "010", "a", "10"])).to_list() == ["9", "10", "010", "a", "b"]
+    assert sort_naturally(pl.Series(["b", "10", "9", "010", "a", "10"])).to_list() == ["9", "10", "010", "a", "b"]
     data = from_long(rows(("10", "x", "e10", 1.0), ("9", "x", "e9", 1.0)))
     assert data.queries == ("9", "10")
 
@@ -168,3 +168,21 @@ def test_a_table_with_ranks_and_gaps_among_its_scores_goes_by_rank():
     assert method("combsum").fit_predict(data).to_dict() == {"q": {"x": 1.0, "y": 1.0}}
     without = pl.DataFrame({**rows, "score": [None] * 4}, schema_overrides={"score": pl.Float64})
     assert from_long(without).rankings.entry_score is None
+
+
+def test_labels_from_a_dict_are_those_of_the_data_with_the_dict() -> None:
+    labels = {"10": {"b": 1, 7: 0.5}, "9": {"a": 2}}
+    alone, joined = labels_from_dict(labels), from_dicts({"x": {"9": ["a"], "10": ["b", "7"]}}, labels=labels).labels
+    assert alone.queries == joined.queries == ("9", "10")
+    for query in alone.queries:
+        values = [
+            dict(zip(of.items[of.label_item], of.label_value, strict=True)) for of in (alone[query], joined[query])
+        ]
+        assert values[0] == values[1] == {str(item): value for item, value in labels[query].items()}
+
+
+@pytest.mark.parametrize("labels", [{"q": ["a"]}, {"q": {"a": "high"}}, {"q": {"a": None}}, {"q": 3}])
+def test_labels_that_are_no_numbers_by_item_are_refused(labels: object) -> None:
+    for build in (labels_from_dict, lambda given: from_dicts({"x": {"q": ["a"]}}, labels=given)):
+        with pytest.raises(DataError, match=r"labels must be \{query: \{item: number\}\}"):
+            build(labels)

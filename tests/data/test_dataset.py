@@ -138,3 +138,14 @@ def test_names_are_the_same_from_text_and_from_a_series():
     assert lazy.names_of(item).to_list() == r.names_of(item).to_list() == [r.items[i] for i in item]
     assert lazy.items.tolist() == r.items.tolist()
     assert not lazy.items.flags.writeable
+
+
+@pytest.mark.parametrize("truth", ["labels", "reference", "pairs"])
+def test_data_has_truth_with_labels_a_reference_or_pairs(truth: str) -> None:
+    data = from_dicts({"x": {"q": ["a", "b"]}})
+    pairs = Pairs(
+        pair_ptr=np.array([0, 1]), better=np.zeros(1, np.int32), worse=np.ones(1, np.int32), weight=np.ones(1)
+    )
+    known = {"labels": from_dicts({}, labels={"q": {"a": 1}}).labels, "reference": np.array([1.0, 2.0]), "pairs": pairs}
+    assert not data.has_truth
+    assert replace(data, **{truth: known[truth]}).has_truth

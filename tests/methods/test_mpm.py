@@ -92,7 +92,7 @@ def test_the_gradient_is_zero_at_the_answer_also_with_adherences():
     r = data.rankings
     for q in range(len(data)):
         c = count_matrices(data, q)
-        theta = model.theta_[r.places_in(model.experts_)][r.list_expert[r.list_ptr[q] : r.list_ptr[q + 1]]]
+        theta = model.theta_[r.positions_in(model.experts_)][r.list_expert[r.list_ptr[q] : r.list_ptr[q + 1]]]
         lo, hi = r.slot_ptr[q : q + 2]
         n = hi - lo
         x = np.append(consensus.scores[lo:hi], np.log(gamma[lo:hi]))

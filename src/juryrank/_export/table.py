@@ -39,7 +39,7 @@ class PositionTable:
         """The score of each slot: the sum of the points of its entries."""
         r = rankings
         rank = np.minimum(r.entry_rank, self.depth).astype(np.int64) - 1
-        row = np.repeat(r.places_in(self.experts)[r.list_expert], r.list_size)
+        row = np.repeat(r.positions_in(self.experts)[r.list_expert], r.list_size)
         points = np.vstack([self.points, self.other])[row, rank]  # -1, an unknown expert, is the last row
         out = np.zeros(r.n_slots)
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, points, np.zeros(r.n_lists), r.list_weight, out)

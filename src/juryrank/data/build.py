@@ -1,4 +1,4 @@
-"""A Dataset from Python's own shapes: dicts, lists in order, arrays of ranks."""
+"""A Dataset from plain Python: dicts, ordered lists, arrays of ranks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from juryrank.data.arrays import Floats
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import rank_by_score
-from juryrank.data.long_table import from_long, label_rows, without_missing_values, without_scores
+from juryrank.data.long_table import drop_missing_values, from_long, label_rows, missing_scores_message
 from juryrank.data.shapes import Key, Listed, as_listed, as_texts, elements_of, ids, is_number, unique_names
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
@@ -28,13 +28,12 @@ def from_dicts(
     values: str = "score",
     key: Key = None,
 ) -> Dataset:
-    """A Dataset from ``{expert: {query: list}}``, where a list is ``{item: score}``, items in order, or their like.
+    """A Dataset from ``{expert: {query: list}}``, where a list is ``{item: score}`` or items in order.
 
-    ``juryrank.data.shapes`` has all shapes of a list, and what ``key`` does. ``labels`` is ``{query: {item: label}}``
-    as ranx and pytrec_eval use; ``values="rank"`` says that the numbers are ranks (small is best), not scores (large
-    is best). Items stand in the natural order of their names.
-
-    Where some lists have scores and others only an order, all lists go by rank.
+    A list may also have any other form that ``juryrank.fuse`` takes; ``key`` is described there. ``labels`` is
+    ``{query: {item: label}}``, as for ranx and pytrec_eval. With ``values="rank"`` the numbers are ranks (lower is
+    better), not scores (higher is better). If some lists have scores and others only an order, ranks are used for all.
+    Items are sorted in the natural order of their names.
 
     >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 0.5, "x": 0.1}}}, labels={"q": {"x": 1}})
     Dataset(1 queries, 2 slots, 2 experts, 2 lists, 4 entries, 1 labels)
@@ -53,11 +52,11 @@ def from_dicts(
 
 
 def warn_of_lists_without_scores(lists: Sequence[Listed]) -> None:
-    """A DataWarning where some lists have scores and others only an order, for methods that would use scores."""
+    """Warn if some lists have scores and others only an order, for methods that use scores."""
     filled = [listed for listed in lists if listed.items]
     lacking = sum(listed.numbers is None for listed in filled)
     if 0 < lacking < len(filled):
-        warnings.warn(without_scores("the data", lacking, len(filled)), DataWarning, stacklevel=5)
+        warnings.warn(missing_scores_message("the data", lacking, len(filled)), DataWarning, stacklevel=5)
 
 
 def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.DataFrame | None = None) -> Dataset:
@@ -82,7 +81,7 @@ def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.Dat
         }
     )
     if ranked.any() and not ranked.all():
-        entries = without_missing_values(entries.with_columns(ranked=ranked), "the data")
+        entries = drop_missing_values(entries.with_columns(ranked=ranked), "the data")
         by_score = rank_by_score(entries, ["expert", "query"])
         rank = entries["score"].zip_with(entries["ranked"], by_score)
         entries = pl.DataFrame({**{name: entries[name] for name in ("expert", "query", "item")}, "rank": rank})
@@ -92,7 +91,7 @@ def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.Dat
 def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | None = None) -> Dataset:
     """A Dataset of one query from lists of items, best first; experts are named "1", "2", …
 
-    An inner tuple, set or list is a group of ties. Items stand in the natural order of their names.
+    An inner tuple, set or list is a group of ties. Items are sorted in the natural order of their names.
 
     >>> from_orders([["a", "b", "c"], ["b", ("a", "c")]]).rankings.entry_rank.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 2.0]
@@ -123,7 +122,7 @@ def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | N
 
 
 def _tie_groups(order: Iterable[Any], where: str) -> list[list[Any]]:
-    """The places of an order, each with the items that share it."""
+    """The places of an ordered list, each with the items that share it."""
     if isinstance(order, Mapping):
         raise DataError(f"{where}: items in order are needed, got {{item: score}}; from_dicts takes scores")
     places = elements_of(order, where)

@@ -18,8 +18,8 @@ Index = int | str | slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisTy
 
 
 def positions(index: Index, names: tuple[str, ...]) -> Ints:
-    """Query positions that an index means: a number, a name, a slice, numbers or a mask."""
-    if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # how scikit-learn asks for rows
+    """The positions of the queries in an index: a number, a name, a slice, numbers or a mask."""
+    if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # as scikit-learn indexes rows
         index = index[0]
     if isinstance(index, str):
         if index not in names:

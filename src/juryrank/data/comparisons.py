@@ -1,4 +1,4 @@
-"""Comparisons in memory: who beat whom, one list of two each, in the order in which they happened."""
+"""A Dataset from pairwise comparisons: one list of two items each, in the order in which they took place."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from juryrank.data.arrays import Codes, Floats, Names
 from juryrank.data.build import ONE_QUERY
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import codes, distinct
-from juryrank.data.names import natural
+from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.distinct import number_keys
 
-SHARED = 1 << 13  # distinct texts up to which they are looked for by address
+SHARED = 1 << 13  # distinct objects; with more, hashing by address does not pay
 Column = Sequence[Any] | NDArray[Any] | pl.Series
 
 
@@ -33,7 +33,7 @@ def from_pairs(
 ) -> Dataset:
     """A Dataset of one query from comparisons: ``better[n]`` beat ``worse[n]``, or drew where ``ties[n]``.
 
-    ``experts`` says who judged, ``weights`` how many such comparisons there were.
+    ``experts`` names the judge of each comparison, ``weights`` says how many times it counts.
 
     >>> from_pairs(["a", "a", "b"], ["b", "c", "c"], ties=[False, False, True])
     Dataset(1 queries, 3 slots, 1 experts, 3 lists, 6 entries)
@@ -68,7 +68,7 @@ def from_pairs(
 
 
 def _shared(better: Column, worse: Column) -> tuple[Names, Codes] | None:
-    """As ``_codes``, for lists that hold few texts many times over, as programs make them: each is looked at once."""
+    """As ``_codes``, for lists that repeat the same few text objects: each object is hashed by its address."""
     if not (isinstance(better, list) and isinstance(worse, list)):
         return None
     texts = np.fromiter(chain(better, worse), object, len(better) + len(worse))
@@ -94,7 +94,7 @@ def _names(column: Column, side: str) -> pl.Series:
 
 
 def _codes(texts: pl.Series) -> tuple[Names, Codes]:
-    """Distinct names in order, and the number of each text among them."""
+    """The distinct names, sorted, and the position of each text among them."""
     first, found = distinct(texts.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
     names = texts.gather(first).to_numpy().astype(object)
     order = np.argsort(names)
@@ -106,7 +106,7 @@ def _codes(texts: pl.Series) -> tuple[Names, Codes]:
 def _experts(column: Column, n: int) -> tuple[tuple[str, ...], Codes]:
     texts = _names(column, "expert of an")
     _same_length(len(texts), n, "experts")
-    names = natural(texts)
+    names = sort_naturally(texts)
     return tuple(names.to_list()), codes(texts, names).astype(np.int32)
 
 

@@ -24,11 +24,11 @@ SHOWN_QUERIES, SHOWN_ITEMS = 3, 5  # in a notebook
 
 @dataclass(frozen=True, eq=False)
 class Consensus(ByQuery):
-    """One score per slot, higher is better; equal scores stand in the order of the slots."""
+    """One score per slot, higher is better; equal scores are in the order of the slots."""
 
     rankings: Rankings
     scores: Floats  # [n_slots]
-    details: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # [n_queries] each: what a method reports
+    details: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # [n_queries] each: reported by the method
 
     def __post_init__(self) -> None:
         if len(self.scores) != self.rankings.n_slots:

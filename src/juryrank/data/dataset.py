@@ -1,4 +1,4 @@
-"""Dataset: rankings, and what is known beside them."""
+"""Dataset: rankings with labels, features and folds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Fold:
-    """One split by query: positions of the queries to learn from, to choose on, and to test on."""
+    """One split by query: the positions of the training, validation and test queries."""
 
     name: str
     train: tuple[int, ...]
@@ -59,7 +59,7 @@ class Dataset(ByQuery):
 
     rankings: Rankings
     labels: Labels | None = None
-    reference: Floats | None = None  # [n_slots] rank in a true ranking, 1 is best; NaN where it says nothing
+    reference: Floats | None = None  # [n_slots] rank in a true ranking, 1 is best; NaN where it is unknown
     pairs: Pairs | None = None
     features: Floats | None = None  # [n_slots, n_features]
     feature_names: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Dataset(ByQuery):
 
     @cached_property
     def slot_labels(self) -> Floats:
-        """The label of each slot; NaN where it is not judged."""
+        """The label of each slot; NaN if it is unjudged."""
         if self.labels is None:
             raise DataError("the data has no labels; read it with labels=, or give a label column")
         out = self.labels.by_slot(self.rankings)
@@ -122,9 +122,9 @@ class Dataset(ByQuery):
         return notebook_html([Table("", ["expert", "lists", "entries"], rows, note=repr(self))])
 
     def with_labels(self, other: Labels | Dataset) -> Dataset:
-        """The same data with the labels of another, joined by the names of queries and items.
+        """A copy with other labels, joined by the names of queries and items.
 
-        Labels about none of the queries, or about none of the ranked items, are a DataError; few matches a DataWarning.
+        Raises a DataError if no query or no ranked item has a label, and warns if few have.
         """
         labels = other.labels if isinstance(other, Dataset) else other
         if labels is None:
@@ -133,7 +133,7 @@ class Dataset(ByQuery):
         return replace(self, labels=labels.to_names_of(self.rankings))
 
     def take(self, chosen: Ints) -> Dataset:
-        """The data of the chosen queries, in that order; folds are positions in the whole, so they are left out."""
+        """The chosen queries, in that order, without folds, which refer to positions in the whole."""
         slots = children(self.rankings.slot_ptr, chosen)
         return replace(
             self,
@@ -147,7 +147,7 @@ class Dataset(ByQuery):
 
 
 def as_dataset(data: Dataset | Rankings) -> Dataset:
-    """A Dataset, whichever of the two was given."""
+    """A Dataset from a Dataset or Rankings."""
     if isinstance(data, Dataset):
         return data
     if isinstance(data, Rankings):

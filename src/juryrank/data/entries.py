@@ -1,4 +1,4 @@
-"""Rows with names on their way to flat arrays: lists, slots, duplicates and the order of entries."""
+"""From rows with names to flat arrays: lists, slots, duplicates and the order of entries."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from juryrank.errors import DataError, DataWarning
 from juryrank.forks import threads_left_behind
 from juryrank.kernels.ragged import sizes_to_ptr
 
-MANY_NAMES = 100_000  # above, a join by several threads is faster than a look at each name
+MANY_NAMES = 100_000  # with more, a join with several threads is faster
 
 
 def codes(column: pl.Series, names: pl.Series) -> Ints:
-    """The position of each value among distinct ``names``; -1 where it is not there."""
+    """The position of each value among distinct ``names``; -1 if it is not among them."""
     if (len(names) <= MANY_NAMES or threads_left_behind()) and column.dtype == names.dtype == pl.String:
-        place = column.cast(pl.Enum(names), strict=False).to_physical().to_numpy()  # not a number where it is not there
+        place = column.cast(pl.Enum(names), strict=False).to_physical().to_numpy()  # NaN if it is not among them
         places: Ints = np.nan_to_num(place, nan=-1.0).astype(np.int64)
         return places
     table = pl.DataFrame({"name": names, "code": np.arange(len(names))})
@@ -30,7 +30,7 @@ def codes(column: pl.Series, names: pl.Series) -> Ints:
 
 
 def floats(frame: pl.DataFrame, name: str) -> Floats | None:
-    """A column as numbers, where there is one."""
+    """A column as numbers, if it exists."""
     return frame[name].cast(pl.Float64).to_numpy() if name in frame.columns else None
 
 
@@ -86,13 +86,13 @@ def lists_of(query: Ints, expert: Ints, entries: pl.DataFrame, source: str) -> L
 
 
 def distinct(key: Ints) -> tuple[Ints, Ints]:
-    """For the distinct keys in their order: where each stands first, and for every key its number among them."""
+    """The first position of each distinct key, in sorted order, and the number of every key among them."""
     size = int(key.max(initial=-1)) + 1
     if size > 4 * len(key) + 1000:
         _, first, code = np.unique(key, return_index=True, return_inverse=True)
         return first, code
     first = np.full(size, -1)
-    first[key[::-1]] = np.arange(len(key))[::-1]  # of equal keys, the one written last stays
+    first[key[::-1]] = np.arange(len(key))[::-1]  # of equal keys, the first is written last
     present = first >= 0
     return first[present], (np.cumsum(present) - 1)[key]
 
@@ -100,7 +100,7 @@ def distinct(key: Ints) -> tuple[Ints, Ints]:
 def slots_of(
     query: Ints, item: Ints, candidates: pl.DataFrame | None, queries: pl.Series, items: pl.Series, keep_order: bool
 ) -> tuple[Ints, Ints, Ints]:
-    """Slot offsets by query, the item of each slot, and the slot of each entry."""
+    """The offsets of the slots of each query, the item of each slot, and the slot of each entry."""
     width = max(len(items), 1)
     key = query * width + item
     if candidates is not None:
@@ -129,13 +129,13 @@ def rank_by_score(entries: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
 
 
 def _paired(code: Ints, column: pl.Series) -> Ints:
-    """A number for each pair of a code and a value."""
+    """A number for each pair of code and value."""
     values = column.unique()
     return code * len(values) + codes(column, values)
 
 
 def best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floats | None, source: str) -> Ints | None:
-    """Positions to keep when an item stands twice in a list: its best entry; None when there are no duplicates."""
+    """The positions of the entries to keep, the best of each item in a list; None if no item is repeated."""
     key = lists * (int(slot.max(initial=0)) + 1) + slot
     worth = -rank if rank is not None else score
     assert worth is not None
@@ -156,7 +156,7 @@ def best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floa
 
 
 def sorted_order(lists: Ints, *keys: NDArray[Any]) -> Ints:
-    """Positions by list, then by each key; lists that stand in order already, as most files have them, cost little."""
+    """Positions sorted by list, then by each key; lists that are sorted already, as in most files, cost little."""
     few = len(lists) > 0 and int(lists.max()) < 1 << 16  # numpy sorts 16 bits by radix
     order = np.argsort(lists.astype(np.uint16) if few else lists, kind="stable")
     sorted_lists = lists[order]

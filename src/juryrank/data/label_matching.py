@@ -1,4 +1,4 @@
-"""Whether labels are about the queries and items of the lists, and if not, how their names differ."""
+"""Check that labels and lists have queries and items in common, and find out how their names differ if not."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CONVINCING = 10  # a cause must explain at least one name in this many
 
 
 def check_match(labels: Labels, rankings: Rankings) -> None:
-    """A DataError where labels and lists share no query or no item, a DataWarning where they share few.
+    """Raise a DataError if labels and lists share no query or no item; warn if they share few.
 
-    Few is: fewer than half of the queries of the smaller side; or, in more than half of the shared queries, no item
-    that is both ranked and judged; or a simple change of names would match half of the queries that do not. Labels for
-    some of the queries, or for items that nobody ranked, are no reason.
+    Few means: fewer than half of the queries of the smaller side; or, in more than half of the shared queries, no item
+    is both ranked and judged; or a simple change of names would match half of the queries that do not match. Labels of
+    a part of the queries, or of items that no list has, are no reason for a warning.
     """
     labelled, listed = np.flatnonzero(np.diff(labels.label_ptr)), np.flatnonzero(rankings.query_size)
     if not len(labelled) or not len(listed):
@@ -51,7 +51,7 @@ def check_match(labels: Labels, rankings: Rankings) -> None:
 
 
 def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: Ints, data: str = "the data") -> None:
-    """The part of ``check_match`` about queries; ``labelled`` and ``listed`` are positions of those that count."""
+    """The part of ``check_match`` about queries; ``labelled`` and ``listed`` are the positions of those that count."""
     ours, theirs = ([side.queries[q] for q in at] for side, at in ((rankings, listed), (labels, labelled)))
     there = set(ours)
     shared = there.intersection(theirs)
@@ -76,7 +76,7 @@ def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: In
 
 
 def items_of(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
-    """How items are named on both sides of shared queries without a match, and what would make them match."""
+    """Examples of item names in shared queries without a match, and the change that would make them match."""
     here = labels.to_names_of(rankings)
     queries = np.flatnonzero(_shared(here, rankings) & ~_matched(here, rankings))
     ours = set(rankings.items[rankings.slot_item[children(rankings.slot_ptr, queries)]])
@@ -89,13 +89,13 @@ def items_of(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
 
 
 def _shared(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
-    """Queries with labels and items; the labels are joined to the rankings."""
+    """Whether each query has labels and items; the labels are joined to the rankings."""
     shared: NDArray[np.bool_] = (np.diff(labels.label_ptr) > 0) & (rankings.query_size > 0)
     return shared
 
 
 def _matched(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
-    """Queries in which an item has a label."""
+    """Whether each query has an item with a label."""
     judged = ~np.isnan(labels.by_slot(rankings))
     found: NDArray[np.bool_] = np.bincount(parents(rankings.slot_ptr)[judged], minlength=len(rankings)) > 0
     return found
@@ -103,7 +103,7 @@ def _matched(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Cause:
-    """What would make names match, and how many."""
+    """A change of names, and how many names it would match."""
 
     text: str
     count: int
@@ -115,7 +115,7 @@ class Cause:
 
 
 def cause_of(ours: Iterable[str], theirs: Iterable[str]) -> Cause | None:
-    """The change of names under which most labels would find their name in the data; None without a good one."""
+    """The change that would match most names of the labels with names of the data, if it matches enough."""
     ours, theirs = set(ours), set(theirs)
     if not ours or not theirs:
         return None
@@ -131,7 +131,7 @@ Change = Callable[[str], str]
 
 
 def _changes(ours: set[str], theirs: set[str]) -> Iterator[tuple[str, Change, Change]]:
-    """Simple changes first: of equals the first counts."""
+    """Candidate changes, simple ones first: of equally good ones the first is reported."""
     for text, change in ALIKE.items():
         yield text, change, change
     for kind, cut in (("prefix", str.removeprefix), ("suffix", str.removesuffix)):
@@ -143,7 +143,7 @@ def _changes(ours: set[str], theirs: set[str]) -> Iterator[tuple[str, Change, Ch
 
 
 def _added(long: set[str], short: set[str], kind: str) -> list[str]:
-    """What names of one side most often have in front of (or behind) a name of the other."""
+    """The most frequent prefixes (or suffixes) that turn a name of one side into a name of the other."""
     some = sorted(short - {""}, key=lambda name: (-len(name), name))[:SAMPLES]
     extra = Counter[str]()
     for name in sorted(long)[:SEARCHED]:
@@ -164,7 +164,7 @@ def _without_zeros(name: str) -> str:
 
 
 def _number(name: str) -> str:
-    """The one number in a name; a name with none or several stays."""
+    """The only number in a name; names with none or several are unchanged."""
     numbers = re.findall(r"\d+", name)
     return _without_zeros(numbers[0]) if len(numbers) == 1 else name
 
@@ -180,7 +180,7 @@ ALIKE: dict[str, Change] = {
 
 
 def _swapped(labels: Labels, rankings: Rankings) -> bool:
-    """Whether labels have queries where the data has items."""
+    """Whether the labels have queries and items in each other's place."""
     return not set(rankings.queries).isdisjoint(labels.items[labels.label_item]) and not set(rankings.items).isdisjoint(
         labels.queries
     )

@@ -1,4 +1,4 @@
-"""Labels: graded judgements by (query, item); they need not be about items that anybody ranked."""
+"""Labels: graded judgements by (query, item), also of items that no list has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from juryrank.kernels.slots import spread_labels
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Labels(ByQuery):
-    """Graded labels, higher is better, of some items of some queries."""
+    """Graded labels of items by query; higher is better."""
 
     queries: tuple[str, ...]
     items: Names  # names that label_item points into
@@ -31,7 +31,7 @@ class Labels(ByQuery):
         return f"Labels({len(self)} queries, {len(self.label_value)} labels)"
 
     @cached_property
-    def falling(self) -> Floats:
+    def descending_values(self) -> Floats:
         """The labels of each query, highest first."""
         order = np.empty(len(self.label_value), np.int64)
         descending(self.label_ptr, self.label_value, order)
@@ -49,13 +49,13 @@ class Labels(ByQuery):
         )
 
     def to_names_of(self, rankings: Rankings) -> Labels:
-        """The same labels for the queries of ``rankings``, in its order and with its item codes.
+        """The labels of the queries of ``rankings``, in its order and with its item codes.
 
-        Items that ``rankings`` does not know get codes past its names; queries it does not know are left out.
+        Items that are not in ``rankings`` get new codes after its own; queries that are not in it are left out.
         """
         if self.queries == rankings.queries and self.items is rankings.items:
             return self
-        before = vars(self).get("_joined")  # experts of one data set come one after the other
+        before = vars(self).get("_joined")  # the experts of one data set are evaluated one after the other
         if before is None or before[0] is not rankings.items or before[1] != rankings.queries:
             before = vars(self)["_joined"] = (rankings.items, rankings.queries, self._joined_to(rankings))
         joined: Labels = before[2]
@@ -81,7 +81,7 @@ class Labels(ByQuery):
         )
 
     def by_slot(self, rankings: Rankings) -> Floats:
-        """The label of each slot of ``rankings``; NaN where it is not judged."""
+        """The label of each slot of ``rankings``; NaN if it is unjudged."""
         here = self.to_names_of(rankings)
         out = np.full(rankings.n_slots, np.nan)
         place = np.full(len(here.items), -1, np.int64)

@@ -1,4 +1,4 @@
-"""A Dataset from tables with one row per entry: here names become integers.
+"""A Dataset from tables with one row per entry; this is where names become integers.
 
 Queries and experts are sorted in the natural order of their names ("2" before "10"), the items of a query by name
 unless the source has an order of its own, so that results do not depend on the order in which lists are given.
@@ -26,7 +26,7 @@ from juryrank.data.entries import (
 )
 from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
-from juryrank.data.names import natural
+from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
@@ -45,17 +45,17 @@ def from_long(
 ) -> Dataset:
     """A Dataset from one row per entry, with columns query, item, expert, and rank or score.
 
-    ``entries`` may also have ``weight`` (one per list) and ``list`` (tells apart several lists of one expert in one
-    query). ``candidates`` (query, item) get slots though nobody may rank them; with ``keep_order`` the slots of a
-    query stand in the order of ``candidates``, otherwise in the order of the letters of their names, or with
-    ``natural_items`` in natural order (9 before 10). ``labels`` has query, item, label. With a score and no rank, ranks
-    follow from scores, and equal scores share the smaller rank.
+    ``entries`` may also have ``weight`` (one per list) and ``list`` (distinguishes several lists of one expert in one
+    query). ``candidates`` (query, item) get slots even if no list has them. The slots of a query are sorted by code
+    point of the item names, with ``natural_items`` in natural order (9 before 10), and with ``keep_order`` in the order
+    of ``candidates``. ``labels`` has query, item, label. Without ranks, scores give the ranks, and equal scores
+    share the smaller rank.
     """
-    entries = without_missing_values(entries, source)
+    entries = drop_missing_values(entries, source)
     parts = [f for f in (entries, candidates, labels) if f is not None]
-    queries = natural(pl.concat([f["query"] for f in parts]))
+    queries = sort_naturally(pl.concat([f["query"] for f in parts]))
     items = pl.concat([f["item"] for f in parts])
-    items = natural(items) if natural_items else items.unique().sort(multithreaded=False)
+    items = sort_naturally(items) if natural_items else items.unique().sort(multithreaded=False)
     rankings = _rankings(entries, candidates, queries, items, keep_order, source)
     judged = None if labels is None else labels_from_long(labels, rankings.queries, rankings.items, source)
     if judged is not None:
@@ -71,7 +71,7 @@ def _rankings(
     keep_order: bool,
     source: str,
 ) -> Rankings:
-    experts = natural(entries["expert"])
+    experts = sort_naturally(entries["expert"])
     query, item = codes(entries["query"], queries), codes(entries["item"], items)
     slot_ptr, slot_item, entry_slot = slots_of(query, item, candidates, queries, items, keep_order)
     lists = lists_of(query, codes(entries["expert"], experts), entries, source)
@@ -85,7 +85,7 @@ def _rankings(
         assert score is not None
         rank = ranks_from_scores(lists.code, score)
     elif score is not None:
-        score = scores_of_all(lists.code, score, source)
+        score = complete_scores(lists.code, score, source)
     order = sorted_order(lists.code, rank, entry_slot)
     return Rankings(
         queries=tuple(queries.to_list()),
@@ -104,7 +104,7 @@ def _rankings(
 
 
 def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
-    """Labels from one row per judgement with columns query, item, label; the larger of two labels wins."""
+    """Labels from one row per judgement (query, item, label); of several for one item, the highest counts."""
     if frame["label"].null_count():
         frame = frame.drop_nulls("label")
     query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
@@ -139,18 +139,18 @@ def _check_labels(frame: pl.DataFrame, value: Floats, source: str) -> None:
         )
 
 
-def scores_of_all(list_code: Ints, score: Floats, source: str) -> Floats | None:
-    """The scores beside ranks where all entries have one; else None, and the lists without are counted."""
+def complete_scores(list_code: Ints, score: Floats, source: str) -> Floats | None:
+    """The scores next to ranks if every entry has one; otherwise None, with a warning that counts the lists without."""
     if (known := np.isfinite(score)).all():
         return score
     lacking, n_lists = len(np.unique(list_code[~known])), len(np.unique(list_code))
     if lacking < n_lists or known.any():
-        warnings.warn(without_scores(source, lacking, n_lists), DataWarning, stacklevel=3)
+        warnings.warn(missing_scores_message(source, lacking, n_lists), DataWarning, stacklevel=3)
     return None
 
 
-def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
-    """The entries that have a finite rank or score; others are dropped, counted and warned of."""
+def drop_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The entries with a finite rank or score; a warning counts the others, which are dropped."""
     value = "rank" if "rank" in entries.columns else "score"
     if value not in entries.columns:
         raise DataError(f"{source}: entries need a rank or a score; columns are {', '.join(entries.columns)}")
@@ -165,8 +165,8 @@ def without_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
     return entries
 
 
-def without_scores(source: str, lacking: int, n_lists: int) -> str:
-    """The warning about lists without scores beside lists with scores."""
+def missing_scores_message(source: str, lacking: int, n_lists: int) -> str:
+    """The text of the warning about lists without scores among lists with scores."""
     return f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
 
 
@@ -196,4 +196,4 @@ def labels_from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:
     """
     rows = label_rows(labels)
     items = rows["item"].unique().sort(multithreaded=False).to_numpy().astype(object)
-    return labels_from_long(rows, tuple(natural(rows["query"])), items, "labels")
+    return labels_from_long(rows, tuple(sort_naturally(rows["query"])), items, "labels")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:  # names are sorted one by one where polars is not loaded
+if TYPE_CHECKING:
     import polars as pl
 
     from juryrank.data.arrays import Ints
@@ -20,7 +20,7 @@ def is_whole_number(text: str) -> bool:
 
 
 def natural_key(name: object) -> tuple[bool, int, str]:
-    """The key by which ``sorted`` has names in natural order.
+    """The key for ``sorted`` that gives natural order.
 
     >>> sorted(["10", "b", "2", "a"], key=natural_key)
     ['2', '10', 'a', 'b']
@@ -30,11 +30,11 @@ def natural_key(name: object) -> tuple[bool, int, str]:
     return (not number, int(text) if number else 0, text)
 
 
-def natural(names: pl.Series) -> pl.Series:
+def sort_naturally(names: pl.Series) -> pl.Series:
     """The distinct names of a column in natural order.
 
     >>> import polars as pl
-    >>> natural(pl.Series(["10", "b", "2", "a"])).to_list()
+    >>> sort_naturally(pl.Series(["10", "b", "2", "a"])).to_list()
     ['2', '10', 'a', 'b']
     """
     names = names.unique().sort(multithreaded=False)  # as fast as with threads, which a forked process does not have

@@ -85,7 +85,7 @@ class Rankings(ByQuery):
         return out
 
     @cached_property
-    def all_once(self) -> bool:
+    def unit_weights(self) -> bool:
         """Whether every list has weight 1."""
         return bool((self.list_weight == 1.0).all())
 
@@ -96,23 +96,23 @@ class Rankings(ByQuery):
         return counts
 
     @cached_property
-    def items_rise(self) -> bool:
+    def items_sorted(self) -> bool:
         """Whether the names of items are sorted, as in data that was built from names."""
         return bool(np.all(self.items[1:] > self.items[:-1]))
 
     @cached_property
-    def last_name_first(self) -> Ints:
+    def slots_by_name_descending(self) -> Ints:
         """Slots of each query in descending order of their items' names."""
-        if self.items_rise and self._slots_rise():  # each query reversed
+        if self.items_sorted and self._slots_sorted():  # each query reversed
             ends = self.slot_ptr[:-1] + self.slot_ptr[1:] - 1
             turned: Ints = np.repeat(ends, self.query_size) - np.arange(self.n_slots)
             return turned
         place = np.arange(len(self.items))
-        if not self.items_rise:
+        if not self.items_sorted:
             place[np.argsort(self.items)] = np.arange(len(self.items))
         return np.argsort(parents(self.slot_ptr) * len(place) - place[self.slot_item], kind="stable")
 
-    def _slots_rise(self) -> bool:
+    def _slots_sorted(self) -> bool:
         """Whether the slots of each query are sorted by the codes of their items."""
         rising = self.slot_item[1:] > self.slot_item[:-1]
         starts = self.slot_ptr[1:-1]
@@ -133,7 +133,7 @@ class Rankings(ByQuery):
         """Items of each query."""
         return np.diff(self.slot_ptr)
 
-    def places_in(self, experts: Sequence[str]) -> Ints:
+    def positions_in(self, experts: Sequence[str]) -> Ints:
         """The position of each expert in ``experts``; -1 where it is not there."""
         place = {name: n for n, name in enumerate(experts)}
         return np.array([place.get(name, -1) for name in self.experts], np.int64)

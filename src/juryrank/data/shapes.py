@@ -1,12 +1,12 @@
-"""One list of one expert, in any shape that Python programs have it: its items, and their numbers if it has any.
+"""One list of one expert in any common Python form, as items and their numbers, if there are any.
 
-The shapes, by the first element of the list; all elements must have the same:
+The form of the elements; all elements of a list must have the same:
 
 =====================================  ================================================================
-``"d7"``, ``7``, any hashable thing    an id; the order of the list counts
+``"d7"``, ``7``, any hashable thing    an id; the list is in order, best first
 ``("d7", 0.9)``, ``["d7", 0.9]``       an id and its score
-an object with ``.id``                 its id, and its ``.score`` unless there is none or it is None
-a dict with ``"id"`` (or ``"_id"``)    its id, and its ``"score"`` (or ``"_score"``) unless there is none
+an object with ``.id``                 its id, and its ``.score`` if it has one that is not None
+a dict with ``"id"`` (or ``"_id"``)    its id, and its ``"score"`` (or ``"_score"``) if it has one
 =====================================  ================================================================
 
 With ``key``, a function or the name of an attribute, every element is an object whose id is ``key(element)``; a pair
@@ -31,14 +31,14 @@ ID, PAIR, OBJECT, RECORD = "an id", "an (id, score) pair", "an object with .id",
 
 
 class Listed(NamedTuple):
-    """Items of a list, and a number for each (NaN where it is missing), or None where the order alone counts."""
+    """The items of a list and a number for each (NaN if it is missing), or None if only the order counts."""
 
     items: list[Any]
     numbers: list[float] | None
 
 
 def as_listed(listed: Any, where: str, key: Key = None, what: str = "score") -> Listed:
-    """The items and numbers of one list; a DataError that starts with ``where`` for what is none."""
+    """The items and numbers of one list; a DataError that starts with ``where`` if it is not a list."""
     if type(listed) is Listed:
         return listed
     if isinstance(listed, Mapping):
@@ -54,7 +54,7 @@ def as_listed(listed: Any, where: str, key: Key = None, what: str = "score") -> 
 
 
 def elements_of(listed: Any, where: str, needs: str = "a list of items") -> list[Any]:
-    """The elements of anything that has an order: lists, generators, arrays, series."""
+    """The elements of anything ordered: lists, generators, arrays, series."""
     needed = f"{where}: {needs} is needed"
     if isinstance(listed, str | bytes):
         raise DataError(f"{needed}, got the text {listed[:40]!r}, which would be split into letters")
@@ -69,7 +69,7 @@ def elements_of(listed: Any, where: str, needs: str = "a list of items") -> list
 
 
 def _has_scores_by_index(listed: Any) -> bool:
-    """Whether this is a pandas Series with scores as values and ids as index, and not with ids as values."""
+    """Whether this is a pandas Series with scores as values and ids as index, not one with ids as values."""
     index = getattr(listed, "index", None)
     if index is None or not hasattr(index, "dtype"):
         return False
@@ -79,7 +79,7 @@ def _has_scores_by_index(listed: Any) -> bool:
 
 
 def unique_names(given: Mapping[Any, Any], what: str) -> dict[str, Any]:
-    """The same with names as text; a DataError where two names have the same text."""
+    """The mapping with names as text; a DataError if two names have the same text."""
     named = {str(name): value for name, value in given.items()}
     if len(named) < len(given):
         seen: set[str] = set()
@@ -117,7 +117,7 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
 
 
 def _plain_pairs(elements: list[Any]) -> bool:
-    """Whether all are tuples of two, the second a number: the usual case, looked at in one go."""
+    """Whether all are tuples of two, the second a number: the usual case, checked without a Python loop."""
     return (
         {tuple}.issuperset(map(type, elements))
         and {2}.issuperset(map(len, elements))
@@ -126,7 +126,7 @@ def _plain_pairs(elements: list[Any]) -> bool:
 
 
 def _common_kind(elements: list[Any], where: str, key: Key) -> str:
-    """What the elements are; a DataError where they differ."""
+    """The form of the elements; a DataError if they differ."""
     kinds = [_kind(element, key) for element in elements]
     kind = kinds[0] if kinds else ID
     if (other := next((n for n, each in enumerate(kinds) if each != kind), None)) is not None:
@@ -138,7 +138,7 @@ def _common_kind(elements: list[Any], where: str, key: Key) -> str:
 
 
 def _kind(element: Any, key: Key) -> str:
-    """What an element is, in words for a message."""
+    """The form of an element, in words for a message."""
     if isinstance(element, str | int):
         return ID if key is None else OBJECT
     pair = isinstance(element, tuple | list) and len(element) == 2 and (element[1] is None or is_number(element[1]))
@@ -175,7 +175,7 @@ def _ids_by_key(elements: Iterable[Any], key: Callable[[Any], Any] | str, where:
 
 
 def _refuse_text_scores(elements: list[Any], where: str) -> None:
-    """A DataError where tuples may be ids or pairs of an id and a score that is text."""
+    """Raise a DataError for tuples that may be ids or pairs of an id and a score as text."""
     for element in elements:
         if not (isinstance(element, tuple) and len(element) == 2 and isinstance(element[1], str)):
             return
@@ -191,7 +191,7 @@ def _refuse_text_scores(elements: list[Any], where: str) -> None:
 
 
 def ids(given: list[Any], where: str) -> list[Any]:
-    """The ids, checked: text, whole numbers (also as floats, 7.0 is 7) or other things that can be keys of a dict."""
+    """The ids, checked: text, whole numbers (also as floats, 7.0 is 7) or other hashable objects."""
     if PLAIN.issuperset(map(type, given)):
         return given
     return [_checked_id(item, where, n) for n, item in enumerate(given, 1)]
@@ -225,7 +225,7 @@ def _checked_id(item: Any, where: str, n: int) -> Any:
 
 
 def as_texts(items: list[Any]) -> tuple[list[str], dict[str, Any] | None]:
-    """The ids as text, and the id that each text stands for (the first one given), or None where all are text."""
+    """The ids as text, and the first id for each text, or None if all are text."""
     types = set(map(type, items))
     if types <= {str}:
         return items, None
@@ -245,7 +245,7 @@ def as_texts(items: list[Any]) -> tuple[list[str], dict[str, Any] | None]:
 
 
 def floats(items: Iterable[Hashable], values: Iterable[Any], where: str, what: str) -> list[float]:
-    """The values as floats, NaN for those that are missing; a DataError names the first that is no number."""
+    """The values as floats, NaN for missing ones; a DataError names the first that is not a number."""
     values = list(values)
     try:
         return list(map(float, values))

@@ -11,7 +11,7 @@ import polars as pl
 from juryrank.data import Dataset, Rankings
 from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import from_long
-from juryrank.data.names import natural
+from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import slot_frame
@@ -45,7 +45,9 @@ class Rows:
         data = replace(data, aliases=self.aliases)
         if self.features is None:
             return data
-        names = natural(pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)).to_list()
+        names = sort_naturally(
+            pl.Series([c for c in self.features.columns if c not in SLOT], dtype=pl.String)
+        ).to_list()
         if not names:
             return data
         columns = [self.features[name].cast(pl.Float64).to_numpy() for name in names]  # pl.col("*") would mean all

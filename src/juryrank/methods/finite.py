@@ -17,7 +17,7 @@ LIKELY_CAUSES = "scores, ranks, weights or labels are too large or too small, or
 
 def check_list_weights(r: Rankings) -> None:
     """Refuse weights of lists whose sums and squares would not be numbers any more."""
-    if r.all_once or r.list_weight.max() <= LARGEST_WEIGHT:
+    if r.unit_weights or r.list_weight.max() <= LARGEST_WEIGHT:
         return
     m = int(r.list_weight.argmax())
     raise DataError(

@@ -144,9 +144,9 @@ def _as_labels(rankings: Rankings, reference: Floats) -> Labels:
 
 def _ideal(labels: Labels, chosen: Ints) -> tuple[Ints, Floats]:
     if len(chosen) == len(labels):
-        return labels.label_ptr, labels.falling
+        return labels.label_ptr, labels.descending_values
     ptr = sizes_to_ptr(np.diff(labels.label_ptr)[chosen])
-    return ptr, labels.falling[children(labels.label_ptr, chosen)]
+    return ptr, labels.descending_values[children(labels.label_ptr, chosen)]
 
 
 def _trec_order(consensus: Consensus) -> Ints:
@@ -155,5 +155,5 @@ def _trec_order(consensus: Consensus) -> Ints:
     with np.errstate(over="ignore"):
         score = consensus.scores.astype(np.float32).astype(np.float64)
     order = np.empty(len(score), np.int64)
-    descending(r.slot_ptr, score[r.last_name_first], order)
-    return r.last_name_first[order]
+    descending(r.slot_ptr, score[r.slots_by_name_descending], order)
+    return r.slots_by_name_descending[order]

@@ -54,7 +54,7 @@ class ExpertGroups:
 
     def columns(self, rankings: Rankings) -> Ints:
         """The column of each list."""
-        place = rankings.places_in(self.names)
+        place = rankings.positions_in(self.names)
         return np.where(place < 0, len(self.names), place)[rankings.list_expert]
 
 

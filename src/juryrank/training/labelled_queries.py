@@ -86,7 +86,7 @@ class LabelledQueries:
 
     def list_place(self, experts: list[str]) -> Ints:
         """The index in ``experts`` of the expert of each list."""
-        return self.rankings.places_in(experts)[self.rankings.list_expert]
+        return self.rankings.positions_in(experts)[self.rankings.list_expert]
 
     def take(self, queries: Ints) -> LabelledQueries:
         """The chosen queries, in that order."""

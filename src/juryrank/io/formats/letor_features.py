@@ -9,7 +9,7 @@ import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.entries import codes
-from juryrank.data.names import natural
+from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError
 from juryrank.io.formats import _svmlight as svmlight
 from juryrank.io.formats.letor import has_ranks
@@ -31,7 +31,7 @@ class LetorFeatures(svmlight.LineFormat):
         """The features and labels of the items."""
         lines = svmlight.parse(source, lines)
         pairs = svmlight.pairs_of(source, lines)
-        keys = natural(pairs["key"])
+        keys = sort_naturally(pairs["key"])
         values = np.zeros((lines.height, len(keys)))
         values[pairs["row"].to_numpy(), codes(pairs["key"], keys)] = pairs["value"].to_numpy()
         names = svmlight.names_in_comments(source)

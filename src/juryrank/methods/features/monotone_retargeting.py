@@ -135,7 +135,7 @@ class MonotoneRetargeting(FeatureCoefficients):
         features = self._feature_scores(data)
         r = list_columns(data.rankings, data.experts, self.values, self.missing)
         unknown = float(self.weights_.mean()) if len(self.weights_) else 0.0
-        weights = np.append(self.weights_, unknown)[data.rankings.places_in(self.experts_)]
+        weights = np.append(self.weights_, unknown)[data.rankings.positions_in(self.experts_)]
         self._add_output(data, start, weighted_sum(r, weights), features, out)
         return {}
 

@@ -56,7 +56,7 @@ class WeightedExperts(Aggregator):
 
     def _with_unknown_experts(self, rankings: Rankings, weights: Floats) -> dict[str, float]:
         """The weight of each expert of ``rankings``, given those of ``experts_``."""
-        weight = np.append(weights, weights.mean())[rankings.places_in(self.experts_)]
+        weight = np.append(weights, weights.mean())[rankings.positions_in(self.experts_)]
         return {name: float(w) for name, w in zip(rankings.experts, weight, strict=True)}
 
 

@@ -132,7 +132,7 @@ class PositionCurves(GroupedExperts):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
-        curve = np.vstack([self.curves_, self.stranger_])[r.places_in(self.own_)]  # -1 is an unknown expert
+        curve = np.vstack([self.curves_, self.stranger_])[r.positions_in(self.own_)]  # -1 is an unknown expert
         by_entry = np.repeat(curve[r.list_expert], r.list_size, axis=0)
         out += sum_of_points(r, (self._solver().curves(r.entry_rank) * by_entry).sum(axis=1))
 

@@ -46,7 +46,7 @@ class Coset(Aggregator):
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         default = self.theta_.mean() if len(self.theta_) else 1.0  # of experts that are not known
-        theta = np.append(self.theta_, default)[r.places_in(self.experts_)]
+        theta = np.append(self.theta_, default)[r.positions_in(self.experts_)]
         weight = self.list_weights(r) * theta[r.list_expert]
         if self.distance == "kendall":
             kendall_stages(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, weight, out)

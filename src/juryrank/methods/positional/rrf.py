@@ -111,7 +111,7 @@ class RRF(Positional):
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         plain = self.missing == "ignore" and self.ranks == "given" and not self._dialect.times_k
-        if plain and self.weights_multiply and not self.weights and r.all_once:
+        if plain and self.weights_multiply and not self.weights and r.unit_weights:
             add_reciprocals(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self._constants[1], out)
         else:
             super()._scores(r, out)

@@ -128,7 +128,7 @@ class Multinomial(Aggregator):
     def _theta_of(self, r: Rankings) -> Floats:
         """The adherence of each expert of ``r``: unknown experts get the mean, or 1 if nothing was learned."""
         default = self.theta_.mean() if len(self.theta_) else 1.0
-        theta: Floats = np.append(self.theta_, default)[r.places_in(self.experts_)]
+        theta: Floats = np.append(self.theta_, default)[r.positions_in(self.experts_)]
         return theta
 
     def _counts(self, r: Rankings) -> Counts:

@@ -19,7 +19,7 @@ def expert_columns(rankings: Rankings, experts: Sequence[str], entry_value: Floa
     Of several lists of one expert in a query, the mean, by the lists' weights. Lists of other experts are not used.
     """
     r = rankings
-    column = np.repeat(r.places_in(experts)[r.list_expert], r.list_size)
+    column = np.repeat(r.positions_in(experts)[r.list_expert], r.list_size)
     weight = np.repeat(r.list_weight, r.list_size)
     used = (column >= 0) & (weight > 0)
     cell = r.entry_slot[used].astype(np.int64) * len(experts) + column[used]

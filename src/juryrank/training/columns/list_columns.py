@@ -33,7 +33,7 @@ def list_columns(rankings: Rankings, experts: Sequence[str], values: str, missin
             f"a matrix of {len(experts)} experts × {r.n_slots} items is too large; use fewer queries at a time"
         )
     value, absent = _values(r, "share" if values == "score" and r.entry_score is None else values, missing)
-    column = r.places_in(experts)[r.list_expert]
+    column = r.positions_in(experts)[r.list_expert]
     used = np.flatnonzero((column >= 0) & (r.list_weight > 0))
     n_cells = r.n_slots * len(experts)
     # Every slot of the query gets the value of an unranked item; a ranked item then the difference to its own.

@@ -44,7 +44,7 @@ class SparseRows:
         order = known[np.argsort(rankings.entry_slot[known], kind="stable")]
         counts = np.bincount(rankings.entry_slot[order], minlength=rankings.n_slots)
         weight = None
-        if weighted and not rankings.all_once:
+        if weighted and not rankings.unit_weights:
             weight = np.repeat(rankings.list_weight, rankings.list_size)[order]
         return cls(sizes_to_ptr(counts), column[order].astype(np.int32), value[order], groups.n_columns, weight)
 
