@@ -15,20 +15,9 @@ REMAINING = {
     "files/test_fast_trec.py: PER_THREAD",
     "files/test_fast_trec.py: WORTHWHILE",
     "kernels/test_jit.py: THREADED_FROM",
-    "methods/test_auto.py: _scores",
-    "methods/test_boosted.py: DEEPEST",
     "methods/test_contract.py: THREADED_FROM",
-    "methods/test_jury.py: FEWEST_PARTS",
-    "methods/test_jury.py: HELD_OUT_WORK",
-    "methods/test_jury.py: KEPT",
-    "methods/test_jury.py: ?",
-    "methods/test_kernel.py: AT_ONCE",
-    "methods/test_kernel.py: CELLS_AT_ONCE",
-    "methods/test_kernel.py: MOST",
     "methods/test_pair_limits.py: COMPARISON_LIMIT",
     "methods/test_pair_limits.py: PAIR_LIMIT",
-    "training/test_relaxation.py: LARGEST",
-    "training/test_relaxation.py: MOST_ITERATIONS",
 }
 
 

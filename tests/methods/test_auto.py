@@ -1,4 +1,6 @@
-"""Auto never takes what the held-out queries speak against, and says what it took."""
+"""Auto never chooses a method that is worse on held-out queries, and reports what it chose."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.errors import DataError, UnknownNameError
-from juryrank.methods import method
+from juryrank.methods import PLUGINS, method, register
 from juryrank.methods.learned.jury import Jury
 
 
@@ -38,13 +40,19 @@ def test_nothing_is_chosen_that_validation_says_is_worse_than_rrf(seed):
 
 
 def test_a_method_that_only_harms_is_never_chosen(monkeypatch):
-    def contrary(self, rankings, out):
-        out -= method("rrf").fit(rankings).predict(rankings).scores
+    monkeypatch.setattr(PLUGINS, "registered", {})
 
-    monkeypatch.setattr(Jury, "_scores", contrary)
+    @register
+    @dataclass(kw_only=True)
+    class Contrary(Jury):
+        name = "contrary"
+
+        def _scores(self, rankings, out):
+            out -= method("rrf").fit(rankings).predict(rankings).scores
+
     data = trusting(good=3, bad=1)
-    model = method("auto", among="jury").fit(data)
-    assert model.trials_["jury"][1] < 0
+    model = method("auto", among="contrary").fit(data)
+    assert model.trials_["contrary"][1] < 0
     assert model.chosen_["name"] == "rrf"
     np.testing.assert_array_equal(model.predict(data).scores, method("rrf").fit_predict(data).scores)
 

@@ -1,6 +1,7 @@
 """The multinomial preference models against their likelihood written out over all pairs."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.stats import kendalltau, spearmanr
 import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_dicts, from_long, from_orders
+from juryrank.data.dataset import Pairs
 from juryrank.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from juryrank.methods import MPM, ThetaMPM
 from juryrank.methods.learned.theta_mpm import Objective
@@ -417,3 +419,12 @@ def test_variance_falls_with_the_number_of_ratings():
     data = from_array(ranks)
     gamma = MPM(variances=True).fit(data).predict_with_variances(data)[1]
     assert spearmanr(gamma, data.rankings.slot_lists).statistic < -0.5
+
+
+def test_adherences_are_learned_from_preference_pairs_too():
+    data = from_dicts({"good": {"q": ["a", "b", "c"]}, "poor": {"q": ["c", "b", "a"]}})
+    slot = {item: n for n, item in enumerate(data.rankings.items[data.rankings.slot_item].tolist())}
+    better, worse = np.array([slot["a"], slot["a"]], np.int32), np.array([slot["b"], slot["c"]], np.int32)
+    data = replace(data, pairs=Pairs(pair_ptr=np.array([0, 2]), better=better, worse=worse, weight=np.ones(2)))
+    model = ThetaMPM().fit(data)
+    assert dict(zip(model.experts_, model.theta_.tolist(), strict=True)) == {"good": 1.0, "poor": 0.0}

@@ -110,3 +110,11 @@ def test_standardised_values_have_mean_0_and_variance_1_in_each_query_and_consta
     assert (out[:, 1] == 0).all()
     assert out[9, 0] == 0
     assert_allclose(centre(PTR, values)[4:9, 0], [-2, -1, 0, 1, 2])
+
+
+def test_with_each_query_the_values_of_others_do_not_decide_what_is_flat():
+    ptr, values = np.array([0, 3, 6]), np.array([1e-15, 2e-15, 3e-15, 1.0, 2.0, 3.0])
+    assert_allclose(standardise(ptr, values)[:3], 0.0)
+    own = standardise(ptr, values, each_query=True)
+    assert_allclose(own[:3], own[3:], atol=1e-12)
+    assert_allclose(standardise(ptr[:2], np.full(3, 0.1), each_query=True), 0.0)

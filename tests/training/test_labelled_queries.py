@@ -1,4 +1,6 @@
-"""Labels, reference rankings and pairs as gains."""
+"""Labels, reference rankings and pairs as gains; the queries that can be learned from."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.errors import DataError
+from juryrank.methods import METHODS, method
+from juryrank.params import parameters
 from juryrank.training.gains import slot_gains, truth_of
 from juryrank.training.labelled_queries import LabelledQueries
 
@@ -61,3 +65,45 @@ def test_unjudged_items_weigh_less_the_lower_rrf_places_them():
     expected = np.where(place <= 1000, 50 / (50 + place), 0.0)
     expected[[0, 1100]] = 1.0
     assert_allclose(queries.weights, expected)
+
+
+def test_lists_of_weight_0_are_dropped_with_the_queries_that_have_no_others():
+    lists = {expert: {"q1": ["a", "b"], "q2": ["a", "b"]} for expert in "xy"}
+    data = from_dicts(lists, labels={"q1": {"a": 1}, "q2": {"a": 1}})
+    r = data.rankings
+    only = (np.array(r.queries)[r.list_query] == "q2") & (np.array(r.experts)[r.list_expert] == "y")
+    weight = np.where(only, 2.0, 0.0)
+    queries = LabelledQueries.of(replace(data, rankings=replace(r, list_weight=weight)), "irrelevant")
+    assert queries.data.queries == ("q1", "q2")
+    dropped = queries.drop_zero_weight_lists()
+    assert dropped.data.queries == ("q2",)
+    assert dropped.experts == ["y"]
+    assert_array_equal(dropped.gains, [1.0, 0.0])
+
+
+def test_gains_are_known_where_an_item_is_used():
+    data = from_dicts({"e": {"q": ["a", "b", "c"]}}, labels={"q": {"a": 1, "b": 0}})
+    assert_array_equal(LabelledQueries.of(data, "ignore").known_gains, [1.0, 0.0, np.nan])
+    assert_array_equal(LabelledQueries.of(data, "irrelevant").known_gains, [1.0, 0.0, 0.0])
+
+
+def test_no_query_to_learn_from_is_an_error_that_counts_what_is_judged():
+    data = from_dicts({"e": {"q": ["a", "b", "c"]}}, labels={"q": {"a": 1, "b": 1}})
+    with pytest.raises(DataError, match=r"jury: no query .* of 3 ranked items in 1 queries 2 are judged"):
+        LabelledQueries.of(data, "ignore").require("jury", data)
+
+
+def test_all_methods_document_unjudged_alike():
+    docs = {f.metadata["doc"] for cls in METHODS.values() for f in parameters(cls) if f.name == "unjudged"}
+    assert len(docs) == 1
+
+
+@pytest.mark.parametrize("name", ["jury", "kernel", "crf", "supervised-borda"])
+def test_ignored_items_change_nothing_and_irrelevant_ones_do(name):
+    lists = {"x": {"q": ["a", "b", "c", "d"], "r": ["a", "b"]}, "y": {"q": ["d", "a", "b"], "r": ["a", "b"]}}
+    data = from_dicts(lists, labels={"q": {"a": 2, "b": 0}, "r": {"a": 1, "b": 0}})
+    judged = from_dicts(lists, labels={"q": {"a": 2, "b": 0, "c": 0, "d": 0}, "r": {"a": 1, "b": 0}})
+    fit = {u: method(name, unjudged=u).fit(data).predict(data).scores for u in ("ignore", "irrelevant")}
+    assert (fit["ignore"] != fit["irrelevant"]).any()
+    both = [method(name, unjudged=u).fit(judged).predict(data).scores for u in ("ignore", "irrelevant")]
+    assert_array_equal(*both)

@@ -24,13 +24,6 @@ class Blend(GroupedExperts):
     The members are fixed: ``kernel``, which also learns interactions of experts, ``jury``, which is regularised towards
     RRF, and ``crf``, which is trained for the metric. For a hundred labelled queries and more; with fewer, use jury.
     ``experts`` and ``threshold`` are used by jury and crf. Validation queries choose crf's passes.
-
-    >>> from juryrank import from_dicts
-    >>> queries = [f"q{n}" for n in range(9)]
-    >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
-    >>> model = Blend().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))
-    >>> model.predict(from_dicts({"bad": {"new": ["x", "y"]}, "good": {"new": ["y", "x"]}})).top()
-    {'new': ['y', 'x']}
     """
 
     name = "blend"

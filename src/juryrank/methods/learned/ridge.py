@@ -18,11 +18,10 @@ class Ridge(PositionCurves):
     ``jury`` is safer. Unknown experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` are as in ``jury``.
 
     >>> from juryrank import from_dicts
-    >>> queries = [f"q{n}" for n in range(9)]
-    >>> runs = {"good": dict.fromkeys(queries, ["a", "b", "c"]), "bad": dict.fromkeys(queries, ["c", "a", "b"])}
-    >>> model = Ridge().fit(from_dicts(runs, labels=dict.fromkeys(queries, {"a": 2, "b": 1, "c": 0})))
-    >>> model.predict(from_dicts({"bad": {"new": ["x", "y"]}, "good": {"new": ["y", "x"]}})).top()
-    {'new': ['y', 'x']}
+    >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
+    >>> model = Ridge().fit(from_dicts(lists, labels={"q": {"a": 2, "b": 1, "c": 0}}))
+    >>> {name: weights["b"] > 0 for name, weights in model.expert_weights().items() if name in lists}
+    {'bad': False, 'good': True}
     """
 
     name = "ridge"

@@ -18,6 +18,7 @@ from juryrank.methods.learned_fields import Choice, learned
 from juryrank.methods.strengths._multinomial import Counts, Multinomial, net_sums
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
+from juryrank.training.gains import slot_gains, truth_of
 from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
 
 FITTING_STEPS = 500
@@ -107,7 +108,8 @@ class ThetaMPM(Multinomial):
         """The sum of the target metric over the labelled queries, under equal variances."""
         r = data.rankings
         weight = self.list_weights(r) * self._theta_of(r)[r.list_expert]
-        judged = Truth(data).judge(Consensus(r, net_sums(r, self._counts(r), weight)))
+        truth = data if data.reference is not None else truth_of(data, slot_gains(data))
+        judged = Truth(truth).judge(Consensus(r, net_sums(r, self._counts(r), weight)))
         values = parse_metric(self.target).per_query(judged)
         return float(values[~np.isnan(values)].sum())
 

@@ -88,7 +88,7 @@ class Alternation:
         """The candidates for the next state; the first is never worse than ``now``."""
         yield (near := self._retarget(now))
         if self.moves == "ties" or self.scale.margin is not None:
-            return  # with a margin steps shrink the coefficients; longer ones would turn their signs
+            return  # with a margin, steps shrink the coefficients, and longer ones would change their signs
         length, best = 2.0, near
         while length <= LONGEST:
             far = self._state_of_sum(now.b + length * (near.b - now.b), now.w + length * (near.w - now.w))

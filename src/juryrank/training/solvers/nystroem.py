@@ -54,7 +54,7 @@ class Nystroem:
     """How an expansion is fitted."""
 
     width: float  # of the kernel, in root median distances between landmarks
-    penalty: float  # in queries: its influence fades as these come in
+    penalty: float  # in queries: it matters less with more of them
     landmarks: int
     seed: int
     limits: Limits = Limits()
@@ -114,7 +114,7 @@ class Problem:
         return (slice(a, b) for a, b in pairwise(bounds))
 
     def centred(self, rows: slice, z: Floats) -> Floats:
-        """Columns less their weighted mean in each query, times the roots of the slots' weights over the spread."""
+        """Columns less their weighted mean in each query, times the square roots of the slots' weights and scales."""
         weight, place = self.weight[rows], self.place[rows] - self.place[rows.start]
         starts = np.flatnonzero(np.diff(place, prepend=-1))
         means = np.add.reduceat(z * weight[:, None], starts) / np.add.reduceat(weight, starts)[:, None]

@@ -32,7 +32,7 @@ MAX_ITER = 20_000
 class Query:
     """One query of the program."""
 
-    stay: Floats  # [n_experts, n_items] the chance P_k(j, j) to stay; without a list all items are tied
+    stay: Floats  # [n_experts, n_items] the probability P_k(j, j) to stay; without a list all items are tied
     better: Ints  # [n_pairs] items of the query
     worse: Ints  # [n_pairs]
     n_pairs: int  # before sampling
@@ -119,7 +119,7 @@ def _query(labelled: LabelledQueries, experts: list[str], most: int, rng: np.ran
     stay, weight = np.zeros((len(experts), n_items)), np.zeros((len(experts), 1))
     for m, expert in enumerate(labelled.list_place(experts)):
         entries = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
-        level = np.full(n_items, n_items, np.int64)  # items at or above each; all, for what the list leaves out
+        level = np.full(n_items, n_items, np.int64)  # items at or above each; all of them for unranked items
         level[r.entry_slot[entries]] = np.searchsorted(r.entry_rank[entries], r.entry_rank[entries], side="right")
         stay[expert] += r.list_weight[m] / level
         weight[expert] += r.list_weight[m]
