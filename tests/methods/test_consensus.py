@@ -13,7 +13,7 @@ from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.outranking import outranks
 from juryrank.methods import method
 from juryrank.methods.cost import check_matrix_size
-from juryrank.methods.scores._base import normalised
+from juryrank.methods.scores._base import normalise_scores
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
 POLICIES = pytest.mark.parametrize("missing", ["ignore", "last", "mean"])
@@ -254,7 +254,7 @@ NORMALISED = {
 
 @pytest.mark.parametrize("norm", NORMALISED)
 def test_normalisations_by_hand(norm):
-    assert_allclose(normalised(from_dicts(LISTS).rankings, norm), NORMALISED[norm], atol=1e-12)
+    assert_allclose(normalise_scores(from_dicts(LISTS).rankings, norm), NORMALISED[norm], atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.learned_fields import Array, Names, learned
-from juryrank.methods.positional._base import absent_rank
+from juryrank.methods.lists import absent_rank
 from juryrank.params import param
 
 DISTANCES = {"kendall": KENDALL, "spearman": SPEARMAN, "footrule": FOOTRULE}

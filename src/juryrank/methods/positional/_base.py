@@ -1,4 +1,4 @@
-"""Methods whose score is a sum of points by rank: one curve, applied to arrays here and to single lists in ``fuse``."""
+"""Methods by the ranks of each item: sums of points, means and medians."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.kernels.positional import add_entries, add_points
+from juryrank.kernels.positional import add_points
+from juryrank.kernels.ragged import put_last
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.lists import absent_rank, add_weighted
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 
@@ -21,19 +23,27 @@ Number = TypeVar("Number", float, Floats)
 
 def ranks_param(default: str = "given") -> Any:
     """The parameter ``ranks``, the same wherever ranks are numbers and not only an order."""
-    doc = "given: ranks as they are, gaps and all; dense: places among the items of the query, ties share"
+    doc = "given: ranks as they are, with gaps; dense: places among the items of the query, ties share their mean"
     return param(default, doc, choices=("given", "dense"))
 
 
 @dataclass(kw_only=True)
-class Positional(Aggregator):
-    """Score = sum over lists of weight × points(rank)."""
-
-    additive: ClassVar[bool] = True  # False where the sum is not yet the score
+class ByRank(Aggregator):
+    """A method that looks at nothing but the ranks of an item in the lists."""
 
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("ignore", "ignore", "last", "mean")
     ranks: str = ranks_param()
+
+    def _entry_ranks(self, r: Rankings) -> Floats:
+        return r.entry_rank if self.ranks == "given" else r.entry_place
+
+
+@dataclass(kw_only=True)
+class Positional(ByRank):
+    """Score = sum over lists of weight × points(rank)."""
+
+    additive: ClassVar[bool] = True  # False where the sum is not yet the score
 
     def as_points(self) -> PositionPoints | None:
         """Points by rank or place; where items that a list leaves out get points, also by the sizes."""
@@ -63,8 +73,7 @@ class Positional(Aggregator):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
-        rank = r.entry_rank if self.ranks == "given" else r.entry_place
-        weight = self.list_weights(r)
+        rank, weight = self._entry_ranks(r), self.list_weights(r)
         if self.missing == "ignore" and self.weights_multiply:
             add_weighted(r, self.points(rank), weight, out)
             return
@@ -80,24 +89,18 @@ class Positional(Aggregator):
         add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, self.points(rank), absent, multiply, out)
 
 
-def add_weighted(r: Rankings, points: Floats, weight: Floats, out: Floats) -> None:
-    """Add the points of the entries, times the weights of their lists, to the slots; what is left out gets nothing."""
-    if (weight != 1.0).any():
-        points = points * np.repeat(weight, r.list_size)
-    add_entries(r.list_ptr, r.entry_ptr, r.entry_slot, points, out)
+@dataclass(kw_only=True)
+class RankStatistic(ByRank):
+    """Score = a statistic of the item's ranks, negated; an item that no list ranks comes last."""
 
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        r = rankings
+        rank = self._entry_ranks(r)
+        absent = np.full(r.n_lists, np.nan) if self.missing == "ignore" else absent_rank(r, rank, self.missing)
+        self._summarise(r, rank, absent, out)
+        np.negative(out, out=out)
+        put_last(r.slot_ptr, np.isnan(out), out)
 
-def listed_weight(r: Rankings, weight: Floats) -> Floats:
-    """The weight of the lists that rank each slot: how many there are, where a list of weight w is w lists."""
-    if (weight == 1.0).all():
-        return r.slot_lists.astype(np.float64)
-    return np.asarray(np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots), np.float64)
-
-
-def absent_rank(rankings: Rankings, entry_rank: Floats, missing: str) -> Floats:
-    """The rank that each list gives to the items it leaves out, under ``last`` or ``mean``."""
-    size, total = rankings.list_size, rankings.query_size[rankings.list_query]
-    worst = np.maximum(entry_rank[rankings.entry_ptr[1:] - 1], size)  # entries stand in rank order
-    if missing == "last":
-        return np.maximum(worst + 1.0, total)
-    return worst + (total - size + 1) / 2
+    @abstractmethod
+    def _summarise(self, r: Rankings, rank: Floats, absent: Floats, out: Floats) -> None:
+        """Write the statistic of each item's ranks, NaN without any; ``absent`` is the rank that a list gives to the rest."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.positional._base import Number, Positional, listed_weight, ranks_param
+from juryrank.methods.lists import listed_weight
+from juryrank.methods.positional._base import Number, Positional, ranks_param
 
 
 @dataclass(kw_only=True)
@@ -31,4 +32,8 @@ class ISR(Positional):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         super()._scores(rankings, out)
-        out *= listed_weight(rankings, self.list_weights(rankings))
+        out *= self._factor(listed_weight(rankings, self.list_weights(rankings)))
+
+    def _factor(self, listed: Floats) -> Floats:
+        """What multiplies the sum, from the weight of the lists with the item."""
+        return listed

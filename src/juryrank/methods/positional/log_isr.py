@@ -4,14 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
-from juryrank.methods.positional._base import Number, Positional, listed_weight, ranks_param
+from juryrank.methods.positional.isr import ISR
 from juryrank.params import param
 
 
 @dataclass(kw_only=True)
-class LogISR(Positional):
+class LogISR(ISR):
     """Logarithmic inverse square rank: log(number of lists with the item + sigma) times the sum of 1 / rank².
 
     With ``sigma`` 0 an item of a single list scores 0. An item that a list leaves out gets nothing from it. A list of
@@ -25,15 +24,8 @@ class LogISR(Positional):
     """
 
     name = "log-isr"
-    additive = False
-    ranks: str = ranks_param("dense")
-    sigma: float = param(0.01, "keeps items of a single list apart", at_least=0)
+    sigma: float = param(0.01, "added to the number of lists; with 0, items of a single list score 0", at_least=0)
 
-    def points(self, rank: Number) -> Number:
-        """1 / rank²."""
-        return 1.0 / rank**2
-
-    def _scores(self, rankings: Rankings, out: Floats) -> None:
-        super()._scores(rankings, out)
-        listed = listed_weight(rankings, self.list_weights(rankings))
-        out *= np.log(np.maximum(listed, 1.0) + self.sigma)
+    def _factor(self, listed: Floats) -> Floats:
+        factor: Floats = np.log(np.maximum(listed, 1.0) + self.sigma)
+        return factor

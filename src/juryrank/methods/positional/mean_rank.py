@@ -1,6 +1,5 @@
 """Mean rank."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,16 +7,15 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_points
-from juryrank.kernels.ragged import put_last
-from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.positional._base import absent_rank, ranks_param
+from juryrank.methods.base import missing_param
+from juryrank.methods.positional._base import RankStatistic
 
 
 @dataclass(kw_only=True)
-class MeanRank(Aggregator):
+class MeanRank(RankStatistic):
     """Mean rank: the weighted mean of the item's ranks, negated.
 
-    With ``ignore`` an item is judged by the lists that rank it alone, and an item nobody ranks comes last.
+    With ``ignore`` only the lists that rank an item count, and an item that no list ranks comes last.
 
     >>> from juryrank import from_orders
     >>> MeanRank().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
@@ -27,21 +25,11 @@ class MeanRank(Aggregator):
     """
 
     name = "mean-rank"
-    weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last", "mean")
-    ranks: str = ranks_param()
 
-    def _scores(self, rankings: Rankings, out: Floats) -> None:
-        r = rankings
-        rank = r.entry_rank if self.ranks == "given" else r.entry_place
-        ignored = self.missing == "ignore"
-        absent = np.zeros(r.n_lists) if ignored else absent_rank(r, rank, self.missing)
-        weight = self.list_weights(r)
-        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, rank, absent, weight, out)
-        said = np.zeros(r.n_slots)
-        ones = np.ones(r.n_entries)
-        counts = np.full(r.n_lists, 0.0 if ignored else 1.0)
-        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, ones, counts, weight, said)
-        silent = said <= 0
-        np.divide(-out, said, out=out, where=~silent)
-        put_last(r.slot_ptr, silent, out)
+    def _summarise(self, r: Rankings, rank: Floats, absent: Floats, out: Floats) -> None:
+        weight, counted = self.list_weights(r), ~np.isnan(absent)
+        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, rank, np.where(counted, absent, 0.0), weight, out)
+        total, one = np.zeros(r.n_slots), np.ones(r.n_entries)
+        add_points(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, one, counted.astype(np.float64), weight, total)
+        out /= np.where(total > 0, total, np.nan)

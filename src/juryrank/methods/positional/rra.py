@@ -7,12 +7,12 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.base import Aggregator, missing_param
-from juryrank.methods.positional._base import listed_weight
+from juryrank.methods.lists import listed_weight, query_weight
 
 
 @dataclass(kw_only=True)
 class RRA(Aggregator):
-    """Robust rank aggregation: how unlikely it is that the item's best places came about by chance, as -log p.
+    """Robust rank aggregation: how unlikely the item's best places are in random lists, as -log p.
 
     The j-th best of an item's n places, as shares of the query's items, is compared with the j-th of n uniform numbers
     (a beta distribution); the smallest of these probabilities, times n, is p. With ``last`` an expert that did not
@@ -46,9 +46,7 @@ class RRA(Aggregator):
         weight = self.list_weights(r)
         passed = np.append(0.0, np.cumsum(np.repeat(weight, r.list_size)[order]))
         nth = passed[1:] - np.repeat(passed[start], np.diff(np.append(start, len(slot))))
-        n = listed_weight(r, weight)
-        if self.missing == "last":
-            n = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size).astype(np.float64)
+        n = query_weight(r, weight) if self.missing == "last" else listed_weight(r, weight)
         chance = betainc(nth, n[slot] - nth + 1, share)
         p = np.minimum.reduceat(chance, start) * n[slot[start]]
         out[:] = -np.log(np.where(n > 0, n, 1.0))

@@ -1,4 +1,4 @@
-"""What the score combinations share: normalised scores of the entries."""
+"""Shared by the combinations of scores: normalised scores of the entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NORMS = {
 class Comb(Aggregator):
     """Score = a combination of the normalised scores that the lists give the item.
 
-    Lists without scores get the score (worst rank + 1 - rank). An item that nobody ranks comes last.
+    Lists without scores get the score (worst rank + 1 - rank). An item that no list ranks comes last.
     """
 
     uses_scores = True
@@ -39,7 +39,7 @@ class Comb(Aggregator):
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
-        score = normalised(r, self.norm)
+        score = normalise_scores(r, self.norm)
         absent = np.full(r.n_lists, np.nan)
         if self.missing == "last" and r.n_lists:
             absent = np.minimum.reduceat(score, r.entry_ptr[:-1])
@@ -51,7 +51,7 @@ class Comb(Aggregator):
         """Write the combination of the entries' ``score``; a list gives ``absent`` (NaN: nothing) to the rest."""
 
 
-def normalised(rankings: Rankings, norm: str) -> Floats:
+def normalise_scores(rankings: Rankings, norm: str) -> Floats:
     """The scores of the entries, made comparable between lists."""
     r = rankings
     if not r.n_entries:
@@ -59,33 +59,33 @@ def normalised(rankings: Rankings, norm: str) -> Floats:
     if norm in ("rank", "borda"):
         size = r.list_size if norm == "rank" else r.query_size[r.list_query]
         return 1.0 - (r.entry_place - 1.0) / np.repeat(size, r.list_size)
-    score = scores_of(r)
+    score = entry_scores(r)
     if norm == "none":
         return score
     start, low, high = r.entry_ptr[:-1], np.empty(r.n_lists), np.empty(r.n_lists)
     extremes(r.list_ptr, r.entry_ptr, score, low, high)
-    score = _in_range(r, score, low, high)
+    score = _bring_into_range(r, score, low, high)
     if norm == "min-max":
-        return _scaled(r, score, low, high - low, 1.0)
+        return _scale(r, score, low, high - low, 1.0)
     if norm == "max":
-        return _scaled(r, score, np.zeros(r.n_lists), np.abs(high), 0.0)
+        return _scale(r, score, np.zeros(r.n_lists), np.abs(high), 0.0)
     shifted = score - np.repeat(low, r.list_size)
     if norm == "sum":
         total = np.add.reduceat(shifted, start)
-        return _scaled(r, shifted, np.zeros(r.n_lists), total, 1.0 / r.list_size)
+        return _scale(r, shifted, np.zeros(r.n_lists), total, 1.0 / r.list_size)
     mean = np.add.reduceat(score, start) / r.list_size
     squares = np.add.reduceat((score - np.repeat(mean, r.list_size)) ** 2, start)
     constant = high == low  # a mean of equal numbers may differ from them in the last bit
     if norm == "z-score":
-        return _scaled(r, score, mean, np.where(constant, 0.0, np.sqrt(squares / r.list_size)), 0.0)
+        return _scale(r, score, mean, np.where(constant, 0.0, np.sqrt(squares / r.list_size)), 0.0)
     sd = np.where(constant, 0.0, np.sqrt(squares / np.maximum(r.list_size - 1, 1)))
-    return _scaled(r, score, mean - 3 * sd, 6 * sd, 0.5)
+    return _scale(r, score, mean - 3 * sd, 6 * sd, 0.5)
 
 
-def _in_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
-    """Scores, and in place their extremes, brought near 1 in lists where squares or sums of them would not be numbers.
+def _bring_into_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
+    """Scale scores (and their extremes, in place) to about 1 in lists where sums of squares would overflow.
 
-    Norms do not change with the scale of a list.
+    Norms do not depend on the scale of a list.
     """
     power = into_range(np.maximum(-low, high))
     if not power.any():
@@ -95,14 +95,14 @@ def _in_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
     return near_1
 
 
-def scores_of(r: Rankings) -> Floats:
+def entry_scores(r: Rankings) -> Floats:
     """The scores of the entries, or the ranks counted from the worst rank of the list upwards."""
     if r.entry_score is not None:
         return r.entry_score
     return np.repeat(r.entry_rank[r.entry_ptr[1:] - 1] + 1.0, r.list_size) - r.entry_rank
 
 
-def _scaled(r: Rankings, score: Floats, origin: Floats, width: Floats, flat: float | Floats) -> Floats:
+def _scale(r: Rankings, score: Floats, origin: Floats, width: Floats, flat: float | Floats) -> Floats:
     """(score - origin) / width by list, and ``flat`` in lists whose width is 0."""
     out = np.empty(r.n_entries)
     scaled(r.list_ptr, r.entry_ptr, score, origin, width, np.full(r.n_lists, flat, np.float64), out)

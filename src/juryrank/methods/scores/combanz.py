@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.base import missing_param
-from juryrank.methods.positional._base import listed_weight
+from juryrank.methods.lists import listed_weight, query_weight
 from juryrank.methods.scores.combsum import CombSUM
 
 
@@ -30,9 +30,6 @@ class CombANZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        r, weight = rankings, self.list_weights(rankings)
-        if self.missing == "ignore":
-            lists = listed_weight(r, weight)
-        else:
-            lists = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
-        out /= np.where(lists > 0, lists, 1.0)
+        total = listed_weight if self.missing == "ignore" else query_weight
+        weight = total(rankings, self.list_weights(rankings))
+        out /= np.where(weight > 0, weight, 1.0)

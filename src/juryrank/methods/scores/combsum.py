@@ -7,7 +7,7 @@ from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import weights_param
-from juryrank.methods.positional._base import add_weighted
+from juryrank.methods.lists import add_weighted
 from juryrank.methods.scores._base import Comb
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.lists import listed_weight, query_weight
 from juryrank.params import param
 
 
@@ -41,9 +42,6 @@ class MajorityVote(Aggregator):
         else:
             vote = r.entry_place <= np.repeat((r.list_size + 1) / 2, r.list_size)
         weight = self.list_weights(r)
-        if self.missing == "last":
-            judged = np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size)
-        else:
-            judged = np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots)
+        judged = query_weight(r, weight) if self.missing == "last" else listed_weight(r, weight)
         voted = np.bincount(r.entry_slot, np.repeat(weight, r.list_size) * vote, minlength=r.n_slots)
         np.divide(voted, judged, out=out, where=judged > 0)
