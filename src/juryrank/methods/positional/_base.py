@@ -103,4 +103,4 @@ class RankStatistic(ByRank):
 
     @abstractmethod
     def _summarise(self, r: Rankings, rank: Floats, absent: Floats, out: Floats) -> None:
-        """Write the statistic of each item's ranks, NaN without any; ``absent`` is the rank that a list gives to the rest."""
+        """Write the statistic of each item's ranks, or NaN; ``absent`` is the rank of all other items in a list."""
