@@ -35,6 +35,10 @@ class ByRank(Aggregator):
     missing: str = missing_param("ignore", "ignore", "last", "mean")
     ranks: str = ranks_param()
 
+    @abstractmethod
+    def _scores(self, rankings: Rankings, out: Floats) -> None:
+        """Write one score per slot, from the ranks of its entries."""
+
     def _entry_ranks(self, r: Rankings) -> Floats:
         return r.entry_rank if self.ranks == "given" else r.entry_place
 
