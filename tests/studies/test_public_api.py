@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,13 @@ def test_the_package_knows_nothing_of_the_studies() -> None:
     for file in Path(juryrank.__file__).parent.rglob("*.py"):
         names = {name for node in ast.walk(ast.parse(file.read_bytes())) for name in imported(node)}
         assert not any(name.partition(".")[0] == "studies" for name in names), file
+
+
+def test_the_wheel_has_the_package_and_no_studies() -> None:
+    project = tomllib.loads((TOP.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["src/juryrank"]}
+    parts = {path.name for path in Path(juryrank.__file__).parent.iterdir()}
+    assert parts.isdisjoint({"bench", "datasets", "papers", "reproduce", "speed", "studies"})
 
 
 def imported(node: ast.AST) -> list[str]:
