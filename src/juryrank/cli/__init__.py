@@ -21,7 +21,7 @@ from juryrank.cli import (
     rank,
 )
 from juryrank.cli.option_groups import expand_groups
-from juryrank.cli.plugins import Plugins, with_plugins
+from juryrank.cli.plugins import PluginOptions, Plugins
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
 from juryrank.cli.terminal import print_error, remarks, show_warnings_as_lines, use_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
@@ -35,9 +35,8 @@ for command in (
     methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
-    run = expand_groups(command.run)
-    takes_methods = command not in (evaluate, convert, demo)
-    app.command(name, cls=getattr(command, "Command", None))(with_plugins(run) if takes_methods else run)
+    more = () if command in (evaluate, convert, demo) else (PluginOptions,)
+    app.command(name, cls=getattr(command, "Command", None))(expand_groups(command.run, *more))
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,17 +8,24 @@ from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
 
-def expand_groups(run: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer takes it: in place of a parameter whose type is a dataclass, one parameter per field."""
+def expand_groups(run: Callable[..., None], *unseen: type) -> Callable[..., None]:
+    """The command as typer takes it: in place of a parameter whose type is a dataclass, one parameter per field.
+
+    The fields of ``unseen`` dataclasses are options that act by their callbacks; the command does not get them.
+    """
     given = inspect.signature(run, eval_str=True).parameters.values()
     groups: dict[str, Any] = {p.name: p.annotation for p in given if is_dataclass(p.annotation)}
 
     def command(**values: Any) -> None:
+        for option in others:
+            values.pop(option.name)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         run(**values)
 
-    expanded = [one for p in given for one in (_parameters(groups[p.name]) if p.name in groups else [_keyword_only(p)])]
+    others = [one for group in unseen for one in _parameters(group)]
+    own = [one for p in given for one in (_parameters(groups[p.name]) if p.name in groups else [_keyword_only(p)])]
+    expanded = [*own, *others]
     command.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in expanded}
     command.__doc__ = run.__doc__

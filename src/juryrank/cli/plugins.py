@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -32,15 +31,8 @@ Plugins = Annotated[
 ]
 
 
-def with_plugins(run: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option ``--plugin`` after its own."""
+@dataclass
+class PluginOptions:
+    """The option of commands that take a method or a model."""
 
-    def command(plugin: Plugins, **values: Any) -> None:
-        run(**values)
-
-    option = inspect.Parameter("plugin", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Plugins)
-    expanded = [*inspect.signature(run).parameters.values(), option]
-    command.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in expanded}
-    command.__doc__ = run.__doc__
-    return command
+    plugin: Plugins = None

@@ -13,7 +13,7 @@ from juryrank.data.arrays import Floats
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import drop_missing_values, from_long, label_rows, missing_scores_message
-from juryrank.data.shapes import Key, Listed, as_listed, as_texts, elements_of, ids, is_number, unique_names
+from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements_of, ids, is_number, unique_names
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.params import check_weights
@@ -42,16 +42,16 @@ def from_dicts(
         raise DataError(f"values must be 'score' or 'rank', got {values!r}")
     if not isinstance(runs, Mapping):
         raise DataError(f"runs must be {{expert: {{query: list}}}}, got {type(runs).__name__}")
-    heads: list[tuple[str, str, Listed]] = []
+    lists: list[tuple[str, str, ItemList]] = []
     for expert, queries in unique_names(runs, "expert").items():
         if not isinstance(queries, Mapping):
             raise DataError(f"expert {expert!r}: {{query: list}} is needed, got {type(queries).__name__}")
         for query, listed in unique_names(queries, f"expert {expert!r}: query").items():
-            heads.append((expert, query, as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)))
-    return from_heads(heads, values, None if labels is None else label_rows(labels))
+            lists.append((expert, query, as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)))
+    return from_lists(lists, values, None if labels is None else label_rows(labels))
 
 
-def warn_of_lists_without_scores(lists: Sequence[Listed]) -> None:
+def warn_of_lists_without_scores(lists: Sequence[ItemList]) -> None:
     """Warn if some lists have scores and others only an order, for methods that use scores."""
     filled = [listed for listed in lists if listed.items]
     lacking = sum(listed.numbers is None for listed in filled)
@@ -59,23 +59,23 @@ def warn_of_lists_without_scores(lists: Sequence[Listed]) -> None:
         warnings.warn(missing_scores_message("the data", lacking, len(filled)), DataWarning, stacklevel=5)
 
 
-def from_heads(heads: list[tuple[str, str, Listed]], values: str, labels: pl.DataFrame | None = None) -> Dataset:
+def from_lists(lists: list[tuple[str, str, ItemList]], values: str, labels: pl.DataFrame | None = None) -> Dataset:
     """A Dataset from the expert, the query and the content of each list."""
     items: list[Any] = []
     numbers: list[float] = []
-    sizes = np.zeros(len(heads), np.int64)
-    for n, (_, _, listed) in enumerate(heads):
+    sizes = np.zeros(len(lists), np.int64)
+    for n, (_, _, listed) in enumerate(lists):
         sizes[n] = len(listed.items)
         items += listed.items
         numbers += range(1, len(listed.items) + 1) if listed.numbers is None else listed.numbers
-    entry = np.repeat(np.arange(len(heads)), sizes)
-    in_order = np.array([values == "rank" or listed.numbers is None for _, _, listed in heads], bool)
+    entry = np.repeat(np.arange(len(lists)), sizes)
+    in_order = np.array([values == "rank" or listed.numbers is None for _, _, listed in lists], bool)
     ranked = in_order[entry]  # so an empty list is of either kind
     value = "rank" if ranked.all() else "score"
     entries = pl.DataFrame(
         {
-            "expert": pl.Series([expert for expert, _, _ in heads], dtype=pl.String).gather(entry),
-            "query": pl.Series([query for _, query, _ in heads], dtype=pl.String).gather(entry),
+            "expert": pl.Series([expert for expert, _, _ in lists], dtype=pl.String).gather(entry),
+            "query": pl.Series([query for _, query, _ in lists], dtype=pl.String).gather(entry),
             "item": pl.Series(as_texts(items)[0], dtype=pl.String),
             value: pl.Series(numbers, dtype=pl.Float64),
         }

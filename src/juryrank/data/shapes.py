@@ -30,26 +30,26 @@ PLAIN, NUMBERS = frozenset((str, int)), frozenset((float, int))
 ID, PAIR, OBJECT, RECORD = "an id", "an (id, score) pair", "an object with .id", "a dict with 'id'"
 
 
-class Listed(NamedTuple):
+class ItemList(NamedTuple):
     """The items of a list and a number for each (NaN if it is missing), or None if only the order counts."""
 
     items: list[Any]
     numbers: list[float] | None
 
 
-def as_listed(listed: Any, where: str, key: Key = None, what: str = "score") -> Listed:
+def as_item_list(listed: Any, where: str, key: Key = None, what: str = "score") -> ItemList:
     """The items and numbers of one list; a DataError that starts with ``where`` if it is not a list."""
-    if type(listed) is Listed:
+    if type(listed) is ItemList:
         return listed
     if isinstance(listed, Mapping):
         items = list(listed)
         scores = floats(items, listed.values(), where, what)
-        return Listed(ids(items if key is None else _ids_by_key(items, key, where), where), scores)
+        return ItemList(ids(items if key is None else _ids_by_key(items, key, where), where), scores)
     if _has_scores_by_index(listed):
-        return as_listed(dict(zip(listed.index.tolist(), listed.tolist(), strict=True)), where, key, what)
+        return as_item_list(dict(zip(listed.index.tolist(), listed.tolist(), strict=True)), where, key, what)
     elements = elements_of(listed, where)
     if key is None and PLAIN.issuperset(map(type, elements)):
-        return Listed(elements, None)
+        return ItemList(elements, None)
     return _split(elements, where, key, what)
 
 
@@ -88,7 +88,7 @@ def unique_names(given: Mapping[Any, Any], what: str) -> dict[str, Any]:
     return named
 
 
-def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
+def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
     kind = PAIR if key is None and _plain_pairs(elements) else _common_kind(elements, where, key)
     if kind == PAIR:
         firsts = [pair[0] for pair in elements]
@@ -100,7 +100,7 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
                 DataWarning,
                 stacklevel=5,
             )
-        return Listed(names, floats(names, [pair[1] for pair in elements], where, what))
+        return ItemList(names, floats(names, [pair[1] for pair in elements], where, what))
     if key is not None:
         found = _ids_by_key(elements, key, where)
     elif kind == OBJECT:
@@ -109,11 +109,11 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> Listed:
         found = [element["id"] if "id" in element else element["_id"] for element in elements]
     else:
         _refuse_text_scores(elements, where)
-        return Listed(ids(elements, where), None)
+        return ItemList(ids(elements, where), None)
     names, scores = ids(found, where), [_score(element) for element in elements]
     if all(score is None for score in scores):
-        return Listed(names, None)
-    return Listed(names, floats(names, scores, where, what))
+        return ItemList(names, None)
+    return ItemList(names, floats(names, scores, where, what))
 
 
 def _plain_pairs(elements: list[Any]) -> bool:

@@ -5,22 +5,24 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from juryrank.data.shapes import Listed, as_texts
+from juryrank.data.shapes import ItemList, as_texts
 from juryrank.methods import Aggregator
 
-Runs = dict[str, dict[str, Listed]]  # by expert and query
+Runs = dict[str, dict[str, ItemList]]  # by expert and query
 
 
 def rank_by_dataset(runs: Runs, model: Aggregator, values: str) -> dict[str, dict[Any, float]]:
     """The ranking of every query, also of one without a single item."""
-    from juryrank.data.build import from_heads, warn_of_lists_without_scores  # of one query, most methods need neither
+    from juryrank.data.build import from_lists, warn_of_lists_without_scores  # of one query, most methods need neither
 
     own = as_texts([item for queries in runs.values() for listed in queries.values() for item in listed.items])[1]
     if own is not None:
-        runs = {e: {q: Listed(list(map(str, of.items)), of.numbers) for q, of in qs.items()} for e, qs in runs.items()}
+        runs = {
+            e: {q: ItemList(list(map(str, of.items)), of.numbers) for q, of in qs.items()} for e, qs in runs.items()
+        }
     if model.uses_scores and values == "score":
         warn_of_lists_without_scores([listed for queries in runs.values() for listed in queries.values()])
-    data = from_heads([(e, query, listed) for e, queries in runs.items() for query, listed in queries.items()], values)
+    data = from_lists([(e, query, listed) for e, queries in runs.items() for query, listed in queries.items()], values)
     here = model.for_experts(data.experts)
     fused = (here if here.is_fitted else copy(here).fit(data)).predict(data, warn_unknown=False).to_dict()
     for queries in runs.values():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data.names import natural_key
-from juryrank.data.shapes import Key, Listed, as_listed, elements_of, is_number, unique_names
+from juryrank.data.shapes import ItemList, Key, as_item_list, elements_of, is_number, unique_names
 from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
 from juryrank.methods import Aggregator, method
 from juryrank.serving.by_dataset import rank_by_dataset
@@ -97,7 +97,7 @@ class Fuser:
         if sums is not None and key is None and (fused := sums(lists)) is not None:
             return fused
         listed = {
-            expert: as_listed(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()
+            expert: as_item_list(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()
         }
         if sums is not None:
             fused = sums(without_repetitions(listed), checked=True)
@@ -107,7 +107,7 @@ class Fuser:
         return rank_by_dataset(runs, self._model, values).get(ONE, {})
 
     def _fuse_many(self, lists: Mapping[str, Any], values: str, key: Key) -> dict[Any, dict[Any, float]]:
-        runs: dict[str, dict[str, Listed]] = {}
+        runs: dict[str, dict[str, ItemList]] = {}
         own: dict[str, Any] = {}  # queries as they were given, by their text
         for expert, queries in _by_name(lists).items():
             if not isinstance(queries, Mapping):
@@ -116,7 +116,7 @@ class Fuser:
                 )
             own.update((str(query), query) for query in queries if str(query) not in own)
             runs[expert] = {
-                query: as_listed(listed, f"expert {expert!r}, query {query!r}", key, values)
+                query: as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
                 for query, listed in unique_names(queries, f"expert {expert!r}: query").items()
             }
         if self._model.ties_by_appearance and values == "score" and self._sums is not None:

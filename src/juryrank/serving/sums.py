@@ -15,7 +15,7 @@ import numpy as np
 
 from juryrank.data.names import is_whole_number, natural_key
 from juryrank.data.rankings import Floats
-from juryrank.data.shapes import Listed, as_texts
+from juryrank.data.shapes import ItemList, as_texts
 from juryrank.errors import warn_about_data
 from juryrank.methods.points import PositionPoints
 
@@ -204,7 +204,7 @@ def in_natural_order(items: Iterable[Any], of_type: type | None) -> list[Any]:
     return [*sorted(whole, key=len), *names[:start], *rest, *names[stop:]]  # longer numbers are larger
 
 
-def without_repetitions(lists: Mapping[str, Listed]) -> dict[str, Any]:
+def without_repetitions(lists: Mapping[str, ItemList]) -> dict[str, Any]:
     """The lists for ``PointSums``, without missing numbers and repeated items; both are counted in warnings."""
     own = as_texts([item for listed in lists.values() for item in listed.items])[1]
     out: dict[str, Any] = {}
