@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, freeze
+from juryrank.data.arrays import Floats, freeze
 from juryrank.methods import Aggregator, method
 from juryrank.training.columns.by_expert import expert_columns
 

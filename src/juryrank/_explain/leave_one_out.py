@@ -9,7 +9,7 @@ import numpy as np
 
 from juryrank._explain.contributions import without_expert
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.evaluation.folds import splits_of
 from juryrank.methods import Aggregator

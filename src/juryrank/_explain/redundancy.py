@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints, freeze
+from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.kernels.gains import pair_counts
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from juryrank._export.nearest import nearest
 from juryrank.data import Consensus, Dataset
-from juryrank.data.rankings import Floats, freeze
+from juryrank.data.arrays import Floats, freeze
 from juryrank.errors import DataError
 from juryrank.methods import Aggregator, method
 from juryrank.metrics import Truth, parse_metric

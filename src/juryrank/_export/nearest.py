@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from juryrank.data import Consensus
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.kernels.gains import mean_places
 from juryrank.kernels.ragged import parents

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from juryrank._export.table import PositionTable
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.report import csv_text
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from juryrank.data.arrays import Floats, freeze
 from juryrank.data.names import natural_key
-from juryrank.data.rankings import Floats, Rankings, freeze
+from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError, NotFittedError
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import sizes_to_ptr

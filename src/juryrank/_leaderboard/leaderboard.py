@@ -13,7 +13,7 @@ from juryrank._leaderboard.bootstrap import bootstrap_scores
 from juryrank._leaderboard.information import covariance
 from juryrank._leaderboard.pool import Fitted, fitted, pooled
 from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import ParameterError
 from juryrank.kernels.intervals import agreement
 from juryrank.methods import Aggregator, BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality

@@ -7,7 +7,7 @@ from os import PathLike
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.figures import drawn_names, saved_drawing
 
 ANNOTATED_UP_TO = 25  # items for which the probabilities fit into the cells

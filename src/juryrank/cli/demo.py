@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from juryrank.data import Consensus, Dataset
-    from juryrank.data.rankings import Floats
+    from juryrank.data.arrays import Floats
 
 FOLDER = files("juryrank") / "demo" / "trec-covid"
 METRIC, FOLDS, SEED = "nDCG@10", 5, 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import freeze
+from juryrank.data.arrays import freeze
 from juryrank.errors import UnknownNameError
 from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.evaluate import as_metrics

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus
+from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, items_of
-from juryrank.data.rankings import Floats, freeze
 from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.metrics import Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name

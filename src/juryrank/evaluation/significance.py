@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 
 EXACT_UP_TO = 16  # pairs: 65,536 sign patterns
 FLIPS = 100_000

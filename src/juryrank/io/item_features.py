@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.io.dataset_frames import slot_frame
 from juryrank.io.formats import format_of

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores

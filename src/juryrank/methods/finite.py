@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.params import LARGEST_WEIGHT
 

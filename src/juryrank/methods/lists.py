@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_entries
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 
 DEPENDENCIES = ("rank", "place", "length", "items")
 ALONE = (("rank",), ("place",))

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, read_only
+from juryrank.data.arrays import Floats, read_only
 from juryrank.errors import DataWarning, unknown_names
 
 

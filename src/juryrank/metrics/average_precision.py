@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import precision_sum
 from juryrank.metrics.base import RelevanceMetric, count_relevant, cutoff_param, ratio, rel_param, relevant
 from juryrank.metrics.truth import Graded, Judged

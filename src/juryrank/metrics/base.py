@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, ParameterError
 from juryrank.kernels.gains import discounted
 from juryrank.metrics.truth import Graded, Judged

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.gains import mean_places
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.metrics.truth import Graded, Judged

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.kernels.gains import cascade
 from juryrank.metrics.base import RelevanceMetric, cutoff_param

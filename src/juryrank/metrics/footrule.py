@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import distance
 from juryrank.metrics.base import ReferenceMetric, ratio
 from juryrank.metrics.common_items import common_places

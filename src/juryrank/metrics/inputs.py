@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Labels, Rankings, as_dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, DataWarning
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 

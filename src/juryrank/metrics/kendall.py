@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import pair_counts
 from juryrank.metrics.base import ReferenceMetric, ratio
 from juryrank.metrics.common_items import common

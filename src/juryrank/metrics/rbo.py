@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import overlap
 from juryrank.metrics.base import ReferenceMetric
 from juryrank.metrics.truth import Graded, Judged

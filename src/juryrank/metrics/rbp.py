@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, discounted_sums, rel_param, relevant
 from juryrank.metrics.truth import Graded, Judged
 from juryrank.params import param

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.metrics.base import RelevanceMetric, count_ranked_relevant, count_relevant, cutoff_param, ratio, rel_param
 from juryrank.metrics.truth import Graded, Judged
 

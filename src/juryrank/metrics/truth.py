@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Labels, Rankings
+from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.label_matching import check_queries
-from juryrank.data.rankings import Floats, Ints, freeze
 from juryrank.errors import DataError, DataWarning, UnknownNameError
 from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
 

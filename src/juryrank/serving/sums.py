@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juryrank.data.arrays import Floats
 from juryrank.data.names import is_whole_number, natural_key
-from juryrank.data.rankings import Floats
 from juryrank.data.shapes import ItemList, as_texts
 from juryrank.errors import warn_about_data
 from juryrank.methods.points import PositionPoints

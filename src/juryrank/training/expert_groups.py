@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.params import param
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data import Dataset, Labels
-from juryrank.data.rankings import Floats, Rankings
+from juryrank.data.arrays import Floats
+from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 

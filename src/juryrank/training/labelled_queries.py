@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, Ints, Rankings
+from juryrank.data.arrays import Floats, Ints
+from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children, parents
 from juryrank.params import param

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 
 FLAT = 1e-12  # a deviation below this share of the largest value is rounding
 

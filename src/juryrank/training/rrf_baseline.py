@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Rankings
+from juryrank.data.arrays import Floats
+from juryrank.data.rankings import Rankings
 from juryrank.kernels.gains import mean_places
 from juryrank.kernels.positional import add_points
 

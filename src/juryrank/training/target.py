@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, ParameterError
 from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
 from juryrank.metrics import ERR, NDCG, KendallTau, Metric, parse_metric

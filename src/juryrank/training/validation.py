@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data import Consensus, Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.metrics import Metric, Truth
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.target import optimisable_metric

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from juryrank.data.rankings import Ints
+from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.io.rows import Rows
 from juryrank.io.sources import Options

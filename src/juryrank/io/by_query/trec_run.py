@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 import polars as pl
 
-from juryrank.data.rankings import Ints
+from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.io import fast_trec
 from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged

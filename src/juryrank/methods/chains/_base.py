@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.methods.base import Aggregator, missing_param, weights_param

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.chains._base import ListChain, at_or_above, inverse, slot_weight
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.chain import majority_chain
 from juryrank.methods.chains._base import MarkovChain
 from juryrank.methods.cost import Cost, check_matrix_size

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator
 from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
 from juryrank.params import param

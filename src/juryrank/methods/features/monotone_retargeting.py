@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.methods.base import missing_param
 from juryrank.methods.features._base import FeatureCoefficients, loss_param, weighted_sum

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.methods.features._base import FeatureCoefficients, loss_param

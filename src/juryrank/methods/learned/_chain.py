@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats, Ints, read_only
+from juryrank.data.arrays import Floats, Ints, read_only
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import ParameterError
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned_fields import Array, ListOf, Names, Number, Sizes, learned
 from juryrank.params import param

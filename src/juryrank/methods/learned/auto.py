@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned._members import Member, fit_member, load_member, member_state, new_member

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned._members import MemberList, fit_member, load_member, member_state
 from juryrank.methods.learned_fields import learned

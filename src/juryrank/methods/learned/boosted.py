@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.methods.base import Aggregator
 from juryrank.methods.learned_fields import Array, Names, Sizes, learned
 from juryrank.params import param

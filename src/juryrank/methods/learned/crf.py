@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.learned._epochs import EpochTrained
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
 from juryrank.params import param

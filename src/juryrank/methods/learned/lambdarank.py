@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.learned._epochs import EpochTrained
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key

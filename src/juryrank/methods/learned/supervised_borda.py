@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.methods.chains._base import summed

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.chain_gradient import soft_majority, soft_majority_slopes
 from juryrank.methods.chains.mc4 import MC4
 from juryrank.methods.cost import check_matrix_size

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.learned.lambdarank import LambdaRank
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param

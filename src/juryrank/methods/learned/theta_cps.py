@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods.pairwise._coset import DISTANCES, Coset, absent_place

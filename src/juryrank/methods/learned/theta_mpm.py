@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from juryrank.data import Consensus, Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataWarning, warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements

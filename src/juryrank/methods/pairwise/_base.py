@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.pairwise import borda_order, insertion_search, kendall_distance, local_kemeny, margins
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.cost import check_matrix_size

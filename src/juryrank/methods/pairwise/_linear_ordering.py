@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.pairwise import ROUNDING, by_strength, insertion_search, noise_of_sums
 from juryrank.kernels.subset_order import subset_order
 

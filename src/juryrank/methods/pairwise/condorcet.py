@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.pairwise import condorcet_places
 from juryrank.methods.cost import Cost, check_matrix_size
 from juryrank.methods.pairwise._base import PairwiseMethod

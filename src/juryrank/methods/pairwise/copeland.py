@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.pairwise import wins_and_losses
 from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise._base import PairwiseMethod

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.mallows import stage_margins, stage_skips, stage_thetas
 from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise._base import KemenyMethod, MarginLists

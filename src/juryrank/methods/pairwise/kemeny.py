@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise._base import KemenyMethod
 

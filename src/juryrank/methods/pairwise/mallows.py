@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import dispersions, draw
 from juryrank.methods.cost import Cost

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import put_last
 from juryrank.methods.base import Aggregator, missing_param, weights_param

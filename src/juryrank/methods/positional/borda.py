@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.points import PositionPoints

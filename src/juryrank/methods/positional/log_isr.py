@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.positional.isr import ISR
 from juryrank.params import param
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import missing_param
 from juryrank.methods.positional._base import RankStatistic

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.methods.lists import listed_weight, query_weight
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_reciprocals
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional._base import Number, Positional

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Codes, Floats
+from juryrank.data.arrays import Codes, Floats
 from juryrank.errors import DataError
 from juryrank.kernels.ratings_online import MOST_GAMES, play, play_all
 from juryrank.methods.base import Aggregator, weights_param

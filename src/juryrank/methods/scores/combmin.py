@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import extremes
 from juryrank.methods.base import missing_param
 from juryrank.methods.scores._base import Comb

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.scores.combsum import CombSUM
 

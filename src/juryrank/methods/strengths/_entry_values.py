@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, read_only
+from juryrank.data.arrays import Floats, read_only
 from juryrank.errors import DataError
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.scaling import LARGE, into_range

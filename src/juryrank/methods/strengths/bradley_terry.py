@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
 from juryrank.methods.cost import Cost
 from juryrank.methods.strengths._base import logistic

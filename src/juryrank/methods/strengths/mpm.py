@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.mpm import log_normalisers
 from juryrank.kernels.ragged import parents

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.training.rrf_baseline import sum_of_points
 
 N_CONSENSUS = 3  # columns of ``consensus_columns``

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, DataWarning
 from juryrank.training.per_query import standardise, sum_by_query
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Rankings
+from juryrank.data.arrays import Floats
+from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children
 from juryrank.kernels.scaling import into_range

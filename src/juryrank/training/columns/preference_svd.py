@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.svd import singular_vectors

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Codes, Floats, Ints, freeze
+from juryrank.data.arrays import Codes, Floats, Ints, freeze
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.training.expert_groups import ExpertGroups
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.wins import BINARY, LOG_RANK, RANK, wins_and_losses
 from juryrank.params import param
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import parents
 from juryrank.training.per_query import standardise
 from juryrank.training.solvers.glm import Linear

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores

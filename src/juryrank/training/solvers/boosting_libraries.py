@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.training.solvers.boosting import TrainingRows
 from juryrank.training.solvers.forest import Forest

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.training.columns.sparse_rows import SparseRows
 from juryrank.training.labelled_queries import LabelledQueries

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.crf import expected_epoch
 from juryrank.kernels.lambdarank import net_scores
 from juryrank.training.columns.sparse_rows import SparseRows

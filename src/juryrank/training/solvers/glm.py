@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.training.per_query import sum_by_query
 from juryrank.training.solvers.linear_algebra import cross_product, product, solve
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.gram import centred, products
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.training.labelled_queries import LabelledQueries

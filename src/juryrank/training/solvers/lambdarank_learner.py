@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lambdarank import lambda_epoch, net_scores
 from juryrank.training.columns.sparse_rows import SparseRows
 from juryrank.training.target import Target

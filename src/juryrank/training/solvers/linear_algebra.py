@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.dense import column_products, inverse_factor, row_products, solve_each
 
 BLOCK = 32  # rows or columns that one thread does at once

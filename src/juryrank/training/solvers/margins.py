@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.training.solvers.glm import Loss
 

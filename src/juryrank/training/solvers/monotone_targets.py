@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.training.per_query import standardise, sum_by_query
 from juryrank.training.solvers.glm import Loss

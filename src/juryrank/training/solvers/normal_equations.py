@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.training.solvers.linear_algebra import solve
 
 CONSTANT = 1e-12  # a curve whose variance is a smaller share of the others' is constant up to rounding

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.rbf import rbf_scores
 from juryrank.training.labelled_queries import LabelledQueries

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import sum_of_points

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, JuryrankError, MissingExtraError
 from juryrank.training.labelled_queries import LabelledQueries
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.training.solvers.normal_equations import NormalEquations
 
 
