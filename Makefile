@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint types oldest attack bench reproduce docs picture stubs changelog clean
+.PHONY: demo test quick lint types oldest attack bench reproduce docs picture stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -11,6 +11,10 @@ demo: $(VENV)/.demo
 test: lint types
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n auto tests/kernels
 	$(PY) -m pytest -q -n auto
+
+# What takes long is left out (tests/slow_tests.py), and properties are checked on fewer examples.
+quick: lint
+	$(PY) -m pytest -q -n auto -m "not slow" --hypothesis-profile=quick tests
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check

@@ -12,12 +12,20 @@ from hypothesis import settings
 from juryrank.data.dataset import Dataset
 from juryrank.data.long_table import from_long
 from juryrank.errors import MissingExtraError
+from slow_tests import is_slow
 
 # The first example compiles kernels, so examples have no deadline; the same examples every time.
 settings.register_profile("juryrank", deadline=None, derandomize=True)
+settings.register_profile("quick", settings.get_profile("juryrank"), max_examples=10)  # of `make quick`
 settings.load_profile("juryrank")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_slow(item):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
