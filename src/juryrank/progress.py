@@ -1,54 +1,55 @@
-"""Long work can be watched: the command line puts bars and remarks here, a library call shows nothing."""
+"""The one hook for progress: the library calls ``track`` and ``remark``, the command line shows them; else silent."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-Shown = Callable[[Sequence[T], str], Iterable[T]]
+Bar = Callable[[Sequence[Any], str], Iterable[Any]]
+Listener = Callable[[str], None]
 
-_shown: list[Shown] = []  # type: ignore[type-arg]
-_heard: list[Callable[[str], None]] = []
+_bars: list[Bar] = []
+_listeners: list[Listener] = []
 
 
 def track(work: Sequence[T], text: str) -> Iterable[T]:
-    """The work, one piece after the other, shown under ``text`` where somebody watches."""
-    return _shown[-1](work, text) if _shown else work
+    """The pieces of work in order, shown as progress under ``text`` within ``show_progress``."""
+    return _bars[-1](work, text) if _bars else work
 
 
 def remark(text: str) -> None:
-    """Say something about the work where somebody listens."""
-    if _heard:
-        _heard[-1](text)
+    """A message about the work, shown within ``show_remarks``."""
+    if _listeners:
+        _listeners[-1](text)
 
 
 @contextmanager
-def heard(listener: Callable[[str], None]) -> Iterator[None]:
-    """While this lasts, remarks are handed to ``listener(text)``.
+def show_remarks(listener: Listener) -> Iterator[None]:
+    """Within this context, remarks are passed to ``listener(text)``.
 
-    >>> with heard(print):
+    >>> with show_remarks(print):
     ...     remark("compiling")
     compiling
     """
-    _heard.append(listener)
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _heard.pop()
+        _listeners.pop()
 
 
 @contextmanager
-def watched(show: Shown) -> Iterator[None]:  # type: ignore[type-arg]
-    """While this lasts, tracked work is handed to ``show(work, text)``.
+def show_progress(bar: Bar) -> Iterator[None]:
+    """Within this context, tracked work is passed to ``bar(work, text)``.
 
-    >>> with watched(lambda work, text: (print(text, piece) or piece for piece in work)):
+    >>> with show_progress(lambda work, text: (print(text, piece) or piece for piece in work)):
     ...     list(track([1, 2], "epoch"))
     epoch 1
     epoch 2
     [1, 2]
     """
-    _shown.append(show)
+    _bars.append(bar)
     try:
         yield
     finally:
-        _shown.pop()
+        _bars.pop()

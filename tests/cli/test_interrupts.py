@@ -39,7 +39,7 @@ def half_a_file():
     save_all({Path(sys.argv[2]): chunks()})
 
 def delivery():
-    with interrupts.delivered(lambda: print("delivered")):
+    with interrupts.deliver_once(lambda: print("delivered")):
         long_step()
 
 def processes():
@@ -48,7 +48,7 @@ def processes():
     pool.submit(time.sleep, 600).result()
 
 if __name__ == "__main__":
-    with interrupts.watched():
+    with interrupts.end_on_interrupt():
         globals()[sys.argv[1]]()
 """
 

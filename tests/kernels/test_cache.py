@@ -19,12 +19,12 @@ CODE = """
 import resource, sys, warnings
 import numpy as np
 from juryrank.kernels.scaling import extremes, scaled
-from juryrank.progress import heard
+from juryrank.progress import show_remarks
 
 if len(sys.argv) > 1:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 remarks = []
-with heard(remarks.append), warnings.catch_warnings(record=True) as warned:
+with show_remarks(remarks.append), warnings.catch_warnings(record=True) as warned:
     warnings.simplefilter("always")
     low, high = np.empty(1), np.empty(1)
     lists, entries, score = np.array([0, 1]), np.array([0, 3]), np.array([2.0, 5.0, 3.0])

@@ -19,7 +19,7 @@ from juryrank.kernels.chain import climb
 from juryrank.kernels.chain_gradient import descend, pair_loss
 from juryrank.methods import method
 from juryrank.methods.learned._chain import softmax
-from juryrank.progress import watched
+from juryrank.progress import show_progress
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.solvers.relaxation import relaxation
 
@@ -208,7 +208,7 @@ def test_a_true_ranking_teaches_too_and_needs_a_metric_that_reads_it():
 
 def test_the_passes_can_be_watched(dataset):
     seen = []
-    with watched(lambda work, text: (seen.append(text) or piece for piece in work)):
+    with show_progress(lambda work, text: (seen.append(text) or piece for piece in work)):
         method("supervised-mc2", epochs=4).fit(dataset)
     assert seen == ["supervised-mc2"] * 4
 

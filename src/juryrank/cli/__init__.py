@@ -23,7 +23,7 @@ from juryrank.cli import (
 from juryrank.cli.option_groups import expand_groups
 from juryrank.cli.plugins import PluginOptions, Plugins
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
-from juryrank.cli.terminal import print_error, remarks, show_warnings_as_lines, use_utf8
+from juryrank.cli.terminal import print_error, show_library_remarks, show_warnings_as_lines, use_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(
@@ -67,7 +67,7 @@ def run_app(app: typer.Typer, name: str) -> None:
     use_utf8()
     try:
         try:
-            with interrupts.watched(), remarks():
+            with interrupts.end_on_interrupt(), show_library_remarks():
                 app(prog_name=name)
         finally:
             sys.stdout.flush()

@@ -84,7 +84,7 @@ def run(
             if plot is not None:
                 found.plot(plot)
 
-    with interrupts.delivered(deliver), bars(quiet=report.quiet):
+    with interrupts.deliver_once(deliver), bars(quiet=report.quiet):
         prepared.run(on_finished=lambda label: note(result_line(prepared, label), quiet=report.quiet))
 
 

@@ -6,7 +6,7 @@ import typer
 
 from juryrank.cli import options
 from juryrank.cli.reading import LabelledReadOptions, OptionalData
-from juryrank.cli.terminal import note, put
+from juryrank.cli.terminal import note, write_stdout
 
 
 def run(
@@ -33,7 +33,7 @@ def run(
     given = reading.read_optional(data.sources)
     text = export(fitted, to, data=given, depth=depth, items=items)
     if out is None:
-        put(text)
+        write_stdout(text)
         return
     from juryrank.io.files import save
 

@@ -24,7 +24,7 @@ _callbacks: list[Callable[[], None]] = []
 
 
 @contextmanager
-def watched() -> Iterator[None]:
+def end_on_interrupt() -> Iterator[None]:
     """Within this context, Ctrl-C ends the process soon; no effect if SIGINT is ignored or has another handler."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -52,7 +52,7 @@ def before_end(callback: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def delivered(deliver: Callable[[], None]) -> Iterator[None]:
+def deliver_once(deliver: Callable[[], None]) -> Iterator[None]:
     """Call ``deliver`` exactly once: after the block, or when Ctrl-C ends it."""
     lock, done = threading.Lock(), False
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import completion
-from juryrank.cli.terminal import hush
+from juryrank.cli.terminal import set_quiet
 from juryrank.params import value_of
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ Tag = Annotated[
     str | None, typer.Option("--tag", callback=one_word, help="Tag of the resulting TREC run; default: juryrank.")
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=hush, help="No progress bars and no notes; warnings are still shown.")
+    bool,
+    typer.Option("--quiet", "-q", callback=set_quiet, help="No progress bars and no notes; warnings are still shown."),
 ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import completion, options
-from juryrank.cli.terminal import console, note, put
+from juryrank.cli.terminal import console, note, write_stdout
 
 if TYPE_CHECKING:
     from juryrank.report import Report
@@ -58,7 +58,7 @@ def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None
         if form is None or form == "text":
             console().print(report, crop=False)
         else:
-            put(report.render(form))
+            write_stdout(report.render(form))
         return
     from juryrank.io.files import save
 

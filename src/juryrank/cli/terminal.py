@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from juryrank.cli.interrupts import before_end
 from juryrank.cli.messages import on_command_line
 from juryrank.errors import JuryrankWarning
-from juryrank.progress import heard, watched
+from juryrank.progress import show_progress, show_remarks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def use_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def put(text: str) -> None:
+def write_stdout(text: str) -> None:
     """Write text to stdout exactly as to a file; on a terminal, control characters are escaped."""
     from juryrank.io.files import stdout
 
@@ -59,17 +59,17 @@ def note(text: str, *, quiet: bool) -> None:
         _write_line(text)
 
 
-def hush(quiet: bool) -> bool:
+def set_quiet(quiet: bool) -> bool:
     """Store the value of ``--quiet`` for messages from inside the library."""
     _quiet[0] = quiet
     return quiet
 
 
 @contextmanager
-def remarks() -> Iterator[None]:
+def show_library_remarks() -> Iterator[None]:
     """Within this context, messages of the library are lines on stderr, unless ``--quiet`` is given."""
-    hush(False)
-    with heard(lambda text: note(text, quiet=_quiet[0])):
+    set_quiet(False)
+    with show_remarks(lambda text: note(text, quiet=_quiet[0])):
         yield
 
 
@@ -119,5 +119,5 @@ def bars(*, quiet: bool) -> Iterator[Show]:
                 shown.advance(task)
             shown.remove_task(task)
 
-        with watched(show), before_end(shown.stop):  # stop() also restores the cursor
+        with show_progress(show), before_end(shown.stop):  # stop() also restores the cursor
             yield show
