@@ -36,10 +36,10 @@ def test_another_number_of_features_is_refused(dataset):
         model.predict(replace(dataset, features=dataset.features[:, :2]))
 
 
-def test_the_start_is_a_method_that_needs_lists_alone(dataset):
-    with pytest.raises(ParameterError, match="needs lists alone, got 'jury'"):
+def test_the_start_is_a_method_that_needs_only_lists(dataset):
+    with pytest.raises(ParameterError, match="needs only lists, got 'jury'"):
         method(NAME, start="jury").fit(dataset)
-    with pytest.raises(ParameterError, match="needs lists alone"):
+    with pytest.raises(ParameterError, match="needs only lists"):
         method(NAME, start=NAME).fit(dataset)
     with pytest.raises(UnknownNameError, match="bordo"):
         method(NAME, start="bordo").fit(dataset)
