@@ -1,7 +1,9 @@
 """The protocol of formats: what a format declares is what it does, and the rest is refused in the same words."""
 
 import warnings
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -93,6 +95,12 @@ def test_an_open_file_gets_the_bytes_of_a_file(name: str, ending: str, tmp_path:
     write(DATA, out, name)
     write(DATA, tmp_path / f"x.{ending}", name)
     assert b"".join(out.chunks) == (tmp_path / f"x.{ending}").read_bytes()
+
+
+@pytest.mark.parametrize("out", [StringIO(), None, 3])
+def test_what_takes_no_bytes_is_refused(out: Any) -> None:
+    with pytest.raises(DataError, match=f"an open binary file is needed to write to, got {type(out).__name__}"):
+        write(DATA, out)
 
 
 def test_one_file_for_all_experts_is_no_folder() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -19,12 +18,7 @@ def rename_shared_experts(parts: Sequence[Rows], sources: Sequence[Source]) -> l
     """The parts, where files of one expert each that share its name and a query are named after the files instead."""
     tags = [_expert(part) for part in parts]
     names = file_names_for_shared(tags, sources, lambda tag: _overlap(tag, tags, parts))
-    return [
-        part
-        if part.entries is None or not name
-        else replace(part, entries=part.entries.with_columns(expert=pl.lit(name)))
-        for part, name in zip(parts, names, strict=True)
-    ]
+    return [part.with_expert(name) for part, name in zip(parts, names, strict=True)]
 
 
 def file_names_for_shared(tags: Sequence[str], sources: Sequence[Source], overlap: Callable[[str], bool]) -> list[str]:

@@ -118,6 +118,8 @@ def deliver(chunks: Iterable[bytes], out: Path | Writable) -> None:
     if isinstance(out, Path):
         save_all({out: chunks})
         return
+    if isinstance(out, io.TextIOBase) or not hasattr(out, "write"):
+        raise DataError(f"a path or an open binary file is needed to write to, got {type(out).__name__}")
     for chunk in chunks:
         out.write(chunk)
 

@@ -55,6 +55,12 @@ class Rows:
         matrix = align_features(data.rankings, self.features, values, self.name)
         return replace(data, features=matrix, feature_names=tuple(names))
 
+    def with_expert(self, name: str) -> Rows:
+        """The same rows, of an expert of another name; without a name they are unchanged."""
+        if self.entries is None or not name:
+            return self
+        return replace(self, entries=self.entries.with_columns(expert=pl.lit(name)))
+
 
 def concat(parts: Sequence[Rows], name: str) -> Rows:
     """The rows of several sources as one."""

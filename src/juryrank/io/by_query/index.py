@@ -22,7 +22,7 @@ from juryrank.io.by_query.opening import open_files
 from juryrank.io.by_query.query_file import CHUNK, Extents, QueryFile, Stretches
 from juryrank.io.by_query.trec_run import RunFile
 from juryrank.io.experts import aliases, file_names_for_shared
-from juryrank.io.rows import Rows, concat, with_ranks
+from juryrank.io.rows import concat, with_ranks
 from juryrank.io.source import Source
 from juryrank.io.sources import Options
 from juryrank.kernels.jit import threads
@@ -100,7 +100,7 @@ class QueryFiles:
         chosen = [each for each in chosen if len(each[2].query)]
         if (fast := self._read_fast([(file, places) for file, _, places in chosen])) is not None:
             return fast
-        parts = [_rename_expert(file.rows(places.extents), name) for file, name, places in chosen]
+        parts = [file.rows(places.extents).with_expert(name) for file, name, places in chosen]
         rows = concat(parts, f"{len(self.files)} files")
         if rows.entries is not None:
             missing = [pl.lit(None, pl.String if c == "list" else pl.Float64).alias(c) for c in sorted(self.columns)]
@@ -140,13 +140,6 @@ class QueryFiles:
                     return True
                 found[places.query] = True
         return False
-
-
-def _rename_expert(part: Rows, name: str) -> Rows:
-    """The rows, under another name for their expert where it has one."""
-    if part.entries is None or not name:
-        return part
-    return replace(part, entries=part.entries.with_columns(expert=pl.lit(name)))
 
 
 def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
