@@ -87,3 +87,11 @@ def test_the_file_is_a_plugin_as_it_stands(tmp_path: Path) -> None:
     args = ["a.run", "--plugin", "approval.py", "--method", "approval", "-p", "k=1"]
     (tmp_path / "src").symlink_to(ROOT / "src")
     assert run(tmp_path, "-m", "juryrank", "rank", *args) == "1 Q0 a 1 1.0 juryrank\n1 Q0 b 2 0.0 juryrank\n"
+
+
+@pytest.mark.parametrize("page", ["docs/add-a-method.md", "CONTRIBUTING.md"])
+def test_every_path_of_the_page_exists(page: str) -> None:
+    named = set(re.findall(r"`((?:src|tests|docs|studies)/[\w/.-]+)`", (ROOT / page).read_text()))
+    new = {*FILES, "tests/methods/test_approval.py", *(path for path in named if path.endswith("/x.py"))}
+    assert [path for path in sorted(named - new) if not (ROOT / path).exists()] == []
+    assert len(named - new) > 3

@@ -20,7 +20,8 @@ def loaded_after(code: str) -> set[str]:
 
 
 def test_importing_juryrank_loads_only_the_standard_library() -> None:
-    assert not (HEAVY | {"numpy", "typer"}) & loaded_after("import juryrank; dir(juryrank)")
+    added = loaded_after("import juryrank; dir(juryrank)") - loaded_after("pass")
+    assert added - sys.stdlib_module_names == {"juryrank"}
 
 
 @pytest.mark.parametrize("name", ["METHODS", "METRICS", "method('rrf')", "Dataset", "read", "fuse", "RRF"])

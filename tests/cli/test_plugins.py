@@ -84,3 +84,14 @@ def test_a_plugin_that_cannot_be_used_is_an_error(run: Run, runs: list[Path], pl
     failed = run("rank", *runs, "--plugin", plugin.with_name("none.py"), "--method", "reversed")
     assert failed.code == 1
     assert "none.py: no such file" in failed.err
+
+
+def test_the_shell_completes_methods_of_a_plugin(run: Run, plugin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = f"juryrank rank x.run --plugin {plugin} --method rev"
+    monkeypatch.setenv("_JURYRANK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+    assert run().out.split() == ["reversed"]
+    PLUGINS.registered.clear()
+    plugin.write_text("1 / 0\n")
+    assert (run().out, run().err) == ("\n", "")

@@ -17,7 +17,8 @@ from conftest import random_dataset
 from juryrank._explain import contributions, explain
 from juryrank._explain.leave_one_out import leave_one_out
 from juryrank._explain.redundancy import redundancy
-from juryrank.data.build import from_dicts, from_long
+from juryrank.data.build import from_dicts
+from juryrank.data.long_table import from_long
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, UnknownNameError
 from juryrank.methods import METHODS, method
 

@@ -8,7 +8,8 @@ import pytest
 import juryrank
 from juryrank._explain import explain
 from juryrank._explain.single_expert import single_experts
-from juryrank.data.build import from_dicts, from_long
+from juryrank.data.build import from_dicts
+from juryrank.data.long_table import from_long
 from juryrank.methods import method
 
 ORDERS = {"x": ("abcd", "dcba"), "twin": ("abcd", "dcba"), "y": ("cabd", "bacd"), "z": ("dbca", "acbd")}

@@ -11,7 +11,8 @@ from scipy.special import logsumexp
 
 import juryrank
 from conftest import random_dataset
-from juryrank.data.build import from_dicts, from_long, from_orders
+from juryrank.data.build import from_dicts, from_orders
+from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods import CPS, ThetaCPS

@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_jury import plain_jury
 
 from conftest import random_dataset
-from juryrank.data.build import from_dicts, from_long
+from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset, Pairs
+from juryrank.data.long_table import from_long
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import method

@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose
 from slow import rho
 
 from conftest import random_dataset, with_features
-from juryrank.data.build import from_long, from_orders
+from juryrank.data.build import from_orders
 from juryrank.data.dataset import Dataset
+from juryrank.data.long_table import from_long
 from juryrank.errors import DataError
 from juryrank.methods import METHODS, method
 from juryrank.methods.base import COPIES, Aggregator

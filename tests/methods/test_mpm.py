@@ -12,8 +12,9 @@ from scipy.stats import kendalltau, spearmanr
 
 import juryrank
 from conftest import random_dataset
-from juryrank.data.build import from_array, from_dicts, from_long, from_orders
+from juryrank.data.build import from_array, from_dicts, from_orders
 from juryrank.data.dataset import Pairs
+from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from juryrank.methods import MPM, ThetaMPM
 from juryrank.methods.learned.theta_mpm import Objective

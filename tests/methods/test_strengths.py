@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr, logsumexp
 
 from conftest import random_dataset
-from juryrank.data.build import from_long, from_orders
+from juryrank.data.build import from_orders
+from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning
 from juryrank.methods import BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, Thurstone
 

@@ -12,7 +12,8 @@ from slow import dense, places
 
 import juryrank
 from conftest import random_dataset
-from juryrank.data.build import from_dicts, from_long
+from juryrank.data.build import from_dicts
+from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.methods import method
 from juryrank.methods.learned.supervised_borda import on_simplex

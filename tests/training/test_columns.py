@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
-from juryrank.data.build import from_long
 from juryrank.data.dataset import Dataset
+from juryrank.data.long_table import from_long
 from juryrank.methods import method
 from juryrank.training.columns.by_expert import consensus_columns, expert_columns, log_rank_columns, missing_columns
 
