@@ -11,7 +11,12 @@ FILES = {
     "tests/cli/test_stdout.py",
     "tests/everyday/test_everyday.py",
     "tests/everyday/test_planted.py",
+    "tests/files/test_fuzz.py",
+    "tests/files/test_growth.py",
+    "tests/files/test_hostile_names.py",
+    "tests/files/test_round_trips.py",
     "tests/kernels/test_cache.py",
+    "tests/methods/test_kemeny.py",
     "tests/test_determinism.py",
     "tests/test_docs.py",
     "tests/test_figures.py",
@@ -22,6 +27,7 @@ FILES = {
     "tests/test_readme.py",
     "tests/test_streamed_equals_whole.py",
     "tests/test_streaming.py",
+    "tests/training/test_dense.py",
 }
 # Methods that train for long: their cases of tests over all methods.
 METHODS = re.compile(r"\[.*\b(auto|blend|crf|monotone-retargeting|theta-mpm|theta-cps)\b")

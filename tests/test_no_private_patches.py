@@ -12,12 +12,8 @@ PRIVATE = re.compile(r"[A-Z][A-Z0-9_]+|_(?!_)\w+")  # a constant, or a name that
 
 # Still to be replaced by parameters; the list may only become shorter.
 REMAINING = {
-    "files/test_fast_trec.py: PER_THREAD",
-    "files/test_fast_trec.py: WORTHWHILE",
     "kernels/test_jit.py: THREADED_FROM",
     "methods/test_contract.py: THREADED_FROM",
-    "methods/test_pair_limits.py: COMPARISON_LIMIT",
-    "methods/test_pair_limits.py: PAIR_LIMIT",
 }
 
 
