@@ -136,8 +136,9 @@ def plackett_luce(n_lists: int = 2000, n_items: int = 50, length: int = 10) -> l
     if (choix := load("choix")) is None:
         return [Row(task, "choix", timing, None, "skipped: choix is not installed")]
     spent, theirs = time_call(lambda: choix.ilsr_rankings(n_items, orders, tol=1e-10), most=3)
-    apart = float(np.abs(consensus.scores - (theirs - theirs.mean())).max())
-    return [Row(task, "choix ilsr", timing, spent, f"strengths apart by {apart:.0e}", apart < 1e-5)]
+    ours = consensus.to_dict()["all"]
+    apart = max(abs(ours[f"{i:02d}"] - strength) for i, strength in enumerate(theirs - theirs.mean()))
+    return [Row(task, "choix ilsr", timing, spent, f"strengths apart by {apart:.0e}", bool(apart < 1e-5))]
 
 
 def with_intervals(battles: Battles) -> Row:

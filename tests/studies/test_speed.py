@@ -19,6 +19,7 @@ from studies.speed.evaluation import pytrec_values, without_ties
 from studies.speed.fusion import cases, fusion
 from studies.speed.inputs import Inputs, orders_of, random_dataset
 from studies.speed.kemeny import every_order, ours, plain_milp
+from studies.speed.leaderboard import plackett_luce
 from studies.speed.peers import Peer, load, silent
 from studies.speed.single_query import loop_without_tie_order, plain_loop, plain_loop_of_scores, random_lists
 from studies.speed.table import Benchmark, Row, Series, at_least, side_by_side
@@ -73,6 +74,12 @@ def test_the_plain_integer_program_finds_the_best_of_all_orders(kind: str) -> No
         for candidate in permutations(range(5))
     ]
     assert plain_milp(orders) == ours(orders) == min(disagreements)
+
+
+def test_choix_finds_our_strengths_whatever_the_order_of_the_names() -> None:
+    peer("choix")
+    (row,) = plackett_luce(n_lists=300, n_items=20, length=5)
+    assert row.agrees
 
 
 def test_pref_voting_finds_as_many_disagreements() -> None:
