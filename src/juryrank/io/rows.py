@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset, Rankings
+from juryrank.data.arrays import Floats
 from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import from_long
 from juryrank.data.names import sort_naturally
-from juryrank.data.rankings import Floats
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import slot_frame
 

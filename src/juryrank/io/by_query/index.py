@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from juryrank.data import Dataset
+from juryrank.data.arrays import Codes, Ints
 from juryrank.data.names import natural_order
-from juryrank.data.rankings import Codes, Ints
 from juryrank.io import fast_trec
 from juryrank.io.by_query.opening import open_files
 from juryrank.io.by_query.query_file import CHUNK, Extents, QueryFile, Stretches

@@ -8,7 +8,7 @@ from juryrank.methods.learned._chain import SupervisedListChain, teleport_param
 
 @dataclass(kw_only=True)
 class SupervisedMC1(SupervisedListChain):
-    """Supervised MC1: the chain MC1 with expert weights learned from labels, as in ``supervised-mc2``.
+    """Supervised MC1: the chain MC1 with expert weights learned from labels, as in supervised-mc2.
 
     Liu, Liu, Qin, Ma, Li, WWW 2007.
     """

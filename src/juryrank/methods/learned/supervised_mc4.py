@@ -16,7 +16,7 @@ from juryrank.params import param
 
 @dataclass(kw_only=True)
 class SupervisedMC4(SupervisedChain):
-    """Supervised MC4: the chain MC4 with expert weights learned from labels, as in ``supervised-mc2``.
+    """Supervised MC4: the chain MC4 with expert weights learned from labels, as in supervised-mc2.
 
     In training, a majority is a sigmoid of the share of the weights; in ranking, it is a majority.
 
