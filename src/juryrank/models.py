@@ -105,8 +105,8 @@ def from_json(text: str, source: str = "the model") -> Aggregator:
     except json.JSONDecodeError as error:
         raise DataError(f"{source}:{error.lineno}: not a juryrank model, or cut short: {error.msg}") from None
     except ValueError as error:  # a number of thousands of digits, a key that is there twice
-        told = str(error).partition("; use sys.")[0]  # Python's advice is not for readers of files
-        raise DataError(f"{source}: not a juryrank model: {told}") from None
+        reason = str(error).partition("; use sys.")[0]  # Python's advice is not for readers of files
+        raise DataError(f"{source}: not a juryrank model: {reason}") from None
     except RecursionError:
         raise DataError(f"{source}: not a juryrank model: it is nested too deeply") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -128,8 +128,8 @@ def from_json(text: str, source: str = "the model") -> Aggregator:
 
 def _check_version(version: Any, source: str) -> None:
     if type(version) is not int or version < 1:
-        told = f"the version of a model must be a whole number from 1 to {VERSION}, found {shortened(version)}"
-        raise DataError(f"{source}: {told}; the model is damaged")
+        text = f"the version of a model must be a whole number from 1 to {VERSION}, found {shortened(version)}"
+        raise DataError(f"{source}: {text}; the model is damaged")
     if version > VERSION:
         raise DataError(f"{source}: model version {version} is newer than {VERSION}; upgrade juryrank to read it")
 

@@ -11,7 +11,7 @@ import juryrank
 from conftest import random_dataset
 from juryrank._export import ENGINES, export
 from juryrank._export.engines import nearest_rrf
-from juryrank._export.nearest import Likeness, divided, multiplied, nearest
+from juryrank._export.rrf_weights import RSquared, divide_ranks, fit_weights, multiply_points
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning
 from juryrank.evaluation.folds import splits_of
@@ -29,7 +29,7 @@ def queries_of(n: int = 12, seed: int = 0):
 def test_a_weighted_rrf_is_found_again():
     data = queries_of()
     wanted = method("rrf", k=17, weights={"a": 1.0, "b": 0.25, "c": 0.5, "d": 0.0}).fit(data).predict(data)
-    weights, constant = nearest(wanted, inside=False)
+    weights, constant = fit_weights(wanted, division=False)
     assert constant == 17
     assert_allclose(weights, [1.0, 0.25, 0.5, 0.0], atol=1e-3)
 
@@ -38,25 +38,25 @@ def test_qdrants_weighted_rrf_is_found_again():
     data = queries_of()
     weights = {"a": 2.0, "b": 0.25, "c": 0.5, "d": 1.0}
     wanted = method("rrf", k=10, dialect="qdrant", weights=weights).fit(data).predict(data)
-    found, constant = nearest(wanted, inside=True)
+    found, constant = fit_weights(wanted, division=True)
     scale = (constant - 1) / 9  # a factor of all weights, and the same in k - 1, changes nothing
     assert_allclose(found * scale, [2.0, 0.25, 0.5, 1.0], rtol=0.05)
 
 
-@pytest.mark.parametrize("points", [multiplied, divided])
+@pytest.mark.parametrize("points", [multiply_points, divide_ranks])
 def test_derivatives_are_right_by_finite_differences(points):
     data = random_dataset(3)
-    likeness = Likeness(method("jury").fit(data).predict(data))
+    r_squared = RSquared(method("jury").fit(data).predict(data))
     at, constant, step = np.random.default_rng(0).uniform(0.2, 2, len(data.experts)), 20.0, 1e-6
 
     def value(weights, c=constant):
-        return likeness(points(weights[likeness.expert], likeness.rank, c)[0])[0]
+        return r_squared(points(weights[r_squared.expert], r_squared.rank, c)[0])[0]
 
-    given, by_weight, by_constant = points(at[likeness.expert], likeness.rank, constant)
-    _, slope = likeness(given)
+    given, by_weight, by_constant = points(at[r_squared.expert], r_squared.rank, constant)
+    _, slope = r_squared(given)
     by_hand = [(value(at + d) - value(at - d)) / (2 * step) for d in step * np.eye(len(at))]
-    assert_allclose(np.bincount(likeness.expert, slope * by_weight), by_hand, atol=1e-8)
-    if points is multiplied:
+    assert_allclose(np.bincount(r_squared.expert, slope * by_weight), by_hand, atol=1e-8)
+    if points is multiply_points:
         up, down = (value(at, constant * np.exp(s)) for s in (step, -step))
         assert slope @ by_constant == pytest.approx((up - down) / (2 * step), abs=1e-8)
 

@@ -1,4 +1,4 @@
-"""Search engines that take only weights: the weighted RRF nearest to a model, and how much it loses."""
+"""Search engines that accept only weights: the weighted RRF nearest to a model, and its loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from juryrank._export.nearest import nearest
+from juryrank._export.rrf_weights import fit_weights
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats, freeze
 from juryrank.errors import DataError
@@ -21,11 +21,11 @@ TOPS = (10, 100)  # first items whose overlap is measured
 
 @dataclass(frozen=True, eq=False)
 class WeightedRRF:
-    """Weights and a rank constant that an engine understands, with what they lose against the full model."""
+    """Weights and a rank constant that an engine understands, with their loss against the full model."""
 
     dialect: str
     experts: tuple[str, ...]
-    weights: Floats  # [n_experts] 0 where the engine need not ask
+    weights: Floats  # [n_experts] 0 where the expert is left out
     constant: int
     longest: int  # items of the longest list
     common: dict[int, float]  # share of the model's first items that are among its first, too
@@ -38,38 +38,38 @@ class WeightedRRF:
 def nearest_rrf(
     model: Aggregator, data: Dataset, dialect: str, metrics: Sequence[str] = ("nDCG@10", "AP")
 ) -> WeightedRRF:
-    """The weighted RRF whose scores follow the model's most closely over the lists of ``data``.
+    """The weighted RRF whose scores are closest to the model's over the lists of ``data``.
 
-    Weights and rank constant maximise R² between both scores inside queries, where items near the top of the model's
-    order count more. Labels play no part in the fit, only in what is measured.
+    Weights and rank constant maximise R² between both scores within queries, where items near the top of the model's
+    order count more. Labels are not used in the fit, only to measure the loss.
     """
     r = data.rankings
     if not r.n_entries:
         raise DataError("the data has no entries, so there is nothing to fit weights to")
-    wanted = model.predict(data)
-    weights, constant = nearest(wanted, inside=dialect == "qdrant")
-    weights = _as_written(weights, dialect)
-    given = _ranked(data, dialect, weights, constant)
+    target = model.predict(data)
+    weights, constant = fit_weights(target, division=dialect == "qdrant")
+    weights = _round_weights(weights, dialect)
+    approximation = _rank_as_engine(data, dialect, weights, constant)
     return WeightedRRF(
         dialect=dialect,
         experts=data.experts,
         weights=weights,
         constant=constant,
         longest=int(r.list_size.max()),
-        common={top: _common(wanted, given, top) for top in TOPS},
-        loss={} if data.labels is None else _losses(wanted, given, data, metrics),
+        common={top: _common(target, approximation, top) for top in TOPS},
+        loss={} if data.labels is None else _losses(target, approximation, data, metrics),
     )
 
 
-def _as_written(weights: Floats, dialect: str) -> Floats:
+def _round_weights(weights: Floats, dialect: str) -> Floats:
     """Weights as the request has them: those of OpenSearch sum to 1, in Elasticsearch the largest is 1."""
     scale = {"opensearch": weights.sum(), "elasticsearch": weights.max()}.get(dialect, 1.0)
     written: Floats = np.round(weights / scale, 6)
     return written
 
 
-def _ranked(data: Dataset, dialect: str, weights: Floats, constant: int) -> Consensus:
-    """What the engine would return, by the method that does the same."""
+def _rank_as_engine(data: Dataset, dialect: str, weights: Floats, constant: int) -> Consensus:
+    """What the engine would return, computed by the dialect of RRF."""
     by_name = {name: float(w) for name, w in zip(data.experts, weights, strict=True)}
     return method("rrf", dialect=dialect, k=float(constant), weights=by_name).fit(data).predict(data)
 
@@ -87,9 +87,9 @@ def _common(one: Consensus, other: Consensus, top: int) -> float:
 
 
 def _losses(
-    wanted: Consensus, given: Consensus, data: Dataset, metrics: Sequence[str]
+    target: Consensus, approximation: Consensus, data: Dataset, metrics: Sequence[str]
 ) -> dict[str, tuple[float, float, float]]:
-    judged = [Truth(data).judge(ranked) for ranked in (wanted, given, method("rrf").fit(data).predict(data))]
+    judged = [Truth(data).judge(ranked) for ranked in (target, approximation, method("rrf").fit(data).predict(data))]
     return {
         text: tuple(float(np.nanmean(parse_metric(text).per_query(j))) for j in judged)  # type: ignore[misc]
         for text in metrics

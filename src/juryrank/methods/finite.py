@@ -1,4 +1,4 @@
-"""Results are finite numbers, or an error says why."""
+"""Checks that results are finite numbers; the errors name likely causes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIKELY_CAUSES = "scores, ranks, weights or labels are too large or too small, or
 
 
 def check_list_weights(r: Rankings) -> None:
-    """Refuse weights of lists whose sums and squares would not be numbers any more."""
+    """Refuse weights of lists whose sums or squares would overflow."""
     if r.unit_weights or r.list_weight.max() <= LARGEST_WEIGHT:
         return
     m = int(r.list_weight.argmax())
@@ -39,7 +39,7 @@ def check_scores(name: str, r: Rankings, out: Floats) -> None:
 
 @contextmanager
 def arithmetic(name: str) -> Iterator[None]:
-    """Numbers that a method cannot divide by or solve with become an error about the data."""
+    """Turn errors of arithmetic (division by zero, a singular matrix) into a DataError."""
     try:
         yield
     except (ArithmeticError, np.linalg.LinAlgError) as error:

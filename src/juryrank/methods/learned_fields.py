@@ -1,4 +1,4 @@
-"""What a method learns, declared once in the field: kind, shape and bounds; ``fit`` and loading a model check it."""
+"""Declarations of what a method learns: kind, shape and bounds, checked after ``fit`` and when a model is loaded."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class Array:
                 sizes.setdefault(name, size) if isinstance(name, str) else None
         wanted = tuple(sizes.get(name) if isinstance(name, str) else name for name in self.shape)
         if value.shape != wanted:
-            told = " × ".join(f"{sizes.get(d, 'any')} {d}" if isinstance(d, str) else str(d) for d in self.shape)
-            return f"must have the shape {told}, found {' × '.join(map(str, value.shape)) or 'one number'}"
+            shape = " × ".join(f"{sizes.get(d, 'any')} {d}" if isinstance(d, str) else str(d) for d in self.shape)
+            return f"must have the shape {shape}, found {' × '.join(map(str, value.shape)) or 'one number'}"
         if not value.size:
             return None
         if self.dtype.kind == "f" and (bad := value.size - np.count_nonzero(np.isfinite(value))):

@@ -28,7 +28,7 @@ TEXT, WHOLE = frozenset((str,)), frozenset((int,))
 
 
 class Ranked(NamedTuple):
-    """Items in order with ranks that have gaps, where an item stood twice."""
+    """Items in order, with the ranks that are left after repeated items were dropped."""
 
     items: list[Any]
     ranks: list[float]

@@ -1,4 +1,4 @@
-"""The weighted RRF nearest to a model: the one whose scores follow the model's most closely inside queries."""
+"""Weights and rank constant of the RRF whose scores are closest to a model's, by R² within queries."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from juryrank.kernels.ragged import parents
 DEEPEST = 1000  # items further down the model's order do not count
 HALF_WEIGHT_AT = 50.0  # the place in the model's order where an item counts half as much as the first
 START = 60.0  # the rank constant of plain RRF, where the search begins
-CONSTANTS = (1.0, 10000.0)  # what engines take
-NOTHING = 1e-4  # of the largest weight: smaller ones are left out
+CONSTANTS = (1.0, 10000.0)  # the range that engines accept
+NEGLIGIBLE = 1e-4  # share of the largest weight below which a weight is set to 0
 Points = Callable[[Floats, Floats, float], tuple[Floats, Floats, Floats]]
 
 
-def multiplied(weight: Floats, rank: Floats, constant: float) -> tuple[Floats, Floats, Floats]:
+def multiply_points(weight: Floats, rank: Floats, constant: float) -> tuple[Floats, Floats, Floats]:
     """w / (c + rank), its derivative by the weight, and by the logarithm of the constant."""
     unit = 1.0 / (constant + rank)
     return weight * unit, unit, -constant * weight * unit**2
 
 
-def divided(weight: Floats, rank: Floats, constant: float) -> tuple[Floats, Floats, Floats]:
-    """1 / (rank / w + k - 1), as Qdrant has it, and the same derivatives; the constant is not searched for."""
+def divide_ranks(weight: Floats, rank: Floats, constant: float) -> tuple[Floats, Floats, Floats]:
+    """1 / (rank / w + k - 1), as in Qdrant, and the same derivatives; the constant is fixed."""
     reach = rank + weight * (constant - 1.0)
     return weight / reach, rank / reach**2, np.zeros_like(reach)
 
 
-class Likeness:
-    """How much of the variation of a model's scores inside queries another sum of points follows: R²."""
+class RSquared:
+    """R² within queries: the share of the variation of a model's scores that another sum of points explains."""
 
-    def __init__(self, wanted: Consensus) -> None:
-        r = wanted.rankings
+    def __init__(self, target: Consensus) -> None:
+        r = target.rankings
         place = np.empty(r.n_slots)
-        mean_places(r.slot_ptr, wanted.scores, place)
+        mean_places(r.slot_ptr, target.scores, place)
         self.rankings, self.query = r, parents(r.slot_ptr)
         self.weight = np.where(place <= DEEPEST, HALF_WEIGHT_AT / (HALF_WEIGHT_AT + place), 0.0)
-        self.aim = self._centred(wanted.scores)
+        self.aim = self._centred(target.scores)
         spread = np.bincount(self.query, self.weight * self.aim**2, minlength=len(r))
         if not spread.any():
             raise DataError("the model gives all items of a query the same score, so no weights can be fitted to it")
@@ -72,36 +72,36 @@ class Likeness:
         return float(both**2 / (own * whole)), self.times * slope[self.slot]
 
 
-def nearest(wanted: Consensus, *, inside: bool) -> tuple[Floats, int]:
-    """Weights by expert and the rank constant; ``inside`` says that weights divide ranks, as in Qdrant."""
-    likeness = Likeness(wanted)
-    n = len(wanted.rankings.experts)
+def fit_weights(target: Consensus, *, division: bool) -> tuple[Floats, int]:
+    """Weights by expert and the rank constant; with ``division`` weights divide ranks, as in Qdrant."""
+    r_squared = RSquared(target)
+    n = len(target.rankings.experts)
     start = np.append(np.ones(n), np.log(START))
-    found = _climbed(likeness, multiplied, start, fixed=False)
+    found = _maximise(r_squared, multiply_points, start, fixed=False)
     constant = round(np.exp(found[-1]))
-    weights = _climbed(likeness, multiplied, np.append(found[:-1], np.log(constant)), fixed=True)[:-1]
-    weights = np.where(np.bincount(wanted.rankings.list_expert, minlength=n) > 0, weights, 0.0)
+    weights = _maximise(r_squared, multiply_points, np.append(found[:-1], np.log(constant)), fixed=True)[:-1]
+    weights = np.where(np.bincount(target.rankings.list_expert, minlength=n) > 0, weights, 0.0)
     if not weights.max(initial=0.0) > 0:
-        raise DataError("no expert helps in this model, so no weights can stand for it")
-    weights = np.where(weights < NOTHING * weights.max(), 0.0, weights / weights.max())
-    if inside:
+        raise DataError("no expert has a positive weight in this model, so weighted RRF cannot approximate it")
+    weights = np.where(weights < NEGLIGIBLE * weights.max(), 0.0, weights / weights.max())
+    if division:
         start = np.append(weights, np.log(constant + 1.0))
-        return _climbed(likeness, divided, start, fixed=True)[:-1], constant + 1
+        return _maximise(r_squared, divide_ranks, start, fixed=True)[:-1], constant + 1
     return weights, constant
 
 
-def _climbed(likeness: Likeness, points: Points, start: Floats, *, fixed: bool) -> Floats:
-    """The weights and the logarithm of the constant with the largest R² uphill from the start; a weight of 0 stays."""
+def _maximise(r_squared: RSquared, points: Points, start: Floats, *, fixed: bool) -> Floats:
+    """The weights and the logarithm of the constant with the largest R² near the start; a weight of 0 stays 0."""
     n = len(start) - 1
     free = start[:-1] > 0
 
-    def downhill(at: Floats) -> tuple[float, Floats]:
-        given, by_weight, by_constant = points(at[:-1][likeness.expert], likeness.rank, float(np.exp(at[-1])))
-        value, slope = likeness(given)
-        steps = np.bincount(likeness.expert, slope * by_weight, minlength=n)
+    def negative(at: Floats) -> tuple[float, Floats]:
+        given, by_weight, by_constant = points(at[:-1][r_squared.expert], r_squared.rank, float(np.exp(at[-1])))
+        value, slope = r_squared(given)
+        steps = np.bincount(r_squared.expert, slope * by_weight, minlength=n)
         return -value, -np.append(steps, 0.0 if fixed else slope @ by_constant)
 
     ends = (start[-1], start[-1]) if fixed else tuple(np.log(CONSTANTS))
     bounds = [*((0.0, 100.0 * has) for has in free), ends]
-    best = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
+    best = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
     return np.asarray(best.x, np.float64)
