@@ -11,10 +11,8 @@ import pytest
 SCRIPT = """
 import sys
 import juryrank
-from juryrank.kernels import jit
 from juryrank.methods import consensus_methods
 
-jit.THREADED_FROM = 0
 data = juryrank.read(sys.argv[1:])
 for name in consensus_methods():
     print(name, juryrank.method(name).fit(data).predict(data).to_trec(), sep="\\n")
@@ -38,7 +36,8 @@ def runs(tmp_path_factory) -> list[Path]:
 
 
 def answer(runs: list[Path], hash_seed: str, threads: str) -> str:
-    environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "JURYRANK_THREADS": threads, "PYTHONWARNINGS": "ignore"}
+    threaded = {"JURYRANK_THREADS": threads, "JURYRANK_THREADS_FROM": "0"}
+    environment = {**os.environ, **threaded, "PYTHONHASHSEED": hash_seed, "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-c", SCRIPT, *map(str, runs)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,8 +1,8 @@
-"""A forked process does not have the threads of polars, and an error takes the place of waiting for them for ever.
+"""An error in forked processes instead of a deadlock: the threads of polars do not survive a fork.
 
 polars starts threads when they are first needed. A process that is forked after that (by ``multiprocessing`` on Linux
-before Python 3.14, or by a server that forks its workers) believes that they are there, and waits. Reading and writing
-need them; what serves requests (``load``, ``fuse``, ``fit``, ``predict``, ``evaluate``) does without.
+before Python 3.14, or by a server that forks its workers) would wait for them for ever. Reading and writing files need
+them; ``load``, ``fuse``, ``fit``, ``predict`` and ``evaluate`` do not.
 """
 
 import os
@@ -11,39 +11,39 @@ import sys
 
 from juryrank.errors import ForkError
 
-POOLS = re.compile(r"polars-\d|async-executor")  # how polars names its threads
+POLARS_THREAD = re.compile(r"polars-\d|async-executor")  # names of the threads of polars
 
-_running = False  # in this process
-_left_behind = False  # in the process that this one was forked from
-
-
-def threads_left_behind() -> bool:
-    """Whether polars' threads were running when this process was forked, so that they are not here."""
-    return _left_behind
+_running = False  # whether polars' threads run in this process
+_lost = False  # whether they ran in the process that this one was forked from
 
 
-def demand_threads(work: str) -> None:
-    """A ForkError where ``work``, which needs the threads of polars, would wait for ever."""
-    if _left_behind:
+def threads_are_lost() -> bool:
+    """Whether polars' threads were running when this process was forked, and are missing in it."""
+    return _lost
+
+
+def require_threads(work: str) -> None:
+    """Raise a ForkError if ``work``, which needs the threads of polars, would wait for ever."""
+    if _lost:
         raise ForkError(
-            f"{work} does not work in this process: polars, which it uses, was at work before this process was forked, "
-            "and does not survive a fork. Do it before the fork, or start processes by "
-            "multiprocessing.get_context('spawn'); fuse, fit, predict and evaluate work here"
+            f"{work} does not work in this process: it uses polars, which had started its threads before this process "
+            "was forked. Do it before the fork, or start processes with multiprocessing.get_context('spawn'); "
+            "fuse, fit, predict and evaluate work here"
         )
 
 
 def _before_fork() -> None:
     global _running
-    _running = "polars" in sys.modules and any(map(POOLS.match, _thread_names()))
+    _running = "polars" in sys.modules and any(map(POLARS_THREAD.match, _thread_names()))
 
 
 def _after_fork() -> None:
-    global _left_behind
-    _left_behind = _left_behind or _running
+    global _lost
+    _lost = _lost or _running
 
 
 def _thread_names() -> list[str]:
-    """The names of this process's threads; one of polars where the system does not tell."""
+    """The names of this process's threads; one of polars if the system does not report them."""
     folder = f"/proc/{os.getpid()}/task"
     try:
         names = []

@@ -15,7 +15,7 @@ import numpy as np
 
 from juryrank.data import Consensus
 from juryrank.errors import DataError, DataWarning
-from juryrank.forks import demand_threads
+from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
 from juryrank.io.experts import by_expert
 from juryrank.io.files import Writable, deliver
@@ -49,7 +49,7 @@ def rank_files(
     query is never split. Of each query ``top`` items are written, by default all, under the name ``tag``. ``out`` is an
     open binary file or a path (.run, .trec, .txt, perhaps with .gz or .zst), which is replaced when all is written.
     """
-    demand_threads("rank_files")
+    require_threads("rank_files")
     _check_method(model)
     files = QueryFiles([Path(path) for path in paths], format, options or {})
     room = memory - INDEX * files.nbytes

@@ -14,11 +14,11 @@ from juryrank.kernels import cache
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
-# Scales three scores to the unit interval; before, what a test wants, and around it, what was remarked and warned of.
+# Scales three scores to the unit interval and prints them with the remarks and warnings.
 CODE = """
 import resource, sys, warnings
 import numpy as np
-from juryrank.kernels.scaling import extremes, scaled
+from juryrank.kernels.scaling import extremes, rescale
 from juryrank.progress import show_remarks
 
 if len(sys.argv) > 1:
@@ -29,7 +29,7 @@ with show_remarks(remarks.append), warnings.catch_warnings(record=True) as warne
     low, high = np.empty(1), np.empty(1)
     lists, entries, score = np.array([0, 1]), np.array([0, 3]), np.array([2.0, 5.0, 3.0])
     extremes(lists, entries, score, low, high)
-    scaled(lists, entries, score, low, high - low, np.zeros(1), score)
+    rescale(lists, entries, score, low, high - low, np.zeros(1), score)
 print([score.tolist(), remarks, [f"{w.category.__name__}: {w.message}" for w in warned]])
 """
 SCALED = [0.0, 1.0, 1 / 3]
@@ -114,7 +114,7 @@ def test_a_folder_in_the_place_of_a_file_is_no_trouble(warm, tmp_path):
 def test_a_file_in_the_place_of_the_folder_moves_the_cache(tmp_path):
     (tmp_path / "juryrank").write_text("in the way")
     spare = tmp_path / f"juryrank-{os.geteuid()}"
-    remark = f"{FIRST}; kept in {spare}, because {tmp_path}/juryrank is no folder; {cache.ADVICE}"
+    remark = f"{FIRST}; stored in {spare}, because {tmp_path}/juryrank is not a folder; {cache.ADVICE}"
     assert run(tmp_path, spare=tmp_path) == ([remark], [])
     assert run(tmp_path, spare=tmp_path) == ([], [])
 
@@ -124,8 +124,8 @@ def test_a_disk_without_room_costs_a_warning(tmp_path):
     remarks, (warning,) = run(tmp_path, "1000", spare=tmp_path)
     assert remarks == [FIRST]
     reasons = f"{tmp_path}/juryrank: File too large; {tmp_path}/juryrank-{os.geteuid()}: File too large"
-    kept = "compiled code cannot be kept, and is compiled on every run"
-    assert warning == f"CacheWarning: {kept}: {reasons}; {cache.ADVICE}"
+    lost = "compiled code cannot be stored, and is compiled on every run"
+    assert warning == f"CacheWarning: {lost}: {reasons}; {cache.ADVICE}"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -148,8 +148,8 @@ def test_a_folder_that_others_may_write_to_is_not_used(warm, tmp_path, mode):
     folder = copied(warm, tmp_path)
     (folder / "juryrank").chmod(mode)
     (remark,), warned = run(folder, spare=tmp_path)
-    trouble = "may be written by other users, whose code would be run (chmod go-w makes it safe)"
-    assert f"{folder}/juryrank {trouble}; {cache.ADVICE}" in remark
+    problem = "may be written by other users, whose code would be run (chmod go-w makes it safe)"
+    assert f"{folder}/juryrank {problem}; {cache.ADVICE}" in remark
     assert warned == []
 
 
@@ -174,8 +174,8 @@ def test_a_user_without_a_home_keeps_code_among_temporary_files(shared):
     before = another_user()
     (remark,), warned = run(None, spare=shared, before=before)
     assert remark == (
-        f"{FIRST}; kept in {shared}/juryrank-54321, because ~/.cache/juryrank has no place, because this user has no "
-        f"home; {cache.ADVICE}"
+        f"{FIRST}; stored in {shared}/juryrank-54321, because ~/.cache/juryrank is not available: this user has no "
+        f"home folder; {cache.ADVICE}"
     )
     assert warned == []
     assert run(None, spare=shared, before=before) == ([], [])
@@ -184,8 +184,8 @@ def test_a_user_without_a_home_keeps_code_among_temporary_files(shared):
 def test_a_home_that_cannot_be_written_is_named_with_what_to_do(shared):
     home, before = shared / "copy", another_user()
     (remark,), warned = run(None, spare=shared, before=before, HOME=str(home))
-    why = f"{home}/.cache/juryrank cannot be made: Permission denied"
-    assert remark == f"{FIRST}; kept in {shared}/juryrank-54321, because {why}; {cache.ADVICE}"
+    why = f"{home}/.cache/juryrank cannot be created: Permission denied"
+    assert remark == f"{FIRST}; stored in {shared}/juryrank-54321, because {why}; {cache.ADVICE}"
     assert warned == []
     assert run(None, spare=shared, before=before, HOME=str(home)) == ([], [])
 
@@ -203,6 +203,6 @@ def test_a_planted_link_among_temporary_files_is_not_followed(warm, tmp_path):
     (tmp_path / "file").write_text("no folder can be made below this")
     (tmp_path / f"juryrank-{os.geteuid()}").symlink_to(warm / "juryrank")
     (remark,), (warning,) = run(tmp_path / "file", spare=tmp_path)
-    assert remark.startswith(f"compiling, on every run: {tmp_path}/file/juryrank cannot be made: ")
-    assert remark.endswith(f"juryrank-{os.geteuid()} is no folder; {cache.ADVICE}")
-    assert "cannot be kept" in warning
+    assert remark.startswith(f"compiling, on every run: {tmp_path}/file/juryrank cannot be created: ")
+    assert remark.endswith(f"juryrank-{os.geteuid()} is not a folder; {cache.ADVICE}")
+    assert "cannot be stored" in warning

@@ -20,7 +20,7 @@ def test_kernels_are_imported_without_numba():
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_a_driver_covers_every_query_once(n_threads, monkeypatch):
     monkeypatch.setenv("JURYRANK_THREADS", str(n_threads))
-    monkeypatch.setattr(jit, "THREADED_FROM", 0)
+    monkeypatch.setenv("JURYRANK_THREADS_FROM", "0")
     seen = []
 
     def count(first, last, ptr, out):
@@ -38,7 +38,7 @@ def test_a_driver_covers_every_query_once(n_threads, monkeypatch):
 
 def test_an_error_in_a_thread_is_not_lost(monkeypatch):
     monkeypatch.setenv("JURYRANK_THREADS", "2")
-    monkeypatch.setattr(jit, "THREADED_FROM", 0)
+    monkeypatch.setenv("JURYRANK_THREADS_FROM", "0")
 
     def fail(first, last, ptr):
         raise ZeroDivisionError
@@ -65,6 +65,35 @@ def test_the_name_in_the_cache_changes_with_the_file_and_with_what_it_imports(tm
     inner.write_text("x = 2")
     after = names()
     assert [a == b for a, b in zip(after, before, strict=True)] == [False, False, True]
+
+
+def test_small_arrays_are_handled_in_one_block_unless_the_environment_says_otherwise(monkeypatch):
+    monkeypatch.setenv("JURYRANK_THREADS", "2")
+    blocks = []
+
+    def count(first, last, lists, out):
+        blocks.append((first, last))
+
+    driver = jit.over_queries(count)
+    driver.compiled = count
+    jit.KERNELS.remove(driver)
+    small, large = (np.arange(9), np.zeros(9)), (np.arange(9), np.zeros(200_000))
+    driver(small, np.zeros(8))
+    assert blocks == [(0, 8)]
+    blocks.clear()
+    driver(large, np.zeros(8))
+    assert sorted(blocks) == [(q, q + 1) for q in range(8)]
+    blocks.clear()
+    monkeypatch.setenv("JURYRANK_THREADS_FROM", "9")
+    driver(small, np.zeros(8))
+    assert sorted(blocks) == [(q, q + 1) for q in range(8)]
+
+
+@pytest.mark.parametrize("wanted", ["two", "-1", "1.5"])
+def test_a_size_for_threads_that_is_no_whole_number_is_named(wanted, monkeypatch):
+    monkeypatch.setenv("JURYRANK_THREADS_FROM", wanted)
+    with pytest.raises(ParameterError, match=f"JURYRANK_THREADS_FROM must be .* 0 or more, got '{wanted}'"):
+        jit.threads_from()
 
 
 @pytest.mark.parametrize("wanted", ["two", "0", "-1", "1.5"])

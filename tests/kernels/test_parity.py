@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
-from juryrank.kernels.outranking import distil, outranks
+from juryrank.kernels.outranking import extract_classes, outranks
 from juryrank.kernels.pairwise import insertion_search, kendall_distance, majority_sort, margins, wins_and_losses
 from juryrank.kernels.positional import add_points, extremes, medians, places, weighted_median
 from juryrank.kernels.ragged import children, descending, parents, put_last, sizes_to_ptr
@@ -168,6 +168,6 @@ def test_outranking_follows_its_words():
             vetoes = sum(row[i] - row[j] >= 3 for row in place) / 3 <= 0.25
             assert relation[i, j] == (i != j and in_favour and vetoes)
     out = np.empty(4)
-    distil(relation, out)
+    extract_classes(relation, out)
     merit = relation.sum(1) - relation.sum(0)
     assert set(np.flatnonzero(out == 0)) == set(np.flatnonzero(merit == merit.max()))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.kernels.scaling import extremes, scaled
+from juryrank.kernels.scaling import extremes, rescale
 
 
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6), min_size=1, max_size=5), st.integers(0, 5))
@@ -17,7 +17,7 @@ def test_lists_are_scaled_each_by_its_own(lists, cut):
     extremes(list_ptr, entry_ptr, score, low, high)
     assert low.tolist() == [min(each) for each in lists]
     assert high.tolist() == [max(each) for each in lists]
-    scaled(list_ptr, entry_ptr, score, low, high - low, np.full(len(lists), 0.5), out)
+    rescale(list_ptr, entry_ptr, score, low, high - low, np.full(len(lists), 0.5), out)
     expected = [
         (v - min(each)) / (max(each) - min(each)) if max(each) > min(each) else 0.5 for each in lists for v in each
     ]

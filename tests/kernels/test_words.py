@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from juryrank.kernels.words import adopt, hash_of, line_end, name_places, number_of, same_word, word_end
+from juryrank.kernels.words import hash_of, line_end, merge_names, name_places, number_of, same_word, word_end
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -54,7 +54,7 @@ def test_names_are_numbered_as_they_are_met_and_adopted_by_others(names: list[by
     known = list(dict.fromkeys(names))
     assert numbers[0] == [known.index(name) for name in names]
     out = np.empty(counts[1][0], np.int32)
-    adopt(texts[1], books[1], len(out), books[0], texts[0], counts[0], out)
+    merge_names(texts[1], books[1], len(out), books[0], texts[0], counts[0], out)
     known = list(dict.fromkeys(names + others))
     assert [int(out[n]) for n in numbers[1]] == [known.index(name) for name in others]
     size = books[0][len(known) - 1, 2]

@@ -15,8 +15,8 @@ from conftest import random_dataset
 from juryrank.data import Dataset
 from juryrank.data.build import from_dicts, from_long
 from juryrank.errors import ConvergenceWarning, DataError
-from juryrank.kernels.chain import climb
-from juryrank.kernels.chain_gradient import descend, pair_loss
+from juryrank.kernels.chain import step_up
+from juryrank.kernels.chain_gradient import pair_loss, step_down
 from juryrank.methods import method
 from juryrank.methods.learned._chain import softmax
 from juryrank.progress import show_progress
@@ -82,8 +82,8 @@ def test_products_without_a_matrix_are_those_of_the_dense_one(name, seed):
         v = np.random.default_rng([seed, q]).normal(size=len(p)) ** 2
         lists = (r.list_ptr[q], r.list_ptr[q + 1], r.slot_ptr[q], r.entry_ptr, r.entry_slot, r.entry_rank, entry_share)
         up, down = v * stay[here], np.zeros(len(p))
-        climb(*lists, tail, chain.strict, v * slot_share[here], up)
-        descend(*lists, tail, chain.strict, v, down)
+        step_up(*lists, tail, chain.strict, v * slot_share[here], up)
+        step_down(*lists, tail, chain.strict, v, down)
         assert_allclose(up, v @ p, atol=1e-12)
         assert_allclose(down * slot_share[here] + v * stay[here], p @ v, atol=1e-12)
 

@@ -34,7 +34,7 @@ def bootstrap_scores(fit: Fitted, n: int, seed: int) -> Floats:
 
 def _draw_pairs(fit: Fitted) -> Draw:
     """Equal comparisons share one Poisson number; each fit starts from the fit of all data."""
-    model, whole = fit.model, fit.whole
+    model, lists = fit.model, fit.query_lists
     assert isinstance(model, PairwiseStrength)
     pairs, scale = _pairs_by_scale(fit)
     nones = tuple(np.exp(-mean) for mean in pairs[2:])
@@ -43,7 +43,7 @@ def _draw_pairs(fit: Fitted) -> Draw:
 
     def draw(rng: np.random.Generator) -> Floats:
         out = fit.scores.copy()
-        refit(rng, model.link, pairs, scale, nones, whole, *settings, np.array([fit.tie]), out)
+        refit(rng, model.link, pairs, scale, nones, lists, *settings, np.array([fit.tie]), out)
         return out
 
     return draw

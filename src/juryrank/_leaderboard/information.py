@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank._leaderboard.pool import Fitted
-from juryrank.data.rankings import Floats, read_only
+from juryrank.data.rankings import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.intervals import pair_information, spread_of_slopes
 from juryrank.kernels.links import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER
@@ -61,10 +61,9 @@ def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, w
     x = _unknowns(fit, link)
     curvature = np.empty((len(x), len(x)))
     if link == LISTWISE:
-        lists = fit.lists._replace(list_weight=read_only(weight))
-        list_information(0, *lists, 0.0, 0.0, _precision(model), fit.scores, curvature)
+        list_information(fit.weighted_lists(weight), 0.0, 0.0, _precision(model), fit.scores, curvature)
     else:
-        pair_information(link, fit.games_of(weight).pairs, fit.whole_with(weight), _precision(model), x, curvature)
+        pair_information(link, fit.games_of(weight).pairs, fit.weighted_lists(weight), _precision(model), x, curvature)
     return curvature
 
 
@@ -74,5 +73,5 @@ def _spread(fit: Fitted, link: int) -> Floats:
     sizes = np.ones(n_lists, np.int64) if cluster is None else np.bincount(cluster)
     spread = np.zeros((len(x), len(x)))
     of_lists = (fit.count, fit.scale, order, sizes_to_ptr(sizes))
-    spread_of_slopes(link, fit.whole, x, *of_lists, cluster is None, spread)
+    spread_of_slopes(link, fit.query_lists, x, *of_lists, cluster is None, spread)
     return spread

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from juryrank.data.build import ONE_QUERY
 from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import DataError
 from juryrank.kernels.links import NEVER
-from juryrank.kernels.lists import Lists
+from juryrank.kernels.lists import Lists, QueryLists
 from juryrank.kernels.pairs import count_pairs, most_pairs
 from juryrank.methods.base import Aggregator
 from juryrank.methods.strengths._base import lists_with_tail
@@ -82,13 +81,15 @@ class Fitted:
     cluster: Ints | None  # [n_lists] resampling unit of each list; None: each list is its own
 
     @property
-    def whole(self) -> tuple[Any, ...]:
-        """All lists of the one query, as kernels of single queries expect them."""
-        return (np.int64(0), np.int64(self.rankings.n_lists), np.int64(0), *self.lists[2:])
+    def query_lists(self) -> QueryLists:
+        """All lists of the one query, as kernels of single queries take them."""
+        n, lists = self.rankings.n_lists, self.lists
+        slots = (lists.entry_ptr, lists.entry_slot, lists.entry_rank)
+        return QueryLists(np.int64(0), np.int64(n), np.int64(0), *slots, lists.list_weight, lists.tail)
 
-    def whole_with(self, weight: Floats) -> tuple[Any, ...]:
-        """As ``whole``, with other list weights."""
-        return (*self.whole[:-2], read_only(weight), self.lists[-1])
+    def weighted_lists(self, weight: Floats) -> QueryLists:
+        """As ``query_lists``, with other weights of the lists."""
+        return self.query_lists._replace(list_weight=read_only(weight))
 
     def games_of(self, weight: Floats) -> Games:
         """The comparisons in lists with these weights."""
@@ -110,6 +111,6 @@ def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
 
 def _games(lists: Lists, weight: Floats) -> Games:
     most = np.empty(1, np.int64)
-    most_pairs(lists.slot_ptr, lists.list_ptr, lists.entry_ptr, most)
+    most_pairs(lists, most)
     weighted = lists._replace(list_weight=read_only(weight))
-    return Games(int(lists.slot_ptr[-1]), *count_pairs(0, most[0], *weighted))
+    return Games(int(lists.slot_ptr[-1]), *count_pairs(0, most[0], weighted))

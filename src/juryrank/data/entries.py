@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, DataWarning
-from juryrank.forks import threads_left_behind
+from juryrank.forks import threads_are_lost
 from juryrank.kernels.ragged import sizes_to_ptr
 
 MANY_NAMES = 100_000  # with more, a join with several threads is faster
@@ -20,7 +20,7 @@ MANY_NAMES = 100_000  # with more, a join with several threads is faster
 
 def codes(column: pl.Series, names: pl.Series) -> Ints:
     """The position of each value among distinct ``names``; -1 if it is not among them."""
-    if (len(names) <= MANY_NAMES or threads_left_behind()) and column.dtype == names.dtype == pl.String:
+    if (len(names) <= MANY_NAMES or threads_are_lost()) and column.dtype == names.dtype == pl.String:
         place = column.cast(pl.Enum(names), strict=False).to_physical().to_numpy()  # NaN if it is not among them
         places: Ints = np.nan_to_num(place, nan=-1.0).astype(np.int64)
         return places

@@ -7,7 +7,7 @@ import io
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.forks import demand_threads
+from juryrank.forks import require_threads
 
 BLANK = r"[ \t\n\r\f\v\x00]"  # readers treat these as blanks, and NUL as a sign that a file is not text
 BYTE_ORDER_MARK = "\ufeff"  # readers skip one at the start of a file
@@ -15,7 +15,7 @@ BYTE_ORDER_MARK = "\ufeff"  # readers skip one at the start of a file
 
 def run_lines(rows: pl.DataFrame) -> bytes:
     """Rows with columns query, item, rank, score and expert as UTF-8 text; a DataError for a name with blanks."""
-    demand_threads("to write a TREC run")
+    require_threads("to write a TREC run")
     demand_words(rows, ["query", "item", "expert"], "a TREC run")
     demand_no_mark(rows["query"], "a TREC run")
     lines = rows.select("query", pl.lit("Q0").alias("iteration"), "item", "rank", "score", "expert")

@@ -11,7 +11,7 @@ from typing import Any
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.data.long_table import labels_from_dict
 from juryrank.errors import DataError, refuse_warnings
-from juryrank.forks import demand_threads
+from juryrank.forks import require_threads
 from juryrank.io import judgements
 from juryrank.io.files import Writable, deliver
 from juryrank.io.folders import save_folder
@@ -50,7 +50,7 @@ def read(
     scores. ``label_columns`` does for ``labels`` what ``columns`` does for the data.
     What is dropped or repaired gives a DataWarning, and with ``strict`` a DataError.
     """
-    demand_threads("read")
+    require_threads("read")
     if strict:
         with refuse_warnings():
             return read(
@@ -83,7 +83,7 @@ def write(
     items of each query are written (by default all), and ``tag`` names it in a TREC run. An open binary file gets a
     TREC run, or ``format``; runs of several experts go into it one after the other, and to a path as a folder.
     """
-    demand_threads("write")
+    require_threads("write")
     if not isinstance(thing, Dataset | Consensus):
         raise DataError(f"write takes a Dataset or a Consensus, got {type(thing).__name__}")
     options: dict[str, Any] = {name: value for name, value in (("top", top), ("tag", tag)) if value is not None}

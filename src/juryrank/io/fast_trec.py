@@ -25,8 +25,7 @@ from juryrank.kernels.jit import threads
 from juryrank.kernels.ragged import children, sizes_to_ptr
 from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
-from juryrank.kernels.words import adopt as adopt_names
-from juryrank.kernels.words import count_lines, name_places
+from juryrank.kernels.words import count_lines, merge_names, name_places
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
 PADDING = 16  # bytes that kernels may read beyond the end of a text
@@ -111,7 +110,7 @@ class Names:
     def adopt(self, other: Names) -> Codes | None:
         """The number that each of the other names has here, or gets now; None where too many names collide."""
         number = np.empty(len(other), np.int32)
-        fits = adopt_names(other.text, other.book, len(other), self.book, self.text, self.count, number)
+        fits = merge_names(other.text, other.book, len(other), self.book, self.text, self.count, number)
         return number if fits else None
 
     def in_natural_order(self) -> tuple[list[str], Ints]:

@@ -1,9 +1,8 @@
-"""Where compiled kernels are kept, one file for each kernel and type of arguments.
+"""The cache of compiled kernels, one file for each kernel and type of arguments.
 
-The digest of a file's content stands at its beginning: a file that was cut short or overwritten is never handed to
-LLVM, which would abort the process; the kernel is compiled again. What is read here is run, so a folder that somebody
-else may write to is not used. Where the user's own folder cannot be used, one below the folder for temporary files
-takes its place.
+Each file begins with a digest of its content: a truncated or overwritten file is never passed to LLVM, which would
+abort the process; the kernel is compiled again. The content is executed, so a folder that other users may write to is
+not used. If the user's own folder cannot be used, a folder below that for temporary files replaces it.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ _warned: set[str] = set()
 
 
 class Folder(NamedTuple):
-    """A folder for compiled code, and why it cannot be used, where that is so."""
+    """A folder for compiled code, and the reason why it cannot be used, or None."""
 
     path: str
-    trouble: str | None
+    problem: str | None
 
 
 def _places() -> tuple[Folder, Folder]:
-    """The folder of the user and the one for temporary files: looked in, and written to, in this order."""
+    """The folder of the user and that for temporary files: read and written in this order."""
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         own = Folder(str((Path(base) if base else Path.home() / ".cache") / "juryrank"), None)
     except RuntimeError:
-        own = Folder("~/.cache/juryrank", "has no place, because this user has no home")
+        own = Folder("~/.cache/juryrank", "is not available: this user has no home folder")
     try:
         spare = Folder(str(Path(tempfile.gettempdir()) / f"juryrank-{_user()}"), None)
     except OSError:
@@ -55,9 +54,9 @@ def _user() -> int | str:
     return os.geteuid() if hasattr(os, "geteuid") else os.environ.get("USERNAME", "user")
 
 
-def _checked(place: Folder, make: bool) -> Folder:
-    """The folder, made where it does not exist and ``make``; its trouble where it is not to be trusted."""
-    if place.trouble is not None:
+def _check(place: Folder, make: bool) -> Folder:
+    """The folder with its problem, if it has one; created if ``make`` and it does not exist."""
+    if place.problem is not None:
         return place
     path = Path(place.path)
     try:
@@ -65,11 +64,11 @@ def _checked(place: Folder, make: bool) -> Folder:
             path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):
                 path.mkdir(mode=0o700)
-        found = path.lstat() if path.name.startswith("juryrank-") else path.stat()  # anybody may plant links in /tmp
+        found = path.lstat() if path.name.startswith("juryrank-") else path.stat()  # any user may create links in /tmp
     except OSError as error:
-        return Folder(place.path, f"cannot be made: {error.strerror}" if make else "does not exist")
+        return Folder(place.path, f"cannot be created: {error.strerror}" if make else "does not exist")
     if not stat.S_ISDIR(found.st_mode):
-        return Folder(place.path, "is no folder")
+        return Folder(place.path, "is not a folder")
     if hasattr(os, "geteuid"):
         if found.st_uid not in (ROOT, os.geteuid()):
             return Folder(place.path, "belongs to another user, whose code would be run")
@@ -83,30 +82,30 @@ def _checked(place: Folder, make: bool) -> Folder:
 
 
 def _folders_to_read() -> tuple[Folder, ...]:
-    return _existing(_user(), os.environ.get("XDG_CACHE_HOME"))  # a server may change its user after a while
+    return _existing(_user(), os.environ.get("XDG_CACHE_HOME"))  # a server may change its user while it runs
 
 
 @functools.cache
 def _existing(user: int | str, base: str | None) -> tuple[Folder, ...]:
-    checked = (_checked(place, make=False) for place in _places())
-    return tuple(folder for folder in checked if folder.trouble is None)
+    checked = (_check(place, make=False) for place in _places())
+    return tuple(folder for folder in checked if folder.problem is None)
 
 
-def outlook() -> str:
-    """What is to be said when compilation begins."""
+def compilation_message() -> str:
+    """The message to show when compilation begins."""
     places = _places()
-    own = _checked(places[0], make=True)
-    if own.trouble is None:
+    own = _check(places[0], make=True)
+    if own.problem is None:
         return "compiling, first run only"
-    spare = _checked(places[1], make=True)
-    if spare.trouble is None:
-        return f"compiling, first run only; kept in {spare.path}, because {own.path} {own.trouble}; {ADVICE}"
-    return f"compiling, on every run: {own.path} {own.trouble}, {spare.path} {spare.trouble}; {ADVICE}"
+    spare = _check(places[1], make=True)
+    if spare.problem is None:
+        return f"compiling, first run only; stored in {spare.path}, because {own.path} {own.problem}; {ADVICE}"
+    return f"compiling, on every run: {own.path} {own.problem}, {spare.path} {spare.problem}; {ADVICE}"
 
 
 @functools.cache
 def source_digest(source: Path) -> str:
-    """The name for all kernels of a file: changes with its text and with that of the kernels it imports."""
+    """A digest for all kernels of a file: changes with its text and with that of the kernels it imports."""
     text = b"".join(file.read_bytes() for file in sorted(_with_imports(source)))
     return hashlib.sha256(text).hexdigest()[:16]
 
@@ -125,7 +124,7 @@ def _with_imports(source: Path) -> set[Path]:
 
 
 class KernelCache:
-    """The compiled forms of one kernel, as Numba's dispatcher asks for them."""
+    """The compiled versions of one kernel; the interface that Numba's dispatcher expects."""
 
     def __init__(self, function: Any) -> None:
         source = source_digest(Path(function.__code__.co_filename))
@@ -133,14 +132,14 @@ class KernelCache:
         self.bytecode = function.__code__.co_code
 
     def load_overload(self, types: Any, target: Any) -> Any:
-        """What was compiled for these types of arguments, or None."""
+        """The version compiled for these types of arguments, or None."""
         from numba.core.compiler import CompileResult
 
         target.refresh()
         name = self._file_name(types, target.codegen())
         for folder in _folders_to_read():
             path = os.path.join(folder.path, name)
-            if (data := _content(path)) is None:
+            if (data := _read(path)) is None:
                 continue
             try:
                 return CompileResult._rebuild(target, *pickle.loads(data))
@@ -149,35 +148,35 @@ class KernelCache:
         return None
 
     def save_overload(self, types: Any, compiled: Any) -> None:
-        """Keep what was compiled in the first folder that can be written."""
+        """Store a compiled version in the first folder that can be written."""
         from numba.core.serialize import dumps
 
         if compiled.lifted or compiled.library.has_dynamic_globals:
             return
         name, data = self._file_name(types, compiled.codegen), dumps(compiled._reduce())
         failed = []
-        for folder in (_checked(place, make=True) for place in _places()):
-            if folder.trouble is not None:
-                failed.append(f"{folder.path} {folder.trouble}")
+        for folder in (_check(place, make=True) for place in _places()):
+            if folder.problem is not None:
+                failed.append(f"{folder.path} {folder.problem}")
                 continue
             try:
                 _write(os.path.join(folder.path, name), DIGEST(data).digest() + data)
                 return
             except OSError as error:
                 failed.append(f"{folder.path}: {error.strerror}")
-        _report_loss("; ".join(failed))
+        _report_failed_write("; ".join(failed))
 
     def _file_name(self, types: Any, codegen: Any) -> str:
         import llvmlite
         import numba
 
-        made_by = sys.version, numba.__version__, llvmlite.__version__, codegen.magic_tuple()
-        key = repr((types, made_by, self.bytecode))
+        versions = sys.version, numba.__version__, llvmlite.__version__, codegen.magic_tuple()
+        key = repr((types, versions, self.bytecode))
         return f"{self.name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}"
 
 
-def _content(path: str) -> bytes | None:
-    """What was kept in a file, or None where there is none or it is not what was written."""
+def _read(path: str) -> bytes | None:
+    """The content of a file, or None if it does not exist or was damaged."""
     try:
         data = Path(path).read_bytes()
     except (FileNotFoundError, PermissionError):  # root may have filled a folder that is also ours
@@ -193,7 +192,7 @@ def _content(path: str) -> bytes | None:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path))
     try:
@@ -210,8 +209,8 @@ def _report_damage(path: str, reason: str) -> None:
     _warn_once("damage", f"damaged compiled code is compiled again: {path}: {reason}")
 
 
-def _report_loss(reasons: str) -> None:
-    _warn_once("loss", f"compiled code cannot be kept, and is compiled on every run: {reasons}; {ADVICE}")
+def _report_failed_write(reasons: str) -> None:
+    _warn_once("loss", f"compiled code cannot be stored, and is compiled on every run: {reasons}; {ADVICE}")
 
 
 def _warn_once(kind: str, text: str) -> None:

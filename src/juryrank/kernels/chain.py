@@ -1,8 +1,8 @@
-"""Markov chains over the items of a query, never built as a matrix.
+"""Markov chains over the items of a query, without building the transition matrix.
 
 A list sends the mass of item i to the items ranked at or above it. The mass is a product of a share of the slot and a
-share of the entry, so one product with the transition matrix is a sum from the bottom of each list to its top. Items a
-list leaves out stand together below it where missing counts as last; ``tail`` is their share.
+share of the entry, so one product with the transition matrix is a sum from the bottom of each list to its top. If
+missing counts as last, the items that a list leaves out are tied below it; ``tail`` is their share.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from juryrank.kernels.pairwise import index_of_slots, margin_row, residue
 
 
 @kernel
-def climb(first_list, last_list, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, mass, out):
-    """out[j] += mass that moves to j from the items ranked below it (and level with it, unless ``strict``)."""
+def step_up(first_list, last_list, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, mass, out):
+    """out[j] += the mass that moves to j from the items ranked below it (and tied with it, unless ``strict``)."""
     total = mass.sum()
     base = 0.0
     for m in range(first_list, last_list):
@@ -55,11 +55,11 @@ def stationary(
         steps[q] = max_iter + 1
         for step in range(1, max_iter + 1):
             new[:] = old * stay[lo : lo + n]
-            climb(
+            step_up(
                 list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank,
                 entry_share, tail, strict, old * slot_share[lo : lo + n], new,
             )  # fmt: skip
-            moved = settle(new, old, teleport)
+            moved = teleport_mass(new, old, teleport)
             old, new = new, old
             if moved < tol:
                 steps[q] = step
@@ -89,11 +89,11 @@ def majority_chain(
         steps[q] = max_iter + 1
         for step in range(1, max_iter + 1):
             new = stay * old
-            for i in range(n):  # by rows of bytes: an eighth of the memory traffic of a product with a matrix
+            for i in range(n):  # rows of bytes: an eighth of the memory traffic of a product with a matrix of doubles
                 share = old[i] / n
                 for j in range(n):
                     new[j] += share * beaten[i, j]
-            moved = settle(new, old, teleport)
+            moved = teleport_mass(new, old, teleport)
             old = new
             if moved < tol:
                 steps[q] = step
@@ -102,8 +102,8 @@ def majority_chain(
 
 
 @kernel
-def settle(new, old, teleport):
-    """Spread lost mass and the teleport over all items of ``new``; the L1 distance to ``old``."""
+def teleport_mass(new, old, teleport):
+    """Spread lost mass and the teleport over all items of ``new``; return the L1 distance to ``old``."""
     n = len(new)
     spread = (teleport + (1.0 - teleport) * max(0.0, 1.0 - new.sum())) / max(n, 1)
     moved = 0.0

@@ -1,9 +1,9 @@
 """How the stationary distribution of a chain changes with the weights of the lists.
 
 With x = (1 - t) Pᵀx + t/M and a loss f(x), let l solve l = (1 - t) P l + ∂f/∂x. Then ∂f/∂w = (1 - t) xᵀ (∂P/∂w) l.
-P is never built: as x climbs the lists by sums from the bottom, P l comes down by sums from the top. Rows of P sum to
-one, so a constant added to l changes nothing; l is kept centred, which also makes its iteration quick.
-Lists rank every item here: what they leave out is tied below (``missing="last"``).
+P is not built: Pᵀx is a sum from the bottom of each list, and P l a sum from the top. Rows of P sum to one, so a
+constant added to l changes nothing; l is centred, which also speeds up its iteration.
+Lists rank every item here: the items that they leave out are tied below (``missing="last"``).
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from juryrank.kernels.pairwise import margins
 def pair_loss(first, end, slot_ptr, gain, score, margin, loss, slope):
     """Mean squared hinge of each query over pairs with different gains, and its derivative by the scores.
 
-    A pair is satisfied when the better item's score is ahead by ``margin``; NaN gains say nothing.
+    A pair is satisfied if the better item's score is ahead by ``margin``; NaN gains are ignored.
     """
     for q in range(first, end):
         lo, hi = slot_ptr[q], slot_ptr[q + 1]
@@ -41,7 +41,7 @@ def pair_loss(first, end, slot_ptr, gain, score, margin, loss, slope):
 
 
 @kernel
-def descend(first_list, last_list, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, l, out):
+def step_down(first_list, last_list, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, l, out):
     """out[i] += over lists, share of i's entry × sum of l over the items at or above i (above it, if ``strict``)."""
     total = l.sum()
     base = 0.0
@@ -88,7 +88,7 @@ def chain_slopes(
             moved = np.abs(new - l).max()
             l = new
             walked[:] = 0.0
-            descend(a, b, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, l, walked)
+            step_down(a, b, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, l, walked)
             for i in range(n):
                 walked[i] = walked[i] * slot_share[lo + i] + stay[lo + i] * l[i]
             if moved < enough:
@@ -105,7 +105,7 @@ def chain_slopes(
 def list_slope(
     m, lo, entry_ptr, entry_slot, entry_rank, entry_share, tail, strict, by_entries, weight, l, walked, mass
 ):
-    """Sum over items of mass × how the list's weight changes (P l) at the item."""
+    """Sum over items of mass × derivative of (P l) at the item by the weight of the list."""
     n = len(l)
     begin, end = entry_ptr[m], entry_ptr[m + 1]
     total = 0.0
@@ -140,7 +140,7 @@ def list_slope(
 
 @kernel
 def soft_moves(margin, total, temperature, move):
-    """move[i, j]: chance that a walk at i goes to j when it is chosen, a sigmoid of the share of lists for j."""
+    """move[i, j]: probability that a walk at i moves to j if j is chosen, a sigmoid of the share of lists for j."""
     n = len(margin)
     for i in range(n):
         for j in range(n):

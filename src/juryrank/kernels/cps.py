@@ -1,4 +1,4 @@
-"""Coset-permutation distances, stage by stage: what it costs to put an item next, whatever comes after it.
+"""Coset-permutation distances, stage by stage: the cost of each item at the next place.
 
 The distance from a list to all orders that begin with the chosen items is averaged over those orders. At stage k of n,
 with v the item's place in the list, it differs between items left by: Kendall, the items left that the list puts above
@@ -15,7 +15,7 @@ KENDALL, SPEARMAN, FOOTRULE = 0, 1, 2
 
 @kernel
 def distance_to_later(v, k, n):
-    """The mean of |p - v| over the places p = k+1 … n; 0 where there are none."""
+    """The mean of |p - v| over the places p = k+1 … n; 0 if there are none."""
     size = n - k
     if size <= 0:
         return 0.0
@@ -38,7 +38,7 @@ def best_left(cost, left, tie):
 
 @over_queries
 def kendall_stages(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, out):
-    """Items left below each slot when each stage takes the item with the lowest Kendall distance."""
+    """The number of items below each slot if each stage selects the item with the lowest Kendall distance."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         index = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
@@ -60,7 +60,7 @@ def kendall_stages(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_
 def footrule_stages(
     first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_place, list_absent, list_weight, out
 ):  # fmt: skip
-    """Items left below each slot when each stage takes the item with the lowest footrule distance."""
+    """The number of items below each slot if each stage selects the item with the lowest footrule distance."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         ptr, lists, entries, _ = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
@@ -84,7 +84,7 @@ def footrule_stages(
 
 @over_queries
 def in_order(first, end, slot_ptr, cost, tie, out):
-    """Items left below each slot when each stage takes the item with the lowest of fixed costs."""
+    """The number of items below each slot if each stage selects the item with the lowest of fixed costs."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         order = np.argsort(cost[lo : lo + n], kind="mergesort")

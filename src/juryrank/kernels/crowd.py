@@ -1,8 +1,9 @@
-"""Bradley–Terry where each expert is right only with a chance of its own.
+"""Bradley–Terry with a reliability of each expert.
 
-An expert that is right with chance r says that the first of a pair wins with probability r P + (1 - r)(1 - P), P its
-chance to win. Strengths climb by Newton's method, with the curvature of a pair never below a tenth of the expected one
-(the likelihood is not concave), solved by conjugate gradients; a step is halved while the likelihood falls.
+An expert with reliability r reports that the first item of a pair wins with probability r P + (1 - r)(1 - P), where P
+is the probability that it wins. Strengths are found by Newton's method, with the curvature of a pair at least a tenth
+of the expected one (the likelihood is not concave), solved by conjugate gradients; a step is halved while the
+likelihood falls.
 """
 
 import math
@@ -11,28 +12,25 @@ import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.links import LOGISTIC
+from juryrank.kernels.lists import lists_of_query
 from juryrank.kernels.pairs import count_pairs
-from juryrank.kernels.strengths import FARTHEST, SHORTEST, newton_step
+from juryrank.kernels.strengths import FARTHEST, SHORTEST, add_games, newton_step
 
-NOISE = 1e-13  # falls of the likelihood, relative to it, that rounding makes
+NOISE = 1e-13  # relative decrease of the likelihood that rounding can cause
 
 
 @over_queries
-def list_comparisons(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
-    pair_ptr, compared_ptr, n_pairs, left, right, won, pair,
-):  # fmt: skip
-    """The distinct pairs of every query, and of each comparison of each list its pair and what is said of the first."""
+def list_comparisons(first, last, lists, most, pair_ptr, compared_ptr, n_pairs, left, right, won, pair):
+    """The distinct pairs of every query, and for each comparison of each list its pair and the result of the first."""
+    entry_ptr, entry_slot, entry_rank = lists.entry_ptr, lists.entry_slot, lists.entry_rank
     for q in range(first, last):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        a, b, _, _, _ = count_pairs(
-            q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail
-        )
+        lo, n = lists.slot_ptr[q], lists.slot_ptr[q + 1] - lists.slot_ptr[q]
+        a, b, _, _, _ = count_pairs(q, most[q], lists)
         key = np.sort(a.astype(np.int64) * n + b)
         n_pairs[q] = len(key)
         for p in range(len(key)):
             left[pair_ptr[q] + p], right[pair_ptr[q] + p] = key[p] // n, key[p] % n
-        for m in range(list_ptr[q], list_ptr[q + 1]):
+        for m in range(lists.list_ptr[q], lists.list_ptr[q + 1]):
             c = compared_ptr[m]
             for e in range(entry_ptr[m], entry_ptr[m + 1]):
                 for f in range(e + 1, entry_ptr[m + 1]):
@@ -43,15 +41,15 @@ def list_comparisons(
 
 
 @kernel
-def believe(begin, end, compared_ptr, won, pair, list_weight, reliable, up, slope, curve, agreed):
-    """Slope and curvature of each pair, how much of each list is honest; the log likelihood."""
+def evaluate_comparisons(begin, end, compared_ptr, won, pair, list_weight, reliability, up, slope, curve, correct):
+    """Slope and curvature of each pair, and the expected correct comparisons of each list; the log likelihood."""
     value = 0.0
     expected = np.zeros(len(up))
     for p in range(len(up)):
         slope[p], curve[p] = 0.0, 0.0
     for m in range(begin, end):
-        r, w = reliable[m], list_weight[m]
-        agreed[m] = 0.0
+        r, w = reliability[m], list_weight[m]
+        correct[m] = 0.0
         for c in range(compared_ptr[m], compared_ptr[m + 1]):
             p = pair[c]
             flat = up[p] * (1.0 - up[p])
@@ -64,7 +62,7 @@ def believe(begin, end, compared_ptr, won, pair, list_weight, reliable, up, slop
                 w * turn * (turn * (first / for_first + second / for_second) - (1.0 - 2.0 * up[p]) * (first - second))
             )
             expected[p] += w * turn * turn / (for_first * for_second)
-            agreed[m] += w * r * (won[c] * up[p] / for_first + (1.0 - won[c]) * (1.0 - up[p]) / for_second)
+            correct[m] += w * r * (won[c] * up[p] / for_first + (1.0 - won[c]) * (1.0 - up[p]) / for_second)
             value += w * (won[c] * math.log(for_first) + (1.0 - won[c]) * math.log(for_second))
     for p in range(len(up)):
         curve[p] = max(curve[p], 0.1 * expected[p])
@@ -72,13 +70,11 @@ def believe(begin, end, compared_ptr, won, pair, list_weight, reliable, up, slop
 
 
 @kernel
-def climb_crowd(query, compared, prior, games, tol, max_iter, x):
-    """Climb from x; the number of steps, or max_iter + 1 where the slope stays above tol × games."""
-    lists, left, right = query
-    begin, end, list_weight = lists[0], lists[1], lists[6]
-    compared_ptr, won, pair, reliable, agreed = compared
+def maximise_crowd(lists, left, right, compared, prior, games, tol, max_iter, x):
+    """Newton steps from x; their number, or max_iter + 1 if the slope stays above tol × games."""
+    compared_ptr, won, pair, reliability, correct = compared
     n, precision = len(x), prior[2]
-    up, told, curve, nothing = np.empty(len(left)), np.empty(len(left)), np.empty(len(left)), np.empty(0)
+    up, pull, curve, nothing = np.empty(len(left)), np.empty(len(left)), np.empty(len(left)), np.empty(0)
     slope, diagonal, step, old = np.empty(n), np.empty(n), np.zeros(n), x.copy()
     number, share, best = 0, 1.0, -np.inf
     while True:
@@ -86,13 +82,15 @@ def climb_crowd(query, compared, prior, games, tol, max_iter, x):
             x[i] = old[i] + share * step[i]
         for p in range(len(left)):
             up[p] = 1.0 / (1.0 + math.exp(x[right[p]] - x[left[p]]))
-        value = believe(begin, end, compared_ptr, won, pair, list_weight, reliable, up, told, curve, agreed)
+        value = evaluate_comparisons(
+            lists.begin, lists.end, compared_ptr, won, pair, lists.list_weight, reliability, up, pull, curve, correct
+        )
         for i in range(n):
             value -= 0.5 * precision * x[i] * x[i]
             slope[i], diagonal[i] = -precision * x[i], precision
         for p in range(len(left)):
-            slope[left[p]] += told[p]
-            slope[right[p]] -= told[p]
+            slope[left[p]] += pull[p]
+            slope[right[p]] -= pull[p]
             diagonal[left[p]] += curve[p]
             diagonal[right[p]] += curve[p]
         most = 0.0
@@ -115,20 +113,17 @@ def climb_crowd(query, compared, prior, games, tol, max_iter, x):
 
 @over_queries
 def crowd_strengths(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, pair_ptr, compared_ptr,
-    n_pairs, left, right, won, pair, reliable, precision, tol, max_iter, steps, agreed, out,
+    first, last, lists, pair_ptr, compared_ptr, n_pairs, left, right, won, pair, reliability, precision, tol, max_iter,
+    steps, correct, out,
 ):  # fmt: skip
-    """Strengths of every query, given how reliable the expert of each list is; starts at ``out``."""
+    """Strengths of every query, given the reliability of the expert of each list; starts at ``out``."""
     for q in range(first, last):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        query = lists_of_query(q, lists)
+        lo, n = query.lo, lists.slot_ptr[q + 1] - query.lo
         begin, end = pair_ptr[q], pair_ptr[q] + n_pairs[q]
-        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
         x, games = np.zeros(n + 1), np.full(n + 1, precision)
         x[:n] = out[lo : lo + n]
-        for m in range(list_ptr[q], list_ptr[q + 1]):
-            for e in range(entry_ptr[m], entry_ptr[m + 1]):
-                games[entry_slot[e] - lo] += list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m] - 1)
-        query = (lists, left[begin:end], right[begin:end])
-        compared = (compared_ptr, won, pair, reliable, agreed)
-        steps[q] = climb_crowd(query, compared, (0.0, 0.0, precision), games, tol, max_iter, x)
+        add_games(query, 1, games)
+        compared, prior = (compared_ptr, won, pair, reliability, correct), (0.0, 0.0, precision)
+        steps[q] = maximise_crowd(query, left[begin:end], right[begin:end], compared, prior, games, tol, max_iter, x)
         out[lo : lo + n] = x[:n]

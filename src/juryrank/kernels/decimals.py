@@ -21,7 +21,7 @@ def decimal(data, start, stop):
         if 48 <= c <= 57:
             seen += 1
             fraction += point
-            digits += digits > 0 or c > 48  # zeros in front count for nothing
+            digits += digits > 0 or c > 48  # leading zeros do not count
             if digits <= DIGITS:
                 mantissa = 10 * mantissa + (c - 48)
         elif c == 46 and not point:
@@ -57,7 +57,7 @@ def exponent(data, at, stop):
 
 @kernel
 def quotient(mantissa, fraction):
-    """The double nearest to mantissa / 10^fraction, and 0; HARD where this arithmetic cannot tell which it is."""
+    """The double nearest to mantissa / 10^fraction, and 0; HARD if this arithmetic cannot decide."""
     high = float(mantissa)
     if fraction == 0:
         return high, 0

@@ -1,4 +1,4 @@
-"""Products and equations of dense matrices, added up in one order whatever the number of threads.
+"""Products and equations of dense matrices, summed in the same order for any number of threads.
 
 BLAS splits sums between its threads, so that the last digits depend on how many there are.
 """
@@ -15,7 +15,7 @@ def row_products(first, last, ptr, a, b, out):
     for i in range(ptr[first], ptr[last]):
         for k in range(0, n - n % 4, 4):
             x0, x1, x2, x3 = a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3]
-            for j in range(width):  # innermost, so that it runs on whole vectors
+            for j in range(width):  # innermost, so that it is vectorised
                 out[i, j] += (x0 * b[k, j] + x1 * b[k + 1, j]) + (x2 * b[k + 2, j] + x3 * b[k + 3, j])
         for k in range(n - n % 4, n):
             for j in range(width):
@@ -39,7 +39,7 @@ def column_products(first, last, ptr, a, b, out):
 
 @over_queries
 def solve_each(first, last, ptr, a, b, singular):
-    """b[q] becomes the solution of a[q] x = b[q], by elimination with pivots; ``a`` is used up."""
+    """b[q] becomes the solution of a[q] x = b[q], by elimination with pivots; ``a`` is overwritten."""
     for q in range(first, last):
         m, x = a[q], b[q]
         n = len(x)
@@ -70,7 +70,7 @@ def solve_each(first, last, ptr, a, b, singular):
 
 @kernel
 def inverse_factor(a, noise, order, out):
-    """Rows and columns order[:n] of the symmetric a are L Lᵀ: out[:n, :n] = L⁻¹; gives n, where the rest is noise.
+    """Rows and columns order[:n] of the symmetric a are L Lᵀ: out[:n, :n] = L⁻¹; returns n; the rest is noise.
 
     Each step takes the largest of what is left of the diagonal, and stops where that is at most ``noise``.
     """

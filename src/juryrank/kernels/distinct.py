@@ -5,7 +5,7 @@ from juryrank.kernels.jit import kernel
 
 @kernel
 def number_keys(keys, table, first, out):
-    """out[n] = the number of keys[n]; how many there are, or -1 where they fill more than half the table.
+    """out[n] = the number of keys[n]; how many there are, or -1 if they fill more than half the table.
 
     ``table`` is a hash table of numbers, -1 where free, with a power of two of places; ``first`` gets where each number
     appears first. Keys are addresses, so the lowest bits say nothing.

@@ -1,4 +1,4 @@
-"""What a ranking is worth: gains by place, and agreement with a reference ranking."""
+"""Values of rankings: gains by place, and agreement with a reference ranking."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def mean_places(first, last, ptr, values, out):
 
 @over_queries
 def correlation(first, last, ptr, x, y, out):
-    """Pearson's r of x and y in each query; 0 where one of them does not vary."""
+    """Pearson's r of x and y in each query; 0 if one of them is constant."""
     for q in range(first, last):
         lo, hi = ptr[q], ptr[q + 1]
         a, b = x[lo:hi] - x[lo:hi].sum() / max(hi - lo, 1), y[lo:hi] - y[lo:hi].sum() / max(hi - lo, 1)
@@ -139,7 +139,7 @@ def pair_counts(first, last, ptr, x, y, out):
 @over_queries
 def overlap(first, last, ptr, truth, ideal_ptr, ideal, p, out):
     """Extrapolated rank-biased overlap of each query (Webber et al. 2010, eq. 32); items tied in the reference
-    are in its first d places with the chance that a random order of them would give."""
+    are in its first d places with the probability that a random order of them would give."""
     for q in range(first, last):
         lo, n = ptr[q], ptr[q + 1] - ptr[q]
         reference = -ideal[ideal_ptr[q] : ideal_ptr[q + 1]]

@@ -1,4 +1,4 @@
-"""Groups of items that are compared only within themselves."""
+"""Groups of items that are compared only with each other: connected components."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from juryrank.kernels.jit import kernel
 
 @kernel
 def join(root, i, j):
-    """Put the groups of i and j together; a group is named by its first item."""
+    """Merge the groups of i and j; a group is identified by its first item."""
     while root[i] != i:
         root[i] = root[root[i]]
         i = root[i]
@@ -19,7 +19,7 @@ def join(root, i, j):
 
 @kernel
 def groups_of_pairs(n, left, right):
-    """Of each item the first item of its group, where pairs are compared."""
+    """The first item of the group of each item; the items of a pair are compared."""
     root = np.arange(n)
     for p in range(len(left)):
         join(root, left[p], right[p])
@@ -29,10 +29,11 @@ def groups_of_pairs(n, left, right):
 
 
 @kernel
-def groups_of_lists(n, begin, end, lo, entry_ptr, entry_slot):
-    """Of each item the first item of its group, where all items of a list are compared."""
+def groups_of_lists(n, lists):
+    """The first item of the group of each item; all items of a list are compared."""
     root = np.arange(n)
-    for m in range(begin, end):
+    lo, entry_ptr, entry_slot = lists.lo, lists.entry_ptr, lists.entry_slot
+    for m in range(lists.begin, lists.end):
         for e in range(entry_ptr[m] + 1, entry_ptr[m + 1]):
             join(root, entry_slot[entry_ptr[m]] - lo, entry_slot[e] - lo)
     for i in range(n):
@@ -42,7 +43,7 @@ def groups_of_lists(n, begin, end, lo, entry_ptr, entry_slot):
 
 @kernel
 def centre(root, x):
-    """Give each group a mean of 0."""
+    """Subtract from each group its mean."""
     n = len(root)
     total, size = np.zeros(n), np.zeros(n)
     for i in range(n):

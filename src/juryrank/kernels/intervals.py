@@ -1,4 +1,4 @@
-"""How sure strengths are: fits to resampled comparisons, and the spread of the slopes of the likelihood."""
+"""The uncertainty of strengths: fits to resampled comparisons, and the spread of the slopes of the likelihood."""
 
 import math
 
@@ -7,14 +7,15 @@ import numpy as np
 from juryrank.kernels.choices import pass_over_lists
 from juryrank.kernels.jit import kernel
 from juryrank.kernels.links import DAVIDSON, LISTWISE, LOGISTIC, NEVER, PROBIT, davidson, probit, rao_kupper
+from juryrank.kernels.lists import QueryLists
 from juryrank.kernels.strengths import fit_pairs, information
 
-FEW = 12.0  # means up to which a Poisson number is counted up from 0
+FEW = 12.0  # means up to which inversion is used to draw a Poisson number
 
 
 @kernel
 def poisson(rng, mean, none):
-    """A Poisson number; ``none`` is the chance of 0."""
+    """A Poisson number; ``none`` is the probability of 0."""
     if mean > FEW:
         return float(rng.poisson(mean))
     left, chance, number = rng.random(), none, 0
@@ -52,7 +53,7 @@ def refit(rng, link, pairs, scale, nones, lists, precision, tol, max_iter, tie, 
 
 @kernel
 def pair_information(link, pairs, lists, precision, x, out):
-    """out = the curvature of a likelihood of pairs at x, ties as the link has them."""
+    """out = the curvature of a likelihood of pairs at x, with ties as the link treats them."""
     left, right, won, lost, tied = pairs
     if link in (LOGISTIC, PROBIT):
         won, lost, tied = won + 0.5 * tied, lost + 0.5 * tied, np.zeros(len(tied))
@@ -61,12 +62,15 @@ def pair_information(link, pairs, lists, precision, x, out):
 
 @kernel
 def slope_of_list(link, m, lists, x, slope):
-    """slope += what one list of weight 1 adds to the slope at x."""
-    _, _, lo, entry_ptr, entry_slot, entry_rank, _, tail = lists
+    """Add to ``slope`` the contribution of one list of weight 1 to the slope at x."""
+    lo, entry_ptr, entry_slot, entry_rank, tail = (
+        lists.lo, lists.entry_ptr, lists.entry_slot, lists.entry_rank, lists.tail
+    )  # fmt: skip
     start, stop = entry_ptr[m], entry_ptr[m + 1]
     if link == LISTWISE:
         unit, diagonal, rate, left = np.ones(m + 1), np.zeros(len(x)), np.empty(stop - start), np.empty(stop - start)
-        pass_over_lists((m, m + 1, lo, entry_ptr, entry_slot, entry_rank, unit, tail), x, slope, diagonal, rate, left)
+        one = QueryLists(m, m + 1, lo, entry_ptr, entry_slot, entry_rank, unit, tail)
+        pass_over_lists(one, x, slope, diagonal, rate, left)
         return
     for a in range(start, stop - tail[m]):
         for b in range(a + 1, stop):
@@ -92,7 +96,7 @@ def spread_of_slopes(link, lists, x, count, scale, order, cluster_ptr, apart, ou
 
     One list adds ``scale`` times its slope to that of its cluster.
     """
-    _, _, lo, entry_ptr, entry_slot, _, _, _ = lists
+    lo, entry_ptr, entry_slot = lists.lo, lists.entry_ptr, lists.entry_slot
     n = len(x)
     slope, one, touched = np.zeros(n), np.zeros(n), np.empty(n, np.int64)
     seen = np.full(n, -1)
@@ -118,7 +122,7 @@ def spread_of_slopes(link, lists, x, count, scale, order, cluster_ptr, apart, ou
 
 @kernel
 def agreement(entry_ptr, entry_slot, entry_rank, list_weight, scores, agreed, decided):
-    """Of each list, the weight of the pairs it decides and of those that it orders as the scores do."""
+    """For each list, the weight of the pairs it orders, and of those that the scores order in the same way."""
     for m in range(len(entry_ptr) - 1):
         for a in range(entry_ptr[m], entry_ptr[m + 1]):
             for b in range(a + 1, entry_ptr[m + 1]):

@@ -1,10 +1,10 @@
-"""How kernels are compiled, in one place, with reasons.
+"""How kernels are compiled and run in threads.
 
 * Lazily: importing a kernel does not import Numba (half a second); the first call of any kernel does.
 * ``nogil`` and serial: threads come from a pool over blocks of queries, because kernels with ``parallel=True``
-  abort the process when two Python threads call them under Numba's default threading layer.
+  abort the process if two Python threads call them under Numba's default threading layer.
 * Cached by ``cache`` under the text of the kernel's file and of the files it imports, because Numba does not notice an
-  edit in a kernel that another file's kernel calls, and trusts whatever it finds in its own cache.
+  edit in a kernel that is called from another file, and does not verify the files of its own cache.
 """
 
 import functools
@@ -12,20 +12,20 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 from juryrank.errors import ParameterError
-from juryrank.kernels.cache import KernelCache, outlook
+from juryrank.kernels.cache import KernelCache, compilation_message
 from juryrank.progress import remark
 
-KERNELS: list["Kernel"] = []
+KERNELS: list["CompiledFunction"] = []
 COMPILING = threading.RLock()
-# Below this many elements a thread costs more than it saves (measured: about 0.1 ms to hand out blocks).
-THREADED_FROM = 200_000
+THREADS_FROM = 200_000  # elements; with fewer, starting threads costs more than it saves (about 0.1 ms)
 BLOCKS_PER_THREAD = 4
 
 
-class Kernel:
+class CompiledFunction:
     """A function that Numba compiles when any kernel is first called."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -42,16 +42,18 @@ class Kernel:
         return self.compiled(*args)
 
 
-class Driver(Kernel):
-    """A kernel ``f(first, last, ptr, …, out)`` that does the queries first:last; called as ``f(ptr, …, out)``.
+class Driver(CompiledFunction):
+    """A kernel ``f(first, last, ptr, …, out)`` that handles the queries first:last; called as ``f(ptr, …, out)``.
 
-    Each query writes its own part of ``out``, so the result does not depend on the number of threads.
+    The first argument may be a tuple of arrays that begins with ``ptr``. Each query writes its own part of ``out``, so
+    the result does not depend on the number of threads.
     """
 
     def __call__(self, *args: Any) -> None:
-        n_queries = len(args[0]) - 1
+        ptr = args[0][0] if isinstance(args[0], tuple) else args[0]
+        n_queries = len(ptr) - 1
         n_threads = min(threads(), n_queries)
-        if n_threads <= 1 or max(a.size for a in args if hasattr(a, "size")) < THREADED_FROM:
+        if n_threads <= 1 or _largest_array(args) < threads_from():
             super().__call__(0, n_queries, *args)
             return
         step = -(-n_queries // (n_threads * BLOCKS_PER_THREAD))
@@ -62,9 +64,15 @@ class Driver(Kernel):
                 block.result()
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
+def _largest_array(args: tuple[Any, ...]) -> int:
+    """The number of elements of the largest array among the arguments and their tuples."""
+    arrays = chain.from_iterable(a if isinstance(a, tuple) else (a,) for a in args)
+    return max(a.size for a in arrays if hasattr(a, "size"))
+
+
+def kernel(function: Callable[..., Any]) -> CompiledFunction:
     """A step: one query, one list or one iteration."""
-    return Kernel(function)
+    return CompiledFunction(function)
 
 
 def over_queries(function: Callable[..., Any]) -> Driver:
@@ -73,39 +81,50 @@ def over_queries(function: Callable[..., Any]) -> Driver:
 
 
 def threads() -> int:
-    """How many threads drivers may use: JURYRANK_THREADS, else the cores this process may run on."""
-    if wanted := os.environ.get("JURYRANK_THREADS"):
-        if not wanted.isdecimal() or int(wanted) < 1:
-            raise ParameterError(f"JURYRANK_THREADS must be a whole number of 1 or more, got {wanted!r}")
-        return int(wanted)
+    """The maximum number of threads: JURYRANK_THREADS, or the number of cores this process may run on."""
+    if value := os.environ.get("JURYRANK_THREADS"):
+        return _whole_number("JURYRANK_THREADS", value, at_least=1)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_from() -> int:
+    """The size of the largest array from which several threads are used: JURYRANK_THREADS_FROM, or 200,000."""
+    if value := os.environ.get("JURYRANK_THREADS_FROM"):
+        return _whole_number("JURYRANK_THREADS_FROM", value, at_least=0)
+    return THREADS_FROM
+
+
+def _whole_number(name: str, value: str, at_least: int) -> int:
+    if not value.isdecimal() or int(value) < at_least:
+        raise ParameterError(f"{name} must be a whole number of {at_least} or more, got {value!r}")
+    return int(value)
 
 
 def _compile_all() -> None:
     import numba
 
-    _remark_compilation()
-    _let_forks_wait()
-    made: dict[Kernel, Any] = {}
+    _report_compilation()
+    _protect_forks()
+    compiled: dict[CompiledFunction, Any] = {}
     for k in KERNELS:
         if k.compiled is None:
-            made[k] = numba.njit(k.function, nogil=True)
-            if hasattr(made[k], "enable_caching"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
-                made[k]._cache = KernelCache(k.function)
+            compiled[k] = numba.njit(k.function, nogil=True)
+            if hasattr(compiled[k], "enable_caching"):  # with NUMBA_DISABLE_JIT it is the plain function
+                compiled[k]._cache = KernelCache(k.function)
     # Kernels call each other through the names of their modules, where Numba must find what it compiled.
     for k in KERNELS:
         space = k.function.__globals__
         for name, value in list(space.items()):
-            if isinstance(value, Kernel) and not isinstance(value, Driver):
-                space[name] = made.get(value, value.compiled)
+            if isinstance(value, CompiledFunction) and not isinstance(value, Driver):
+                space[name] = compiled.get(value, value.compiled)
     # Last, because another thread calls a kernel as soon as it sees it compiled.
-    for k, compiled in made.items():
-        k.compiled = compiled
+    for k, function in compiled.items():
+        k.compiled = function
 
 
 @functools.cache
-def _let_forks_wait() -> None:
-    """From now on a fork waits for the end of compilation: in the new process nobody would open the locks again."""
+def _protect_forks() -> None:
+    """From now on a fork waits for the end of compilation: in the new process no thread would release the locks."""
     from numba.core.compiler_lock import global_compiler_lock
 
     def hold() -> None:
@@ -121,17 +140,17 @@ def _let_forks_wait() -> None:
 
 
 @functools.cache
-def _remark_compilation() -> None:
-    """Once, when Numba begins to compile, remark that this takes a while; what is loaded from the cache is no event."""
+def _report_compilation() -> None:
+    """Report once, when Numba begins to compile, that this takes a while; loading from the cache is not reported."""
     from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc]
-        remarked = False
+        reported = False
 
         def on_start(self, _: Any) -> None:
-            if not self.remarked:
-                self.remarked = True
-                remark(outlook())
+            if not self.reported:
+                self.reported = True
+                remark(compilation_message())
 
         def on_end(self, _: Any) -> None:
             pass

@@ -1,6 +1,6 @@
-"""How likely an item wins, loses or ties against another, as functions of the difference of their strengths.
+"""Probabilities that an item wins, loses or ties against another, as functions of the difference of strengths.
 
-Each gives, for a pair with difference d, tie parameter t and weights of won, lost and tied: the slope of the log
+Each returns, for a pair with difference d, tie parameter t and weights of won, lost and tied: the slope of the log
 likelihood in d, its curvature (minus the second derivative) in d, slope and curvature in t, and curvature in d and t.
 """
 
@@ -11,8 +11,8 @@ import numpy as np
 from juryrank.kernels.jit import kernel
 
 LOGISTIC, DAVIDSON, RAO_KUPPER, PROBIT, LISTWISE = 0, 1, 2, 3, 4
-NEVER = -np.inf  # the tie parameter where nothing ties; both models of ties are then logistic
-FAR = -8.0  # below this the normal distribution is taken from its continued fraction
+NEVER = -np.inf  # the tie parameter of data without ties; both models of ties are then logistic
+FAR = -8.0  # below this the normal distribution is computed by its continued fraction
 
 
 @kernel
@@ -34,7 +34,7 @@ def davidson(d, t, won, lost, tied):
 
 @kernel
 def rao_kupper(d, t, won, lost, tied):
-    """win = 1/(1 + exp(t - d)) with t > 0, lose likewise with -d, tie = what is left."""
+    """win = 1/(1 + exp(t - d)) with t > 0, lose likewise with -d, tie = the rest."""
     up, down = 1.0 / (1.0 + math.exp(t - d)), 1.0 / (1.0 + math.exp(t + d))
     not_down, not_up = (won + tied) * up * (1.0 - up), (lost + tied) * down * (1.0 - down)
     room = math.expm1(2.0 * t)
@@ -49,7 +49,7 @@ def rao_kupper(d, t, won, lost, tied):
 
 @kernel
 def mills(x):
-    """Density over distribution of the normal law at x, for any x."""
+    """Density divided by distribution function of the normal distribution at x, for any x."""
     if x > FAR:
         return math.exp(-0.5 * x * x) * 0.3989422804014327 / (0.5 * math.erfc(-x * 0.7071067811865476))
     fraction = -x
@@ -90,7 +90,7 @@ def logistic_pass(first, second, won, lost, x, slope, diagonal, curve):
 
 @kernel
 def pass_over_pairs(link, first, second, won, lost, tied, x, slope, diagonal, curve, cross):
-    """Add slope and diagonal of the curvature at x (the tie parameter is last); keep the curvature of each pair."""
+    """Add slope and diagonal of the curvature at x (the tie parameter is last); store the curvature of each pair."""
     n = len(x) - 1
     t = x[n]
     if link == LOGISTIC or (link != PROBIT and t == NEVER):

@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from juryrank.kernels.jit import kernel
+
 
 class Lists(NamedTuple):
-    """The lists of all queries; the drivers of strengths take these arrays first, in this order.
+    """The lists of all queries.
 
     A list may end in a tail of items that the expert did not rank but that count as last.
     """
@@ -31,3 +33,12 @@ class QueryLists(NamedTuple):
     entry_rank: NDArray[Any]
     list_weight: NDArray[Any]
     tail: NDArray[Any]
+
+
+@kernel
+def lists_of_query(q, lists):
+    """The lists of one query."""
+    return QueryLists(
+        lists.list_ptr[q], lists.list_ptr[q + 1], lists.slot_ptr[q], lists.entry_ptr, lists.entry_slot,
+        lists.entry_rank, lists.list_weight, lists.tail,
+    )  # fmt: skip

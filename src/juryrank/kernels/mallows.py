@@ -1,4 +1,4 @@
-"""Mallows models: a list is chosen from the top, and a stage with j items left skips v of the centre's with q^v.
+"""Mallows models: a list is chosen from the top; a stage with j items left skips v items of the centre with weight q^v.
 
 One stage with j choices has the normaliser (1 - q^j) / (1 - q), q = exp(-theta); with one theta for all stages the
 model is Mallows' with Kendall's distance. A tied group is the event that its items come in any order.
@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.pairwise import residue
 
-STEEPEST = 50.0  # theta above which exp(-theta) is nothing
+STEEPEST = 50.0  # theta above which exp(-theta) is negligible
 HALVINGS = 200
 
 
@@ -17,7 +17,7 @@ HALVINGS = 200
 def mean_skips(theta, j):
     """The expected number of items skipped by a choice from j."""
     x = j * theta
-    if x < 0.05:  # the two terms below cancel; their series
+    if x < 0.05:  # the two terms below would cancel: a series instead
         cubic = theta**3 * (j**4 - 1.0) / 720.0 - theta**5 * (j**6 - 1.0) / 30240.0
         return (j - 1.0) / 2.0 - theta * (j * j - 1.0) / 12.0 + cubic
     if x > 700.0:
@@ -45,7 +45,7 @@ def expected(theta, stages):
 
 @kernel
 def likeliest(skipped, stages):
-    """The theta under which the expected skips equal the observed: inf where nothing is skipped, 0 at chance level."""
+    """The theta of maximum likelihood: expected skips equal the observed ones; inf without skips, 0 at random level."""
     chance = expected(0.0, stages)
     if chance <= 0.0 or skipped >= chance:
         return 0.0
@@ -74,7 +74,7 @@ def add_stages(n, weight, stages):
 
 @kernel
 def list_stages(m, size, entry_ptr, entry_rank, weight, stages):
-    """The choices that a list over ``size`` items makes; tied groups and items left out make none among their own."""
+    """Add the choices of a list over ``size`` items; there are none inside a tied group or among the items left out."""
     add_stages(size, weight, stages)
     e, end = entry_ptr[m], entry_ptr[m + 1]
     add_stages(size - (end - e), -weight, stages)
@@ -90,7 +90,7 @@ def list_stages(m, size, entry_ptr, entry_rank, weight, stages):
 def dispersions(
     first, end, slot_ptr, list_ptr, entry_ptr, entry_rank, list_weight, last, distance, theta, log_likelihood
 ):  # fmt: skip
-    """Of each query, the theta of highest likelihood given the distance of its lists to the centre."""
+    """For each query, the theta of maximum likelihood given the distance of its lists to the centre."""
     for q in range(first, end):
         n = slot_ptr[q + 1] - slot_ptr[q]
         stages = np.zeros(n + 1)
@@ -107,7 +107,7 @@ def dispersions(
 
 @kernel
 def list_order(m, lo, entry_ptr, entry_slot, entry_rank, place, order):
-    """The items of a list from the top, ties in the order of the centre; gives how many come before the last group."""
+    """The items of a list from the top, ties in the order of the centre; returns the number before the last group."""
     begin, end = entry_ptr[m], entry_ptr[m + 1]
     e, stop = begin, begin
     while e < end:
@@ -150,7 +150,7 @@ def stage_skips(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_w
 
 @kernel
 def stage_thetas(weight, skips, choices, theta):
-    """The theta of highest likelihood of each stage, given the skips; gives the log-likelihood. 0 where none choose."""
+    """The theta of maximum likelihood of each stage, 0 for a stage without choices; returns the log-likelihood."""
     value = 0.0
     for k in range(len(theta)):
         stages = np.zeros(choices[:, 1].max() + 1)
@@ -170,9 +170,9 @@ def stage_thetas(weight, skips, choices, theta):
 def stage_margins(
     q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, place, theta, out
 ):  # fmt: skip
-    """out[i, j]: the cost of putting j before i, less that of i before j: each list by the theta of its stage.
+    """out[i, j]: the cost of j before i minus that of i before j, with the theta of each stage of each list.
 
-    Gives by item how much rounding may have changed them; what is not more than that is a tie.
+    Returns, by item, the rounding error of these costs; a cost of at most this error is set to 0.
     """
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
     order, rank, left = np.empty(n, np.int64), np.empty(n), np.empty(n, np.bool_)

@@ -9,13 +9,13 @@ import numpy as np
 from juryrank.kernels.jit import kernel, over_queries
 
 ARMIJO = 1e-4
-ROUNDING = 1e-14  # relative to the value: below this a step up cannot be told from a step down
+ROUNDING = 1e-14  # relative to the value: smaller changes are rounding
 CG_STEPS = 200
 
 
 @over_queries
 def net_counts(first, last, list_ptr, entry_ptr, value, beyond, n_beyond, binary, entry_net, list_net, total):
-    """Counts won less counts lost by each entry and by an unranked item, and all the counts of each list.
+    """Counts won minus counts lost of each entry and of an unranked item, and the total count of each list.
 
     Values rise along a list and smaller ones win, by their difference, or by 1 where ``binary``; ``n_beyond`` items lie
     at the value ``beyond``.
@@ -46,7 +46,7 @@ def net_counts(first, last, list_ptr, entry_ptr, value, beyond, n_beyond, binary
 
 @kernel
 def log_normaliser(theta, s, up, down):
-    """log Z; ``up`` and ``down`` become each item's share in winning and in losing; also Z over its two factors."""
+    """log Z; ``up`` and ``down`` become each item's share in winning and losing; also Z divided by its factors."""
     high, low = s[0], s[0]
     for i in range(len(s)):
         high, low = max(high, s[i]), min(low, s[i])
@@ -97,7 +97,7 @@ def curvature_times(v, theta, total, prior, up, down, cross, out):
 
 @kernel
 def dot(a, b):
-    """Σ a_i b_i; a loop, for array expressions take Numba ten times as long to compile."""
+    """Σ a_i b_i; a loop, because array expressions take Numba ten times as long to compile."""
     out = 0.0
     for i in range(len(a)):
         out += a[i] * b[i]
@@ -116,7 +116,7 @@ def diagonal(theta, total, prior, up, down, cross, out):
 
 @kernel
 def newton_direction(theta, total, prior, up, down, cross, grad, p):
-    """Solve curvature · p = grad by conjugate gradients with the diagonal as preconditioner; gives grad·p."""
+    """Solve curvature · p = grad by conjugate gradients with the diagonal as preconditioner; returns grad·p."""
     n = len(grad)
     scale, left, way, product = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     diagonal(theta, total, prior, up, down, cross, scale)
@@ -143,8 +143,8 @@ def newton_direction(theta, total, prior, up, down, cross, grad, p):
 
 
 @kernel
-def climb(s, pull, theta, total, prior, tol, max_iter):
-    """Newton steps from s to the maximum; gives their number, ``max_iter + 1`` where they did not settle."""
+def maximise(s, pull, theta, total, prior, tol, max_iter):
+    """Newton steps from s to the maximum; their number, or ``max_iter + 1`` if they did not converge."""
     n, whole = len(s), 0.0
     for t in range(len(theta)):
         whole += total[t]
@@ -171,7 +171,7 @@ def climb(s, pull, theta, total, prior, tol, max_iter):
 
 @over_queries
 def scores(first, last, slot_ptr, theta_ptr, theta, total, pull, prior, tol, max_iter, steps, out):
-    """The scores of highest penalised likelihood of each query, from where ``out`` stands."""
+    """The scores of maximum penalised likelihood of each query, starting from ``out``."""
     for q in range(first, last):
         lo, hi = slot_ptr[q], slot_ptr[q + 1]
         t, end = theta_ptr[q], theta_ptr[q + 1]
@@ -180,7 +180,7 @@ def scores(first, last, slot_ptr, theta_ptr, theta, total, pull, prior, tol, max
             whole += total[at]
         if whole > 0:
             each = whole / (hi - lo)
-            steps[q] = climb(out[lo:hi], pull[lo:hi], theta[t:end], total[t:end], prior * each, tol, max_iter)
+            steps[q] = maximise(out[lo:hi], pull[lo:hi], theta[t:end], total[t:end], prior * each, tol, max_iter)
 
 
 @over_queries
@@ -198,7 +198,7 @@ def log_normalisers(first, last, slot_ptr, theta_ptr, theta, s, value, slope):
 
 @over_queries
 def agreements(first, last, list_ptr, entry_ptr, entry_slot, entry_rank, truth, concordant, comparable):
-    """Of each list, the pairs that the truth (higher is better, NaN unknown) orders, and those it orders alike."""
+    """For each list, the pairs that the truth (higher is better, NaN unknown) orders, and those in the same order."""
     for m in range(list_ptr[first], list_ptr[last]):
         for e in range(entry_ptr[m], entry_ptr[m + 1]):
             for f in range(e + 1, entry_ptr[m + 1]):

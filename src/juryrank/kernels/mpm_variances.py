@@ -19,7 +19,7 @@ LOG_HALF = np.log(0.5)
 
 @kernel
 def add_pair(count, i, j, s, gamma, grad):
-    """Add count·x_ij to the gradient; gives the value."""
+    """Add count·x_ij to the gradient; returns the value."""
     n = len(s)
     inverse = 1.0 / (gamma[i] + gamma[j])
     x = (s[i] - s[j]) * inverse
@@ -128,7 +128,7 @@ def joint_objective(x, lists, lo, data, theta, total, prior, hold, grad, scale):
 
 @kernel
 def rescale(x, prior, hold):
-    """Multiply scores and variances by the number the penalty likes best; gives its logarithm."""
+    """Multiply scores and variances by the number the penalty likes best; returns its logarithm."""
     n = len(x) // 2
     spread, away = 0.0, 0.0
     for i in range(n):
@@ -197,7 +197,7 @@ def longest_step(p):
 
 @kernel
 def joint_climb(x, lists, lo, data, theta, total, prior, hold, tol, max_iter):
-    """L-BFGS steps from x to a maximum; gives their number, ``max_iter + 1`` where they did not settle."""
+    """L-BFGS steps from x to a maximum; their number, or ``max_iter + 1`` if they did not converge."""
     n, whole, step = len(x), 0.0, 0
     for t in range(len(theta)):
         whole += total[t]

@@ -1,4 +1,4 @@
-"""Outranking relations and the classes they leave."""
+"""Outranking relations and the classes that follow from them."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from juryrank.kernels.pairwise import TIE, residue
 
 @kernel
 def outranks(place, weight, preference, veto, concordance, discordance, out):
-    """out[i, j] = whether i outranks j, from the places [lists, items] of one query; NaN where a list says nothing.
+    """out[i, j] = whether i outranks j, from the places [lists, items] of one query; NaN for items without a place.
 
-    A threshold is met where it is missed by rounding alone.
+    A threshold that is missed only by rounding counts as met.
     """
     n_lists, n = place.shape
     lead, far = preference * n * (1.0 - TIE), veto * n * (1.0 - TIE)
@@ -33,8 +33,8 @@ def outranks(place, weight, preference, veto, concordance, discordance, out):
 
 
 @kernel
-def distil(relation, out):
-    """Minus the class of each item, 0 is best: most outranking, least outranked among the items left."""
+def extract_classes(relation, out):
+    """out = minus the class of each item, 0 is best: the items left that outrank most and are outranked least."""
     n = len(out)
     merit = np.zeros(n)
     for i in range(n):
@@ -76,4 +76,4 @@ def outranking_classes(
         relation = np.zeros((n, n), np.bool_)
         weight = list_weight[list_ptr[q] : list_ptr[q + 1]]
         outranks(place, weight, preference, veto, concordance, discordance, relation)
-        distil(relation, out[lo : lo + n])
+        extract_classes(relation, out[lo : lo + n])

@@ -7,24 +7,27 @@ compared. Pairs are ``first < second``, numbered from 0 inside a query; memory i
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.lists import lists_of_query
 from juryrank.kernels.pairwise import index_of_slots
 
 
 @over_queries
-def most_pairs(first, last, slot_ptr, list_ptr, entry_ptr, out):
-    """How many distinct pairs each query can have: those of its lists, or all of its items."""
+def most_pairs(first, last, lists, out):
+    """The maximum number of distinct pairs of each query: those of its lists, or all of its items."""
     for q in range(first, last):
-        n = slot_ptr[q + 1] - slot_ptr[q]
+        n = lists.slot_ptr[q + 1] - lists.slot_ptr[q]
         compared = 0
-        for m in range(list_ptr[q], list_ptr[q + 1]):
-            size = entry_ptr[m + 1] - entry_ptr[m]
+        for m in range(lists.list_ptr[q], lists.list_ptr[q + 1]):
+            size = lists.entry_ptr[m + 1] - lists.entry_ptr[m]
             compared += size * (size - 1) // 2
         out[q] = min(compared, n * (n - 1) // 2)
 
 
 @kernel
-def count_comparisons(begin, end, lo, n, most, entry_ptr, entry_slot, entry_rank, list_weight):
-    """``count_pairs`` where every list is a comparison of two: sorted by the first item by counting, then by row."""
+def count_comparisons(query, n, most):
+    """``count_pairs`` if every list is a comparison of two items: a counting sort by the first item, then by row."""
+    begin, end, lo = query.begin, query.end, query.lo
+    entry_ptr, entry_slot, entry_rank = query.entry_ptr, query.entry_slot, query.entry_rank
     ptr = np.zeros(n + 1, np.int64)
     for m in range(begin, end):
         e = entry_ptr[m]
@@ -37,7 +40,7 @@ def count_comparisons(begin, end, lo, n, most, entry_ptr, entry_slot, entry_rank
         e = entry_ptr[m]
         i, j = entry_slot[e] - lo, entry_slot[e + 1] - lo
         outcome = 2 if entry_rank[e] == entry_rank[e + 1] else 0 if i < j else 1
-        said[at[min(i, j)]], weight[at[min(i, j)]] = 3 * np.int64(max(i, j)) + outcome, list_weight[m]
+        said[at[min(i, j)]], weight[at[min(i, j)]] = 3 * np.int64(max(i, j)) + outcome, query.list_weight[m]
         at[min(i, j)] += 1
     left, right, counts = np.empty(most, np.int32), np.empty(most, np.int32), np.zeros(3 * most)
     row, number = np.full(n, -1), np.empty(n, np.int64)
@@ -57,20 +60,24 @@ def count_comparisons(begin, end, lo, n, most, entry_ptr, entry_slot, entry_rank
 
 
 @kernel
-def count_pairs(q, most, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail):
-    """The pairs of one query: first, second, and the weights of won, lost and tied, as seen by the first.
+def count_pairs(q, most, all_lists):
+    """The pairs of one query: first, second, and the weights of the lists in which the first won, lost and tied.
 
-    Pairs of one first item stand together, and first items in their order.
+    Pairs are ordered by their first item.
     """
-    lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-    begin, end = list_ptr[q], list_ptr[q + 1]
+    query = lists_of_query(q, all_lists)
+    begin, end, lo, n = query.begin, query.end, query.lo, all_lists.slot_ptr[q + 1] - query.lo
+    entry_ptr, entry_slot, entry_rank = query.entry_ptr, query.entry_slot, query.entry_rank
+    list_weight, tail = query.list_weight, query.tail
     if most > 0 and entry_ptr[end] - entry_ptr[begin] == 2 * (end - begin):
         pairs_only = True
         for m in range(begin, end):
             pairs_only &= entry_ptr[m + 1] - entry_ptr[m] == 2 and tail[m] == 0
         if pairs_only:
-            return count_comparisons(begin, end, lo, n, most, entry_ptr, entry_slot, entry_rank, list_weight)
-    ptr, lists, entries, _ = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
+            return count_comparisons(query, n, most)
+    ptr, lists, entries, _ = index_of_slots(
+        q, all_lists.slot_ptr, all_lists.list_ptr, entry_ptr, entry_slot, list_weight
+    )
     left, right = np.empty(most, np.int32), np.empty(most, np.int32)
     won, lost, tied = np.zeros(most), np.zeros(most), np.zeros(most)
     row, number = np.full(n, -1), np.empty(n, np.int64)
@@ -97,9 +104,13 @@ def count_pairs(q, most, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, 
 
 
 @kernel
-def mean_leads(q, pairs, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight, tail, entry_value, out):
-    """out = for each pair of ``count_pairs``, in its order, how much more value the first has, in the mean of lists."""
+def mean_leads(q, pairs, all_lists, entry_value, out):
+    """out = for each pair of ``count_pairs``, the value of the first minus that of the second, averaged over lists."""
     left, right, won, lost, tied = pairs
+    slot_ptr, list_ptr, entry_ptr, entry_slot = (
+        all_lists.slot_ptr, all_lists.list_ptr, all_lists.entry_ptr, all_lists.entry_slot
+    )  # fmt: skip
+    list_weight, tail = all_lists.list_weight, all_lists.tail
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
     ptr, lists, entries, _ = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
     number = np.empty(n, np.int64)

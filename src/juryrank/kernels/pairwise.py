@@ -1,8 +1,8 @@
-"""Who beats whom: margins, one row at a time.
+"""Pairwise margins, one row at a time.
 
-``margin(i, j)`` is the weight of the lists that put i above j, less the weight of those that put j above i. Where a
-missing item counts as last, every list that ranks i and not j adds to it; summed over lists that is
-``listed(i) - listed(j)`` plus what the lists with both say, so partial lists stay partial.
+``margin(i, j)`` is the weight of the lists that rank i above j, minus the weight of those that rank j above i. If a
+missing item counts as last, every list that ranks i and not j adds to it; summed over lists this is
+``listed(i) - listed(j)`` plus the contribution of the lists with both items, so partial lists need not be completed.
 """
 
 import numpy as np
@@ -10,22 +10,22 @@ import numpy as np
 from juryrank.kernels.jit import kernel, over_queries
 
 ROUNDING = 2.0**-52  # of one operation, relative to its result
-TIE = 1e-12  # residues of sums, relative to all weights, that count as rounding however many lists there are
+TIE = 1e-12  # residues of sums, relative to all weights, that count as rounding for any number of lists
 
 
 @kernel
 def residue(n_lists):
-    """The part of the weights that rounding may leave in a margin of this many lists: less than this is a tie.
+    """The share of the weights that rounding may leave in a margin of this many lists: less than this is a tie.
 
     The weights of one item's lists are added, then those of the other's, then the lists with both: at most three
-    operations per list. A weight such as 0.1 is itself rounded, as is a list's weight times its expert's.
+    operations per list. A weight such as 0.1 is itself rounded, as is the product of the weights of list and expert.
     """
     return min(TIE, 2.0 * (n_lists + 2) * ROUNDING)
 
 
 @kernel
 def index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight):
-    """Of each slot of a query, the lists that rank it, its entries in them, and their weight."""
+    """For each slot of a query, the lists that rank it, its entries in them, and their total weight."""
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
     begin, end = entry_ptr[list_ptr[q]], entry_ptr[list_ptr[q + 1]]
     ptr = np.zeros(n + 1, np.int64)
@@ -49,7 +49,7 @@ def index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight):
 
 @kernel
 def margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, rest, last, row):
-    """row[j] = margin(i, j), for the slots of one query numbered from 0; 0 where it is the residue ``rest`` or less."""
+    """row[j] = margin(i, j), for the slots of one query numbered from 0; 0 if it is at most the residue ``rest``."""
     ptr, lists, entries, listed = index
     for j in range(len(row)):
         row[j] = listed[i] - listed[j] if last else 0.0
@@ -67,9 +67,9 @@ def margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, res
 
 @kernel
 def margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, out):
-    """out[i, j] = margin(i, j) of one query; gives by item how much rounding may have changed its margins.
+    """out[i, j] = margin(i, j) of one query; returns, by item, the rounding error that its margins may have.
 
-    A margin of two items may be wrong by the larger of their numbers.
+    The error of a margin is at most the larger one of its two items.
     """
     index = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
     rest = residue(list_ptr[q + 1] - list_ptr[q])
@@ -80,7 +80,7 @@ def margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weigh
 
 @over_queries
 def wins_and_losses(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, won, lost):
-    """How many items of its query each slot beats, and is beaten by, in a majority of the lists."""
+    """The number of items of its query that each slot beats, and is beaten by, in a majority of the lists."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         index = index_of_slots(q, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight)
@@ -97,7 +97,7 @@ def wins_and_losses(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry
 
 @kernel
 def wins_of(margin, out):
-    """How many items each item beats."""
+    """The number of items that each item beats."""
     for i in range(len(margin)):
         out[i] = 0.0
         for j in range(len(margin)):
@@ -107,7 +107,7 @@ def wins_of(margin, out):
 
 @kernel
 def majority_sort(margin, order):
-    """Insertion sort: an item moves up past the one before it when a majority prefers it."""
+    """Insertion sort: an item moves up past the one before it if a majority prefers it."""
     for start in range(1, len(order)):
         item = order[start]
         at = start
@@ -139,7 +139,7 @@ def borda_order(margin, noise):
 
 @kernel
 def noise_of_sums(margin, noise):
-    """By how much a sum of margins of one item may be wrong, each of them being known up to ``noise``."""
+    """The rounding error of a sum of margins of one item, each of them known up to ``noise``."""
     largest = 0.0
     for i in range(len(margin)):
         largest = max(largest, np.abs(margin[i, :]).sum())
@@ -150,8 +150,8 @@ def noise_of_sums(margin, noise):
 def insertion_search(margin, order, noise):
     """Move single items to their best place until no move lowers the Kendall distance to the lists.
 
-    A move must gain more than rounding can, so every move lowers the distance and none is taken back. Few passes are
-    needed (5 to 22 for 1,000 items); there are at most as many as items, and a hundred.
+    A move must gain more than the rounding error, so every move lowers the distance and none is reversed. Few passes
+    are needed (5 to 22 for 1,000 items); the maximum is the number of items plus a hundred.
     """
     n = len(order)
     least = noise_of_sums(margin, noise)
@@ -182,7 +182,7 @@ def insertion_search(margin, order, noise):
 
 @over_queries
 def condorcet_places(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, out):
-    """Items left below each slot when the query is sorted by majority, starting from the number of wins."""
+    """The number of items below each slot after a sort by majority that starts from the number of wins."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         margin = np.empty((n, n))
@@ -203,7 +203,7 @@ def condorcet_places(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entr
 
 @over_queries
 def local_kemeny(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, out):
-    """Items left below each slot in a locally optimal Kemeny order, searched from the sum of margins (Borda)."""
+    """The number of items below each slot in a locally optimal Kemeny order, searched from the Borda order."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         margin = np.empty((n, n))

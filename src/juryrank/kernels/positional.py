@@ -1,4 +1,4 @@
-"""Scores from places and ranks. Entries of a list stand in the order of their ranks."""
+"""Scores from places and ranks. Entries of a list are in the order of their ranks."""
 
 import numpy as np
 
@@ -57,14 +57,14 @@ def add_entries(first, last, list_ptr, entry_ptr, entry_slot, entry_points, out)
 
 @over_queries
 def add_reciprocals(first, last, list_ptr, entry_ptr, entry_slot, entry_rank, k, out):
-    """``add_entries`` of 1 / (k + rank), which then need no array of their own: memory is what this waits for."""
+    """``add_entries`` of 1 / (k + rank), without an array of reciprocals: this is limited by memory bandwidth."""
     for e in range(entry_ptr[list_ptr[first]], entry_ptr[list_ptr[last]]):
         out[entry_slot[e]] += 1.0 / (k + entry_rank[e])
 
 
 @kernel
 def weighted_median(values, weights):
-    """The value with half of the weight on either side; the mean of two values where the weight divides evenly."""
+    """The value with half of the weight on either side; the mean of two values if the weight divides evenly."""
     order = np.argsort(values, kind="mergesort")
     half = 0.5 * weights.sum()
     passed = 0.0
@@ -79,7 +79,7 @@ def weighted_median(values, weights):
 
 @over_queries
 def medians(first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, values, absent, weight, out):
-    """Weighted median of the values of each slot; a list gives ``absent`` (NaN: nothing) to what it leaves out.
+    """Weighted median of the values of each slot; a list gives ``absent`` (NaN: nothing) to the items it leaves out.
 
     A slot that no list speaks of gets NaN.
     """

@@ -4,7 +4,7 @@ import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
 
-SHORT = 128  # values whose pairs are compared before a general sort has its memory
+SHORT = 128  # up to this many values, comparing all pairs is faster than a general sort
 
 
 def sizes_to_ptr(sizes):
@@ -41,9 +41,9 @@ def descending(first, last, ptr, values, out):
 
 @kernel
 def count_ahead(values, out):
-    """How many values are larger than each, or equal and before it; False where one is NaN, which has no order.
+    """How many values are larger than each, or equal and before it; False if one is NaN, which has no order.
 
-    All pairs are compared, several at once and without a branch to guess wrong, which is what sorting waits for.
+    All pairs are compared, vectorised and without branches; mispredicted branches make sorting slow.
     """
     numbers = True
     for i in range(len(values)):

@@ -1,8 +1,8 @@
 """The skew-symmetric matrix of rank 2 that is nearest to the mean preferences of the pairs that lists compare.
 
 The matrix is ``size (u vᵀ - v uᵀ)`` with orthonormal u and v; it is never built. Pairs that no list compares are taken
-as 0 with a weight e. A step fills in what is not known, (1 - e) of the last matrix everywhere but for the known pairs,
-and projects on rank 2 again (singular value projection), by a few subspace iterations from the last u and v.
+as 0 with a weight e. A step fills in the unknown pairs with (1 - e) times the last matrix and projects on rank 2 again
+(singular value projection), by a few subspace iterations from the last u and v.
 """
 
 import math
@@ -35,6 +35,17 @@ def filled_times(left, right, rest, size, u, v, x, out):
 
 
 @kernel
+def normalise(x, out):
+    """out = x divided by its length; False if that is 0."""
+    length = math.sqrt(np.dot(x, x))
+    if length == 0.0:
+        return False
+    for i in range(len(x)):
+        out[i] = x[i] / length
+    return True
+
+
+@kernel
 def project(left, right, rest, size, u, v, new_u, new_v, image):
     """new_u, new_v and the size of the matrix of rank 2 nearest to the filled-in one; 0 where that is 0."""
     new_u[:] = u
@@ -42,27 +53,21 @@ def project(left, right, rest, size, u, v, new_u, new_v, image):
     for _ in range(INNER):
         filled_times(left, right, rest, size, u, v, new_v, image)
         new_v[:] = new_u
-        length = math.sqrt(np.dot(image, image))
-        if length == 0.0:
+        if not normalise(image, new_u):
             return 0.0
-        for i in range(len(u)):
-            new_u[i] = image[i] / length
         filled_times(left, right, rest, size, u, v, new_v, image)
         along = np.dot(new_u, image)
         for i in range(len(u)):
             image[i] = along * new_u[i] - image[i]
-        length = math.sqrt(np.dot(image, image))
-        if length == 0.0:
+        if not normalise(image, new_v):
             return 0.0
-        for i in range(len(u)):
-            new_v[i] = image[i] / length
     filled_times(left, right, rest, size, u, v, new_v, image)
     return np.dot(new_u, image)
 
 
 @kernel
-def slope(left, right, rest, size, unknown, u, v, image):
-    """How far the residual is from having nothing to say about u and v: 0 where the matrix is the best one."""
+def gradient_norm(left, right, rest, size, unknown, u, v, image):
+    """The norm of the gradient in u and v: 0 for the best matrix."""
     sparse_times(left, right, rest, u, image)
     squares = 0.0
     for i in range(len(u)):
@@ -92,7 +97,7 @@ def complete(left, right, target, unknown, tol, max_iter, out):
         for p in range(len(left)):
             i, j = left[p], right[p]
             rest[p] = target[p] - (1.0 - unknown) * size * (u[i] * v[j] - v[i] * u[j])
-        if slope(left, right, rest, size, unknown, u, v, image) <= tol * known:
+        if gradient_norm(left, right, rest, size, unknown, u, v, image) <= tol * known:
             steps = number + 1
             break
     in_u, in_v = u.sum() / n, v.sum() / n
@@ -102,20 +107,16 @@ def complete(left, right, target, unknown, tol, max_iter, out):
 
 
 @over_queries
-def rank_two(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
-    entry_value, by_order, unknown, tol, max_iter, steps, out,
-):  # fmt: skip
+def rank_two(first, last, lists, most, entry_value, by_order, unknown, tol, max_iter, steps, out):
     """The row means of every query's rank-2 matrix of mean preferences, by order or by value."""
     for q in range(first, last):
-        left, right, won, lost, tied = count_pairs(
-            q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail
-        )
+        left, right, won, lost, tied = count_pairs(q, most[q], lists)
         target = np.empty(len(left))
         if by_order:
             for p in range(len(left)):
                 target[p] = (won[p] - lost[p]) / (won[p] + lost[p] + tied[p])
         else:
             pairs = (left, right, won, lost, tied)
-            mean_leads(q, pairs, slot_ptr, list_ptr, entry_ptr, entry_slot, list_weight, tail, entry_value, target)
-        steps[q] = complete(left, right, target, unknown, tol, max_iter, out[slot_ptr[q] : slot_ptr[q + 1]])
+            mean_leads(q, pairs, lists, entry_value, target)
+        lo, hi = lists.slot_ptr[q], lists.slot_ptr[q + 1]
+        steps[q] = complete(left, right, target, unknown, tol, max_iter, out[lo:hi])

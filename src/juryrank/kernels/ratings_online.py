@@ -1,4 +1,4 @@
-"""Ratings that move after every list, in the order in which lists are stored: Elo, TrueSkill, Weng and Lin.
+"""Ratings that are updated after every list, in the order in which lists are stored: Elo, TrueSkill, Weng and Lin.
 
 A list is one game: every move is computed from the ratings before it. A list of weight w is w games in a row; a
 fraction of a game moves ratings by that fraction.
@@ -12,13 +12,13 @@ from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.links import mills
 
 ELO, TRUESKILL, WENG_LIN_CHOICES, WENG_LIN_PAIRS = 0, 1, 2, 3
-MOST_GAMES = 1_000_000  # that one list may be: a second of TrueSkill
-SWEEPS = 50  # over one list; messages settle after a handful
+MOST_GAMES = 1_000_000  # limit of one list: a second of TrueSkill
+SWEEPS = 50  # over one list; messages converge after a few
 
 
 @kernel
 def elo_moves(slot, rank, mean, k, scale, move):
-    """k times what each item won more than expected, averaged over its opponents."""
+    """k times the actual minus the expected wins of each item, averaged over its opponents."""
     n = len(slot)
     for a in range(n):
         for b in range(a + 1, n):
@@ -86,7 +86,7 @@ def above_next(upper, lower):
 
 @kernel
 def performances(group, precision, weighted):
-    """Add to each group's performance what its neighbours tell, by expectation propagation along the list."""
+    """Add the messages of its neighbours to each group's performance, by expectation propagation along the list."""
     n = len(precision)
     from_below, from_above = np.zeros((n, 2)), np.zeros((n, 2))
     for _ in range(SWEEPS):
@@ -108,7 +108,7 @@ def performances(group, precision, weighted):
 
 @kernel
 def skill_moves(slot, rank, mean, spread, beta, move, shrink):
-    """TrueSkill: skills given that performances stood in this order, and that tied items performed alike."""
+    """TrueSkill: skills given the order of the performances, with equal performances of tied items."""
     n = len(slot)
     group = np.zeros(n, np.int64)
     for a in range(1, n):
@@ -133,7 +133,7 @@ def skill_moves(slot, rank, mean, spread, beta, move, shrink):
 
 @kernel
 def play(kind, slot, rank, weight, mean, spread, step, scale, drift):
-    """Move the ratings of the items of one list, ``weight`` times; ``step`` and ``scale`` are Elo's k and scale.
+    """Update the ratings of the items of one list, ``weight`` times; ``step`` and ``scale`` are Elo's k and scale.
 
     Callers check that ``weight`` is at most ``MOST_GAMES``; the loop ends there whatever the weight.
     """

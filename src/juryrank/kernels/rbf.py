@@ -1,4 +1,4 @@
-"""Scores of a kernel expansion, one slot at a time: they do not depend on which other slots are asked for."""
+"""Scores of a kernel expansion, one slot at a time: they do not depend on the other slots."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def rbf_scores(first, last, slot_ptr, x, landmarks, coefficient, linear, sharpne
         distance[:] = 0.0
         for f in range(x.shape[1]):
             total += x[s, f] * linear[f]
-            for z in range(len(distance)):  # innermost, so that it runs on whole vectors
+            for z in range(len(distance)):  # innermost, so that it is vectorised
                 difference = x[s, f] - landmarks[f, z]
                 distance[z] += difference * difference
         for z in range(len(distance)):

@@ -1,4 +1,4 @@
-"""The lines of TREC runs as integers: a name is numbered where it first stands."""
+"""The lines of TREC runs as integers: names are numbered in the order of their first appearance."""
 
 import numpy as np
 
@@ -10,14 +10,14 @@ from juryrank.kernels.words import (
     NEWLINE,
     any_line_end,
     copy_word,
+    grow_table,
     number_of,
     same_word,
-    with_room,
     word_end,
 )
 
 WORDS = 6  # of a line; one less without a rank
-QUERY, EXPERT, ITEM, LIST, ENTRY, CAREFUL = range(6)  # kinds of things that are counted
+QUERY, EXPERT, ITEM, LIST, ENTRY, CAREFUL = range(6)  # what is counted
 
 
 @kernel
@@ -75,7 +75,7 @@ def scan_runs(
             same_tag = same_word(words, ends[last - 1] + 1, ends[last], words, tag, tag_end)
             if not same_tag:
                 tag, tag_end = ends[last - 1] + 1, ends[last]
-                expert_table = with_room(expert_table, experts, counts[EXPERT])
+                expert_table = grow_table(expert_table, experts, counts[EXPERT])
                 expert = number_of(words, tag, tag_end, expert_table, experts, expert_names, counts, EXPERT)
                 if expert == CROWDED:
                     return False
@@ -84,7 +84,7 @@ def scan_runs(
                     return False
             else:
                 query, query_end = start, ends[0]
-                query_table = with_room(query_table, queries, counts[QUERY])
+                query_table = grow_table(query_table, queries, counts[QUERY])
                 m = counts[LIST]
                 list_query[m] = number_of(words, query, query_end, query_table, queries, query_names, counts, QUERY)
                 if list_query[m] == CROWDED:
@@ -94,7 +94,7 @@ def scan_runs(
                 counts[LIST] += 1
             lowest = rank
             if 2 * counts[ITEM] >= len(item_table):  # asked here, too: the call alone is a tenth of the time
-                item_table = with_room(item_table, items, counts[ITEM])
+                item_table = grow_table(item_table, items, counts[ITEM])
             e = counts[ENTRY]
             entry_item[e] = number_of(words, ends[1] + 1, ends[2], item_table, items, item_names, counts, ITEM)
             if entry_item[e] == CROWDED:

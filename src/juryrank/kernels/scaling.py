@@ -1,4 +1,4 @@
-"""Scores of lists brought to one scale."""
+"""Scaling of the scores of each list."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ LARGE = 1e100  # numbers up to this, and down to its inverse, can be squared and
 
 
 def into_range(largest):
-    """Powers of 2 that bring numbers of these sizes near 1, or 0 where they can be squared and summed as they are.
+    """Powers of 2 that bring numbers of these sizes near 1, or 0 if they can be squared and summed without scaling.
 
-    Multiplication by a power of 2 leaves all digits as they are.
+    Multiplication by a power of 2 changes no digit.
     """
     _, power = np.frexp(largest)
     return np.where((largest > LARGE) | ((largest < 1 / LARGE) & (largest > 0)), -power, 0)
@@ -27,8 +27,8 @@ def extremes(first, last, list_ptr, entry_ptr, score, low, high):
 
 
 @over_queries
-def scaled(first, last, list_ptr, entry_ptr, score, origin, width, flat, out):
-    """(score - origin) / width by list, and ``flat`` in lists whose width is 0."""
+def rescale(first, last, list_ptr, entry_ptr, score, origin, width, flat, out):
+    """out = (score - origin) / width by list, or ``flat`` in lists whose width is 0."""
     for m in range(list_ptr[first], list_ptr[last]):
         start, size = origin[m], width[m]
         for e in range(entry_ptr[m], entry_ptr[m + 1]):

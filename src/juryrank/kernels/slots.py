@@ -38,7 +38,7 @@ def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entr
 
 @kernel
 def rank_list(m, first, last, item, score, seen, last_list, entry_slot, entry_rank):
-    """Slots and ranks of one list, tied entries in the order of their slots; False where it is not as it should be."""
+    """Slots and ranks of one list, tied entries in the order of their slots; False if the list has another form."""
     tied, falls = first, False  # where the tied entries start, and whether their slots ever fall
     for e in range(first, last):
         slot = seen[item[e]]
@@ -59,7 +59,7 @@ def rank_list(m, first, last, item, score, seen, last_list, entry_slot, entry_ra
 
 @kernel
 def sort_numbers(values):
-    """Sort numbers >= 0 in place: a few by insertion, others byte by byte, which takes the same time in any order."""
+    """Sort numbers >= 0 in place: a few by insertion, others byte by byte, whose time does not depend on the order."""
     if len(values) > FEW:
         sort_by_bytes(values)
         return
@@ -89,7 +89,7 @@ def sort_by_bytes(values):
             ends[b] += 1
         source, target = target, source
         shift += 8
-    if shift % 16 == 8:  # after an odd number of rounds the numbers stand in the other array
+    if shift % 16 == 8:  # after an odd number of rounds the numbers are in the other array
         target[:] = source
 
 
@@ -101,5 +101,5 @@ def spread_labels(slot_ptr, slot_item, label_ptr, label_item, label_value, place
             place[slot_item[s]] = s
         for t in range(label_ptr[q], label_ptr[q + 1]):
             s = place[label_item[t]]
-            if s >= slot_ptr[q]:  # otherwise the item stands in an earlier query only
+            if s >= slot_ptr[q]:  # otherwise the item is in an earlier query only
                 out[s] = label_value[t]

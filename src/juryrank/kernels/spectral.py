@@ -1,4 +1,4 @@
-"""Strengths by linear algebra on who is compared with whom: least squares, a rank-2 matrix, a random walk."""
+"""Strengths by linear algebra on the graph of comparisons: least squares and a random walk."""
 
 import math
 
@@ -6,19 +6,21 @@ import numpy as np
 
 from juryrank.kernels.groups import groups_of_pairs
 from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.lists import lists_of_query
 from juryrank.kernels.pairs import count_pairs
 
 
 @kernel
 def differences(lists, entry_value, by_order, out):
-    """out[i] += the sum, over lists and the items each compares with i, of how much more i has.
+    """out[i] += the sum of the preferences for i over all other items, over lists.
 
-    By value, or by order (+1 above, -1 below). Items of a tail are compared with the ranked items only.
+    A preference is a difference of values, or +1 above and -1 below by order. Items of a tail are compared with the
+    ranked items only.
     """
-    begin, end, lo, entry_ptr, entry_slot, entry_rank, list_weight, tail = lists
-    for m in range(begin, end):
-        start, stop = entry_ptr[m], entry_ptr[m + 1]
-        ranked = stop - tail[m]
+    lo, entry_slot, entry_rank, list_weight = lists.lo, lists.entry_slot, lists.entry_rank, lists.list_weight
+    for m in range(lists.begin, lists.end):
+        start, stop = lists.entry_ptr[m], lists.entry_ptr[m + 1]
+        ranked = stop - lists.tail[m]
         in_list, in_tail = 0.0, 0.0
         for e in range(start, stop):
             if e < ranked:
@@ -45,13 +47,13 @@ def differences(lists, entry_value, by_order, out):
 
 @kernel
 def laplacian(lists, precision, s, out):
-    """out = what least squares takes from strengths s: their differences over all lists, and the prior."""
-    begin, end, lo, entry_ptr, entry_slot, _, list_weight, tail = lists
+    """out = the matrix of the normal equations times s: differences over all lists, and the prior."""
+    lo, entry_slot, list_weight = lists.lo, lists.entry_slot, lists.list_weight
     for i in range(len(s)):
         out[i] = precision * s[i]
-    for m in range(begin, end):
-        start, stop = entry_ptr[m], entry_ptr[m + 1]
-        ranked = stop - tail[m]
+    for m in range(lists.begin, lists.end):
+        start, stop = lists.entry_ptr[m], lists.entry_ptr[m + 1]
+        ranked = stop - lists.tail[m]
         in_list, in_tail = 0.0, 0.0
         for e in range(start, stop):
             if e < ranked:
@@ -67,22 +69,20 @@ def laplacian(lists, precision, s, out):
 
 
 @over_queries
-def least_squares(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail,
-    entry_value, by_order, precision, tol, max_iter, steps, out,
-):  # fmt: skip
+def least_squares(first, last, lists, entry_value, by_order, precision, tol, max_iter, steps, out):
     """HodgeRank strengths of every query, by conjugate gradients."""
     for q in range(first, last):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
+        query = lists_of_query(q, lists)
+        lo, n = query.lo, lists.slot_ptr[q + 1] - query.lo
         rest, scale = np.zeros(n), np.full(n, precision)
-        differences(lists, entry_value, by_order, rest)
-        for m in range(list_ptr[q], list_ptr[q + 1]):
-            ranked = entry_ptr[m + 1] - tail[m]
-            for e in range(entry_ptr[m], entry_ptr[m + 1]):
-                others = entry_ptr[m + 1] - entry_ptr[m] - 1 if e < ranked else ranked - entry_ptr[m]
-                scale[entry_slot[e] - lo] += list_weight[m] * others
-        steps[q] = conjugate_gradients(lists, precision, scale, rest, tol, max_iter, out[lo : lo + n])
+        differences(query, entry_value, by_order, rest)
+        for m in range(query.begin, query.end):
+            start, stop = query.entry_ptr[m], query.entry_ptr[m + 1]
+            ranked = stop - query.tail[m]
+            for e in range(start, stop):
+                others = stop - start - 1 if e < ranked else ranked - start
+                scale[query.entry_slot[e] - lo] += query.list_weight[m] * others
+        steps[q] = conjugate_gradients(query, precision, scale, rest, tol, max_iter, out[lo : lo + n])
 
 
 @kernel
@@ -112,7 +112,7 @@ def conjugate_gradients(lists, precision, scale, rest, tol, max_iter, s):
 
 @kernel
 def neighbours(n, left, right):
-    """Of each item, the numbers of the pairs it is in."""
+    """The numbers of the pairs of each item."""
     ptr = np.zeros(n + 1, np.int64)
     for p in range(len(left)):
         ptr[left[p] + 1] += 1
@@ -130,28 +130,30 @@ def neighbours(n, left, right):
 
 @kernel
 def balance(left, right, share, tol, max_iter, mass):
-    """Mass with equal flow into and out of every item, a mean of 1 in every group; Gauss and Seidel's sweeps.
+    """Stationary mass, with a mean of 1 in every group, by Gauss–Seidel sweeps; the number of sweeps.
 
-    Of a pair, ``share`` flows to the first and the rest to the second, per mass of the other.
+    ``share`` of a pair is the rate from the second item to the first; the rate back is 1 - share.
     """
     n = len(mass)
     ptr, numbers = neighbours(n, left, right)
-    settled = max_iter + 1
+    sweeps = max_iter + 1
     for number in range(max_iter):
         moved = 0.0
         for turn in range(n):
-            i = turn if number % 2 == 0 else n - 1 - turn  # to and fro: the order of the items matters less
-            flowing_in, flowing_out = 0.0, 0.0
+            i = (
+                turn if number % 2 == 0 else n - 1 - turn
+            )  # alternate directions, so that the order of the items matters less
+            inflow, outflow = 0.0, 0.0
             for t in range(ptr[i], ptr[i + 1]):
                 p = numbers[t]
                 to_i = share[p] if left[p] == i else 1.0 - share[p]
-                flowing_in += to_i * mass[right[p] if left[p] == i else left[p]]
-                flowing_out += 1.0 - to_i
-            if flowing_out > 0.0:
-                moved = max(moved, abs(flowing_in / flowing_out / mass[i] - 1.0))
-                mass[i] = flowing_in / flowing_out
+                inflow += to_i * mass[right[p] if left[p] == i else left[p]]
+                outflow += 1.0 - to_i
+            if outflow > 0.0:
+                moved = max(moved, abs(inflow / outflow / mass[i] - 1.0))
+                mass[i] = inflow / outflow
         if moved < tol:
-            settled = number + 1
+            sweeps = number + 1
             break
     root = groups_of_pairs(n, left, right)
     total, size = np.zeros(n), np.zeros(n)
@@ -160,24 +162,19 @@ def balance(left, right, share, tol, max_iter, mass):
         size[root[i]] += 1.0
     for i in range(n):
         mass[i] *= size[root[i]] / total[root[i]]
-    return settled
+    return sweeps
 
 
 @over_queries
-def walk_of_losers(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
-    games, tol, max_iter, steps, out,
-):  # fmt: skip
-    """Rank Centrality of every query: log of the stationary mass, times the number of items.
+def rank_centrality(first, last, lists, most, games, tol, max_iter, steps, out):
+    """Rank Centrality of every query: log of the stationary probability times the number of items.
 
-    From an item the walk goes to one it is compared with, at the rate at which it loses to it; ``games`` imaginary
-    wins either way keep every rate positive.
+    From an item the walk moves to each item that it is compared with at the rate at which it loses to it; ``games``
+    pseudo-wins of each item keep every rate positive.
     """
     for q in range(first, last):
-        lo, hi = slot_ptr[q], slot_ptr[q + 1]
-        left, right, won, lost, tied = count_pairs(
-            q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail
-        )
+        lo, hi = lists.slot_ptr[q], lists.slot_ptr[q + 1]
+        left, right, won, lost, tied = count_pairs(q, most[q], lists)
         for p in range(len(left)):
             won[p] = (won[p] + 0.5 * tied[p] + games) / (won[p] + lost[p] + tied[p] + 2.0 * games)
         mass = np.ones(hi - lo)

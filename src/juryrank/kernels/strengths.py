@@ -1,10 +1,10 @@
 """Strengths of the items of a query: the maximum of a concave likelihood with a prior, by Newton's method.
 
-The unknowns are the strengths and, last, one parameter for ties. The prior's slope is ``shape - rate exp(s) -
-precision s``: a normal law on s, or a Gamma law on exp(s). Newton steps are solved by conjugate gradients with a
-diagonal preconditioner, so that nothing is ever a matrix; a step is halved while it does not shrink the slope. Under
-the normal prior every group of items that is compared only within itself has mean 0 at the maximum; a weak prior leaves
-that to rounding, so it is set at the end.
+The unknowns are the strengths and, last, one parameter for ties. The slope of the log prior is ``shape - rate exp(s) -
+precision s``: a normal prior on s, or a Gamma prior on exp(s). Newton steps are solved by conjugate gradients with a
+diagonal preconditioner, so that no matrix is built; a step is halved while it does not reduce the slope. Under the
+normal prior every group of items that are compared only with each other has mean 0 at the maximum; with a weak prior
+rounding would decide about that mean, so it is set at the end.
 """
 
 import math
@@ -25,15 +25,16 @@ from juryrank.kernels.links import (
     pass_over_pairs,
     rao_kupper,
 )
+from juryrank.kernels.lists import lists_of_query
 from juryrank.kernels.pairs import count_pairs
 
 FARTHEST = 5.0  # the most that one step moves a strength: odds of 150
-SHORTEST = 1e-6  # a step this short is taken whatever it does
+SHORTEST = 1e-6  # a step this short is always taken
 
 
 @kernel
 def evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two):
-    """Slope and diagonal curvature at x; ``one`` and ``two`` keep what the product with the curvature needs."""
+    """Slope and diagonal curvature at x; ``one`` and ``two`` store what the product with the curvature needs."""
     first, second, won, lost, tied = pairs
     shape, rate, precision = prior
     n = len(x) - 1
@@ -54,7 +55,7 @@ def evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two):
 
 @kernel
 def tie_prior(link, games, t, slope, diagonal):
-    """``games`` imaginary games between equals, a third of them ties, keep the tie parameter finite."""
+    """``games`` pseudo-games between equal items, a third of them ties, keep the tie parameter finite."""
     third = games / 3.0
     if link == DAVIDSON:
         _, _, in_t, curve, _ = davidson(0.0, t, third, third, third)
@@ -125,29 +126,37 @@ def newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, accurac
 
 
 @kernel
+def stored_size(link, pairs, lists):
+    """The number of values that ``evaluate`` stores: one per entry of the lists, or one per pair."""
+    if link == LISTWISE:
+        return lists.entry_ptr[lists.end] - lists.entry_ptr[lists.begin]
+    return len(pairs[0])
+
+
+@kernel
 def maximise(link, pairs, lists, prior, games, tol, max_iter, x):
-    """Climb from x to the maximum; the number of steps, or max_iter + 1 where the slope stays above tol × games."""
+    """Newton steps from x to the maximum; their number, or max_iter + 1 if the slope stays above tol × games."""
     n = len(x)
-    kept = lists[3][lists[1]] - lists[3][lists[0]] if link == LISTWISE else len(pairs[0])
-    one, two = np.zeros(kept), np.zeros(kept)
+    size = stored_size(link, pairs, lists)
+    one, two = np.zeros(size), np.zeros(size)
     slope, diagonal, step, old = np.empty(n), np.empty(n), np.zeros(n), x.copy()
-    number, share, size, start = 0, 1.0, np.inf, 0.0
+    number, share, length, start = 0, 1.0, np.inf, 0.0
     while True:
         for i in range(n):
             x[i] = old[i] + share * step[i]
-        new_size, most = np.inf, np.inf
+        new_length, most = np.inf, np.inf
         if link != RAO_KUPPER or x[n - 1] > 0.0 or x[n - 1] == NEVER:
             evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two)
-            new_size, most = measure(slope, games)
-        if not new_size <= (1.0 - 1e-4 * share) * size and share > SHORTEST:
+            new_length, most = measure(slope, games)
+        if not new_length <= (1.0 - 1e-4 * share) * length and share > SHORTEST:
             share *= 0.5
             continue
         if most <= tol or number == max_iter:
             return number if most <= tol else max_iter + 1
-        size, number = new_size, number + 1
+        length, number = new_length, number + 1
         if number == 1:
-            start = size
-        newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, min(0.1, size / start), step)
+            start = length
+        newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, min(0.1, length / start), step)
         farthest = 0.0
         for i in range(n):
             old[i] = x[i]
@@ -167,11 +176,10 @@ def measure(slope, games):
 
 @kernel
 def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
-    """Strengths from one set of pairs, starting at ``out`` and ``tie``; ties are half wins where the link has none.
+    """Strengths from one set of pairs, starting at ``out`` and ``tie``; ties are half wins if the link has no ties.
 
-    Where ``out`` is 0, the log odds of an item's wins are a better start.
-
-    ``tie`` becomes log(nu) of Davidson or log(theta) of Rao and Kupper, or NEVER.
+    If ``out`` is all 0, the log odds of an item's wins are a better start. ``tie`` becomes log(nu) of Davidson or
+    log(theta) of Rao and Kupper, or NEVER.
     """
     left, right, won, lost, tied = pairs
     n = len(out)
@@ -202,51 +210,51 @@ def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
 
 
 @over_queries
-def pair_strengths(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, most,
-    link, precision, tol, max_iter, steps, ties, out,
-):  # fmt: skip
+def pair_strengths(first, last, lists, most, link, precision, tol, max_iter, steps, ties, out):
     """Strengths of every query from its pairs; ``ties`` gets the tie parameter, ``steps`` the Newton steps."""
     for q in range(first, last):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        pairs = count_pairs(q, most[q], slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail)
-        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
-        steps[q] = fit_pairs(link, pairs, lists, precision, tol, max_iter, ties[q : q + 1], out[lo : lo + n])
+        lo, hi = lists.slot_ptr[q], lists.slot_ptr[q + 1]
+        pairs, query = count_pairs(q, most[q], lists), lists_of_query(q, lists)
+        steps[q] = fit_pairs(link, pairs, query, precision, tol, max_iter, ties[q : q + 1], out[lo:hi])
 
 
 @over_queries
-def list_strengths(
-    first, last, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail,
-    link, shape, rate, precision, tol, max_iter, steps, out,
-):  # fmt: skip
+def list_strengths(first, last, lists, link, shape, rate, precision, tol, max_iter, steps, out):
     """Plackett–Luce strengths of every query from its lists, starting at ``out``; ``link`` is LISTWISE.
 
-    As a constant of this kernel it would have all others compiled a second time.
+    It is an argument because Numba would compile all other kernels a second time for a constant.
     """
     nobody = np.zeros(0, np.int32)
     nothing = np.zeros(0)
     for q in range(first, last):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
+        query = lists_of_query(q, lists)
+        lo, n = query.lo, lists.slot_ptr[q + 1] - query.lo
         x = np.zeros(n + 1)
         x[:n] = out[lo : lo + n]
         games = np.full(n + 1, precision + shape)
-        for m in range(list_ptr[q], list_ptr[q + 1]):
-            for e in range(entry_ptr[m], entry_ptr[m + 1]):
-                games[entry_slot[e] - lo] += list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m])
-        lists = (list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot, entry_rank, list_weight, tail)
+        add_games(query, 0, games)
         pairs = (nobody, nobody, nothing, nothing, nothing)
-        steps[q] = maximise(link, pairs, lists, (shape, rate, precision), games, tol, max_iter, x)
+        steps[q] = maximise(link, pairs, query, (shape, rate, precision), games, tol, max_iter, x)
         out[lo : lo + n] = x[:n]
         if precision > 0.0:
-            centre(groups_of_lists(n, list_ptr[q], list_ptr[q + 1], lo, entry_ptr, entry_slot), out[lo : lo + n])
+            centre(groups_of_lists(n, query), out[lo : lo + n])
+
+
+@kernel
+def add_games(lists, less, games):
+    """Add to each item the weighted lengths of the lists that have it, each reduced by ``less``."""
+    entry_ptr = lists.entry_ptr
+    for m in range(lists.begin, lists.end):
+        for e in range(entry_ptr[m], entry_ptr[m + 1]):
+            games[lists.entry_slot[e] - lists.lo] += lists.list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m] - less)
 
 
 @kernel
 def information(link, pairs, lists, prior, x, out):
     """out = the curvature at x as a matrix, column by column."""
     n = len(x)
-    kept = lists[3][lists[1]] - lists[3][lists[0]] if link == LISTWISE else len(pairs[0])
-    one, two, slope, diagonal = np.zeros(kept), np.zeros(kept), np.empty(n), np.empty(n)
+    size = stored_size(link, pairs, lists)
+    one, two, slope, diagonal = np.zeros(size), np.zeros(size), np.empty(n), np.empty(n)
     evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two)
     unit, column = np.zeros(n), np.empty(n)
     for k in range(n):
@@ -258,12 +266,9 @@ def information(link, pairs, lists, prior, x, out):
 
 
 @kernel
-def list_information(
-    q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, tail, shape, rate, precision, s, out
-):
+def list_information(lists, shape, rate, precision, s, out):
     """out = the Plackett–Luce curvature of one query at strengths s; the last row and column are for ties."""
     nobody, nothing = np.zeros(0, np.int32), np.zeros(0)
-    lists = (list_ptr[q], list_ptr[q + 1], slot_ptr[q], entry_ptr, entry_slot, entry_rank, list_weight, tail)
     x = np.zeros(len(s) + 1)
     x[: len(s)] = s
     information(LISTWISE, (nobody, nobody, nothing, nothing, nothing), lists, (shape, rate, precision), x, out)

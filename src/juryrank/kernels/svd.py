@@ -6,10 +6,10 @@ from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.svd_of_list import first_vectors
 from juryrank.kernels.wins import BINARY, scale_of, times, transposed_times
 
-EXHAUSTED = 1e-10  # a singular value this small beside the first is 0: what is left is rounding
+EXHAUSTED = 1e-10  # a singular value this small relative to the first is rounding
 
 NOISE = 1e-3
-SAME = 1e-6  # sums that differ by less are the same: by symmetry they often are, but for the iteration's last digits
+SAME = 1e-6  # relative difference of sums that count as equal: by symmetry they often are, up to the tolerance
 
 
 @kernel
@@ -40,7 +40,7 @@ def apply_all(transpose, ptr, at, scale, weight, binary, x, out):
 
 @kernel
 def orthonormal(x, basis, n_basis):
-    """Make ``x`` orthogonal to the first columns of ``basis`` and of length 1; its length before, 0 if none is left."""
+    """Make ``x`` orthogonal to the first columns of ``basis`` and of length 1; its length before, or 0."""
     before = np.sqrt((x * x).sum())
     for t in range(n_basis):
         inner = 0.0
@@ -57,7 +57,7 @@ def orthonormal(x, basis, n_basis):
 
 @kernel
 def starting_vector(t, ptr, at, scale, weight, binary, v):
-    """A start from the preferences: losses, then cosines of wins less losses, and a trace of noise against symmetry."""
+    """A start from the preferences: losses, then cosines of wins minus losses, and a little noise against symmetry."""
     n = len(v)
     net, losses = np.empty(n), np.empty(n)
     apply_all(False, ptr, at, scale, weight, binary, np.ones(n), net)
@@ -73,22 +73,22 @@ def starting_vector(t, ptr, at, scale, weight, binary, v):
 
 @kernel
 def iterate(ptr, at, scale, weight, binary, tol, max_iter, u, v):
-    """Singular vectors one after the other by power iteration; the steps of the longest, -1 if one did not settle."""
+    """Singular vectors one by one by power iteration; the largest number of steps, or -1 if one did not converge."""
     n, steps, first_value = u.shape[0], 0, 0.0
     x, y, z = np.empty(n), np.empty(n), np.empty(n)
     u[:], v[:] = 0.0, 0.0
     for t in range(u.shape[1]):
         starting_vector(t, ptr, at, scale, weight, binary, x)
         orthonormal(x, v, t)
-        settled = False
+        converged = False
         taken = 0
-        while not settled and taken < max_iter:
+        while not converged and taken < max_iter:
             taken += 1
             apply_all(False, ptr, at, scale, weight, binary, x, y)
             apply_all(True, ptr, at, scale, weight, binary, y, z)
             if orthonormal(z, v, t) == 0.0:
                 break
-            settled = np.abs(z - x).max() < tol
+            converged = np.abs(z - x).max() < tol
             x, z = z, x
         apply_all(False, ptr, at, scale, weight, binary, x, y)
         value = np.sqrt((y * y).sum())
@@ -96,13 +96,13 @@ def iterate(ptr, at, scale, weight, binary, tol, max_iter, u, v):
         if value <= EXHAUSTED * first_value:
             break
         u[:, t], v[:, t] = y / value, x
-        steps = max(steps, taken) if settled and steps >= 0 else -1
+        steps = max(steps, taken) if converged and steps >= 0 else -1
     return steps
 
 
 @kernel
 def orient(u, v):
-    """Choose the sign of each pair of vectors: the larger of their two sums is positive, the left where they tie."""
+    """Choose the sign of each pair of vectors: the larger of their sums is positive, the left one if they are equal."""
     for t in range(u.shape[1]):
         left, right = u[:, t].sum(), v[:, t].sum()
         if (right if abs(right) > (1.0 + SAME) * abs(left) else left) < 0:

@@ -76,7 +76,7 @@ def start(gap, size, binary, x):
 
 
 @kernel
-def settle(gap, size, binary, tol, max_iter, u, v, z):
+def power_iteration(gap, size, binary, tol, max_iter, u, v, z):
     """Power iteration until the steps to come, which shrink by a constant factor, add up to about ``tol``."""
     start(gap, size, binary, v)
     before = 0.0
@@ -100,7 +100,7 @@ def settle(gap, size, binary, tol, max_iter, u, v, z):
 
 @kernel
 def first_vectors(rank, form, tol, max_iter, work, out):
-    """out[e] = (u, v) of the item at ``e``; the steps taken, -1 if they did not settle. ``work`` is six long rows."""
+    """out[e] = (u, v) of the item at ``e``; the steps, or -1 if they did not converge. ``work`` is six long rows."""
     m = len(rank)
     n = tie_groups(rank, work[0], work[1])
     if n < 2:
@@ -115,7 +115,7 @@ def first_vectors(rank, form, tol, max_iter, work, out):
             scale_of(group_rank, form, gap)
             for a in range(n - 1):
                 gap[a] = gap[a + 1] - gap[a]
-        steps = settle(gap, size, form == BINARY, tol, max_iter, u, v, z)
+        steps = power_iteration(gap, size, form == BINARY, tol, max_iter, u, v, z)
     a = -1
     for e in range(m):
         if e == 0 or rank[e] != rank[e - 1]:

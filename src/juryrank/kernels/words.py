@@ -1,7 +1,7 @@
 """Words in text, eight bytes at a time: searched for blanks, compared, hashed and numbered; nothing becomes text.
 
 Text is an array of 64-bit integers, padded by two of them; the first byte of each is its lowest, as on all common
-machines (``usual_runs`` asks).
+machines (``io/fast_trec.py`` checks).
 """
 
 import numpy as np
@@ -9,15 +9,15 @@ import numpy as np
 from juryrank.kernels.jit import kernel
 
 NEWLINE = 10
-FIRST_ROOM = 1 << 10  # names that a table is made for; it grows
+FIRST_ROOM = 1 << 10  # initial capacity of a table of names; it grows
 ONE, HALF, BYTE_7, MOST = np.uint64(1), np.uint64(32), np.uint64(56), np.uint64(63)
 ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
 LOWS, BITS_7 = ~HIGHS, np.uint64(7)
 VISIBLE, NEWLINES, RETURNS = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES, np.uint64(13) * ONES
-FARTHEST = 256  # places from its own at which a name is looked for; good names need a fifth of that among millions
-CROWDED = -1  # the number of a name that has no place so near, because too many names share theirs
+FARTHEST = 256  # maximum distance of a name from its own place; ordinary names need a fifth of that among millions
+CROWDED = -1  # returned for a name without a place that near, because too many names share theirs
 FEW = 32  # keys up to which sorting by insertion is the fastest
-PRIME = np.uint64(0x9E3779B97F4A7C15)  # of the golden ratio: spreads what it multiplies over the high bits
+PRIME = np.uint64(0x9E3779B97F4A7C15)  # from the golden ratio: multiplication spreads the bits over the high ones
 
 
 @kernel
@@ -100,14 +100,14 @@ def same_word(words, start, stop, others, at, end):
 
 @kernel
 def hash_of(words, start, stop):
-    """A number for a word that others hardly ever share."""
+    """A hash of a word."""
     mixed = ONE
     while start + 8 <= stop:
         mixed = (mixed ^ eight(words, start)) * PRIME
         mixed ^= mixed >> HALF
         start += 8
     mixed = (mixed ^ (eight(words, start) & ((ONE << np.uint64(8 * (stop - start))) - ONE))) * PRIME
-    mixed = (mixed ^ (mixed >> HALF)) * PRIME  # without a second time, numbers with zeros before them crowd
+    mixed = (mixed ^ (mixed >> HALF)) * PRIME  # without a second round, numbers with leading zeros collide
     return np.int64((mixed ^ (mixed >> HALF)) >> ONE)
 
 
@@ -115,9 +115,9 @@ def hash_of(words, start, stop):
 def number_of(words, start, stop, table, book, names, counts, kind):
     """The number of the word words[start:stop] among its kind; a new one is entered, copied and counted.
 
-    A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. All
-    that is side by side, because memory is what this waits for. CROWDED for a name that would be far from its place:
-    names can be made so that all share one, and looking through all of them for each would never end.
+    A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. These
+    are stored together, because this is limited by memory access. CROWDED for a name that would be far from its place:
+    names can be constructed so that all share one place, and searching them would take quadratic time.
     """
     hashed = hash_of(words, start, stop)
     mask = len(table) - 1
@@ -150,24 +150,24 @@ def copy_word(data, start, stop, names, at):
 
 
 @kernel
-def with_room(table, book, count):
-    """The table, or one with four times the room where it is half full."""
+def grow_table(table, book, count):
+    """The table, or one of four times the size if it is half full."""
     if 2 * count < len(table):
         return table
     out = np.full(4 * len(table), -1, np.int32)
     for n in range(count):
-        enter(n, book[n, 0], out)
+        insert(n, book[n, 0], out)
     return out
 
 
 @kernel
-def adopt(names, book, count, our_book, our_names, our_count, out):
-    """out = the number that each name has, or gets, among ours; False where names crowd."""
+def merge_names(names, book, count, our_book, our_names, our_count, out):
+    """out = the number that each name has, or gets, among ours; False if too many names share a place."""
     table = np.full(FIRST_ROOM, -1, np.int32)
     while len(table) <= 2 * (our_count[0] + count):
         table = np.full(4 * len(table), -1, np.int32)
     for n in range(our_count[0]):
-        enter(n, our_book[n, 0], table)
+        insert(n, our_book[n, 0], table)
     for n in range(count):
         out[n] = number_of(names, book[n, 1], book[n, 2], table, our_book, our_names, our_count, 0)
         if out[n] == CROWDED:
@@ -176,10 +176,10 @@ def adopt(names, book, count, our_book, our_names, our_count, out):
 
 
 @kernel
-def enter(n, hashed, table):
-    """Give the name numbered n its place in a table.
+def insert(n, hashed, table):
+    """Insert the name numbered n into a table.
 
-    A larger table has fewer names on each place, so nobody is farther from its own than in the table before.
+    A larger table has fewer names for each place, so no name is farther from its own than in the smaller table.
     """
     mask = len(table) - 1
     place = hashed & mask
@@ -194,7 +194,7 @@ def name_places(names, book, count, out, ordered):
 
     From the last eight bytes to the first, and in them from the last byte to the first (radix sort): the order of
     letters in UTF-8 is that of their bytes, and a name that ends earlier comes first. A name takes part from its own
-    last bytes on, so the time is that of all bytes together, whatever the longest name.
+    last bytes on, so the time depends on the total number of bytes, not on the longest name.
     """
     number, first = shorter_first(book, count)
     key = np.empty(count, np.uint64)

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats
 from juryrank.kernels.ragged import put_last
-from juryrank.kernels.scaling import extremes, into_range, scaled
+from juryrank.kernels.scaling import extremes, into_range, rescale
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.params import param
 
@@ -105,5 +105,5 @@ def entry_scores(r: Rankings) -> Floats:
 def _scale(r: Rankings, score: Floats, origin: Floats, width: Floats, flat: float | Floats) -> Floats:
     """(score - origin) / width by list, and ``flat`` in lists whose width is 0."""
     out = np.empty(r.n_entries)
-    scaled(r.list_ptr, r.entry_ptr, score, origin, width, np.full(r.n_lists, flat, np.float64), out)
+    rescale(r.list_ptr, r.entry_ptr, score, origin, width, np.full(r.n_lists, flat, np.float64), out)
     return out

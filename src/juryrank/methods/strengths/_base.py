@@ -106,7 +106,7 @@ def lists_with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:
 def max_pairs(name: str, r: Rankings, lists: Lists) -> Ints:
     """The maximum number of pairs of items of each query; a DataError where they would take too much memory."""
     most = np.empty(len(r), np.int64)
-    most_pairs(lists.slot_ptr, lists.list_ptr, lists.entry_ptr, most)
+    most_pairs(lists, most)
     if (largest := int(most.max(initial=0))) > PAIR_LIMIT:
         raise DataError(
             f"{name} stores the pairs of items that lists compare, up to {PAIR_LIMIT} in a query; query "

@@ -28,7 +28,7 @@ class PairwiseStrength(Strength):
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
         most, tie = max_pairs(self.name, r, lists), np.ones(len(r))
-        pair_strengths(*lists, most, self.link, float(self.prior), float(self.tol), self.max_iter, steps, tie, out)
+        pair_strengths(lists, most, self.link, float(self.prior), float(self.tol), self.max_iter, steps, tie, out)
         return self._details(tie)
 
     @property

@@ -108,7 +108,7 @@ class Crowd:
             won=np.empty(compared_ptr[-1]),
             pair=np.empty(compared_ptr[-1], np.int32),
         )
-        list_comparisons(*self.lists, most, *self.comparisons)
+        list_comparisons(self.lists, most, *self.comparisons)
 
     def fit_strengths(self, reliability: Floats, strengths: Floats, prior: float, max_iter: int) -> tuple[Ints, Floats]:
         """Improve the strengths; the number of steps, and the expected correct comparisons of each expert before."""
@@ -116,7 +116,7 @@ class Crowd:
         steps, correct = np.zeros(len(r), np.int64), np.zeros(r.n_lists)
         of_list = reliability[r.list_expert]
         crowd_strengths(
-            *self.lists, *self.comparisons, of_list, prior, STRENGTH_TOL, max_iter, steps, correct, strengths
+            self.lists, *self.comparisons, of_list, prior, STRENGTH_TOL, max_iter, steps, correct, strengths
         )  # fmt: skip
         by_expert: Floats = np.bincount(r.list_expert, correct, minlength=len(reliability)).astype(np.float64)
         return steps, by_expert

@@ -40,5 +40,5 @@ class HodgeRank(Strength):
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
         value, by_order = entry_values(self.flow, r, lists), self.flow == "order"
-        least_squares(*lists, value, by_order, float(self.prior), float(self.tol), self.max_iter, steps, out)
+        least_squares(lists, value, by_order, float(self.prior), float(self.tol), self.max_iter, steps, out)
         return {}

@@ -49,7 +49,7 @@ class PlackettLuce(Strength):
     max_iter: int = param(100, "maximum number of Newton steps", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
-        list_strengths(*lists, LISTWISE, 0.0, 0.0, self.precision, float(self.tol), self.max_iter, steps, out)
+        list_strengths(lists, LISTWISE, 0.0, 0.0, self.precision, float(self.tol), self.max_iter, steps, out)
         return {}
 
     @property

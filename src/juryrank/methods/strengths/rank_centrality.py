@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.rankings import Floats, Ints
 from juryrank.kernels.lists import Lists
-from juryrank.kernels.spectral import walk_of_losers
+from juryrank.kernels.spectral import rank_centrality
 from juryrank.methods.cost import Cost
 from juryrank.methods.strengths._base import Strength, logistic, max_pairs
 from juryrank.params import param
@@ -43,5 +43,5 @@ class RankCentrality(Strength):
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
         most = max_pairs(self.name, r, lists)
-        walk_of_losers(*lists, most, float(self.games), float(self.tol), self.max_iter, steps, out)
+        rank_centrality(lists, most, float(self.games), float(self.tol), self.max_iter, steps, out)
         return {}

@@ -45,5 +45,5 @@ class SVP(Strength):
         most = max_pairs(self.name, r, lists)
         value, by_order = entry_values(self.flow, r, lists), self.flow == "order"
         settings = (float(self.unknown), float(self.tol), self.max_iter)
-        rank_two(*lists, most, value, by_order, *settings, steps, out)
+        rank_two(lists, most, value, by_order, *settings, steps, out)
         return {}
