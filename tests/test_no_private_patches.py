@@ -11,10 +11,7 @@ TESTS = Path(__file__).parent
 PRIVATE = re.compile(r"[A-Z][A-Z0-9_]+|_(?!_)\w+")  # a constant, or a name that begins with one underscore
 
 # Still to be replaced by parameters; the list may only become shorter.
-REMAINING = {
-    "kernels/test_jit.py: THREADED_FROM",
-    "methods/test_contract.py: THREADED_FROM",
-}
+REMAINING = {}
 
 
 def patched_names(tree: ast.AST) -> Iterator[str]:

@@ -13,7 +13,7 @@ from juryrank.data.rankings import Floats
 from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
 from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points
-from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.base import Aggregator, missing_param, named_weights, weights_param
 from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.lists import absent_rank
 from juryrank.params import param
@@ -38,7 +38,7 @@ class Coset(Aggregator):
     def expert_weights(self) -> dict[str, dict[str, float]]:
         if not self.experts_seen():
             return super().expert_weights()
-        return {name: {"theta": float(value)} for name, value in zip(self.experts_, self.theta_, strict=True)}
+        return named_weights(self.experts_, self.theta_, "theta")
 
     def experts_seen(self) -> frozenset[str]:
         return frozenset(self.experts_ if self.is_fitted else ())

@@ -16,7 +16,7 @@ from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.base import Aggregator, missing_param, named_weights, weights_param
 from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.lists import absent_rank
 from juryrank.params import param
@@ -82,7 +82,7 @@ class Multinomial(Aggregator):
     def expert_weights(self) -> dict[str, dict[str, float]]:
         if not self.experts_seen():
             return super().expert_weights()
-        return {name: {"theta": float(value)} for name, value in zip(self.experts_, self.theta_, strict=True)}
+        return named_weights(self.experts_, self.theta_, "theta")
 
     def experts_seen(self) -> frozenset[str]:
         return frozenset(self.experts_ if self.is_fitted else ())
