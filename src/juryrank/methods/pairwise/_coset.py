@@ -13,9 +13,10 @@ from juryrank.data.rankings import Floats
 from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
 from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points
-from juryrank.methods.base import Aggregator, missing_param, named_weights, weights_param
+from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.lists import absent_rank
+from juryrank.methods.weighting import named_weights
 from juryrank.params import param
 
 DISTANCES = {"kendall": KENDALL, "spearman": SPEARMAN, "footrule": FOOTRULE}

@@ -16,9 +16,10 @@ from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.methods.base import Aggregator, missing_param, named_weights, weights_param
+from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.lists import absent_rank
+from juryrank.methods.weighting import named_weights
 from juryrank.params import param
 
 
