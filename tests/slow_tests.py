@@ -16,6 +16,7 @@ FILES = {
     "tests/files/test_hostile_names.py",
     "tests/files/test_round_trips.py",
     "tests/kernels/test_cache.py",
+    "tests/methods/test_auto.py",
     "tests/methods/test_kemeny.py",
     "tests/test_determinism.py",
     "tests/test_docs.py",
@@ -27,10 +28,11 @@ FILES = {
     "tests/test_readme.py",
     "tests/test_streamed_equals_whole.py",
     "tests/test_streaming.py",
-    "tests/training/test_dense.py",
+    "tests/training/test_alternation.py",
+    "tests/training/test_linear_algebra.py",
 }
 # Methods that train for long: their cases of tests over all methods.
-METHODS = re.compile(r"\[.*\b(auto|blend|crf|monotone-retargeting|theta-mpm|theta-cps)\b")
+METHODS = re.compile(r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|theta-mpm|theta-cps)\b")
 
 
 def is_slow(item: pytest.Item) -> bool:

@@ -30,7 +30,7 @@ def run(
     battles: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BATTLES…",
+            metavar="BATTLES",
             callback=options.stdin_once,
             help="Comparisons (left, right and winner; or winner and loser), rankings or ratings.",
         ),
