@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from juryrank._leaderboard.pool import Fitted
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.intervals import refit
 from juryrank.kernels.jit import threads

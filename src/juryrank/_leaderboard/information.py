@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank._leaderboard.pool import Fitted
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.intervals import pair_information, spread_of_slopes
 from juryrank.kernels.links import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from juryrank.data import Rankings
+from juryrank.data.arrays import Floats, Ints, read_only
 from juryrank.data.build import ONE_QUERY
-from juryrank.data.rankings import Floats, Ints, read_only
 from juryrank.errors import DataError
 from juryrank.kernels.links import NEVER
 from juryrank.kernels.lists import Lists, QueryLists

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.arrays import Codes, Floats, Ints, LazyNames, Names, freeze, read_only
+from juryrank.data.arrays import Codes, Floats, Ints, LazyNames, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.kernels.positional import places
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = ["Codes", "Floats", "Ints", "Names", "Rankings", "freeze", "read_only"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,8 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
+from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.data.names import natural_key
-from juryrank.data.rankings import Codes, Floats, Ints
 from juryrank.io.source import Source
 from juryrank.io.words import first_words, separator_of
 from juryrank.kernels.jit import threads

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
 from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points

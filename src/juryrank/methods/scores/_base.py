@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats
+from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import put_last
 from juryrank.kernels.scaling import extremes, into_range, rescale
 from juryrank.methods.base import Aggregator, missing_param

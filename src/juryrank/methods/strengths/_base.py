@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints, read_only
+from juryrank.data.arrays import Floats, Ints, read_only
 from juryrank.errors import DataError, warn_not_converged
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.pairs import most_pairs

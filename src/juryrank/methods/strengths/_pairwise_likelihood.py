@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.strengths import pair_strengths
 from juryrank.methods.strengths._base import Strength, max_pairs, prior_param, tol_param

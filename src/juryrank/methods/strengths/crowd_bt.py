@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.rankings import Codes, Floats, Ints
+from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.errors import DataError, warn_not_converged
 from juryrank.kernels.crowd import crowd_strengths, list_comparisons
 from juryrank.kernels.ragged import sizes_to_ptr

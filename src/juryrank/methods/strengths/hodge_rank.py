@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.spectral import least_squares
 from juryrank.methods.strengths._base import Strength, prior_param

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.links import LISTWISE
 from juryrank.kernels.lists import Lists, lists_of_query
 from juryrank.kernels.ragged import parents

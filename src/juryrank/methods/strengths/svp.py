@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.rankings import Floats, Ints
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.rank_two import rank_two
 from juryrank.methods.cost import Cost
