@@ -24,21 +24,21 @@ from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
 MISSING_POLICIES = {
-    "ignore": "an expert says nothing about an item it did not rank",
-    "last": "an expert puts every item it did not rank in the last place",
-    "mean": "the items an expert did not rank share the places below its list",
+    "ignore": "an expert has no effect on an item that it did not rank",
+    "last": "an expert puts every item that it did not rank in the last place",
+    "mean": "the items that an expert did not rank share the places below its list",
 }
 
 COPIES = "A list of weight w counts as w copies of it."
 
 
 def weights_param() -> Any:
-    """The parameter ``weights``, the same wherever the mathematics allows it."""
-    return param(None, "expert name -> weight >= 0; experts that are not named weigh 1")
+    """The parameter ``weights``, with the same meaning in every method that has it."""
+    return param(None, "expert name -> weight >= 0; other experts have weight 1")
 
 
 def missing_param(default: str, *allowed: str) -> Any:
-    """The parameter ``missing``, with one meaning everywhere; methods differ in what they allow and prefer."""
+    """The parameter ``missing``, with the same meaning everywhere; methods differ in the choices and the default."""
     doc = "; ".join(f"{name}: {MISSING_POLICIES[name]}" for name in allowed)
     return param(default, doc, choices=allowed)
 
@@ -67,7 +67,7 @@ class Aggregator(Weighting, ABC):
         return type(self)._learn is not Aggregator._learn
 
     def fit(self, data: Dataset | Rankings, y: object = None, *, valid: Dataset | Rankings | None = None) -> Self:
-        """Check the parameters and, where the method learns, learn from ``data`` (and choose on ``valid``)."""
+        """Check the parameters and, if the method learns, learn from ``data``; ``valid`` has validation queries."""
         self.check()
         data = as_dataset(data)
         check_list_weights(data.rankings)
@@ -145,7 +145,7 @@ class Aggregator(Weighting, ABC):
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]] | None:
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
-        raise NotImplementedError(f"{self.name} scores nothing")
+        raise NotImplementedError(f"{self.name} has neither _scores nor _predict")
 
     def as_points(self) -> PositionPoints | None:
         """The points of each position, where the score of an item is their sum over the lists; else None."""
