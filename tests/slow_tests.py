@@ -18,6 +18,7 @@ FILES = {
     "tests/kernels/test_cache.py",
     "tests/methods/test_auto.py",
     "tests/methods/test_kemeny.py",
+    "tests/test_add_a_method.py",
     "tests/test_determinism.py",
     "tests/test_docs.py",
     "tests/test_figures.py",
