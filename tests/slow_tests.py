@@ -4,13 +4,12 @@ import re
 
 import pytest
 
+FOLDERS = ("tests/everyday/", "tests/studies/")
 # Files whose tests start processes, build the site, compile, simulate, or compare thousands of cases.
 FILES = {
     "tests/cli/test_broken_stdout.py",
     "tests/cli/test_interrupts.py",
     "tests/cli/test_stdout.py",
-    "tests/everyday/test_everyday.py",
-    "tests/everyday/test_planted.py",
     "tests/files/test_fuzz.py",
     "tests/files/test_growth.py",
     "tests/files/test_hostile_names.py",
@@ -18,6 +17,7 @@ FILES = {
     "tests/kernels/test_cache.py",
     "tests/methods/test_auto.py",
     "tests/methods/test_kemeny.py",
+    "tests/methods/test_mpm.py",
     "tests/test_add_a_method.py",
     "tests/test_determinism.py",
     "tests/test_docs.py",
@@ -30,13 +30,35 @@ FILES = {
     "tests/test_streamed_equals_whole.py",
     "tests/test_streaming.py",
     "tests/training/test_alternation.py",
+    "tests/training/test_expected_metric.py",
+    "tests/training/test_glm.py",
     "tests/training/test_linear_algebra.py",
+    "tests/training/test_preferences.py",
+}
+# Tests that draw with matplotlib, start processes or compare all methods, among quick ones.
+NAMES = {
+    "test_a_comparison_is_drawn",
+    "test_a_comparison_is_drawn_and_an_unknown_picture_is_refused_before_the_work",
+    "test_a_reader_that_stops_reading_is_no_error",
+    "test_all_is_every_method_that_needs_no_labels_and_may_stand_beside_others",
+    "test_compare_takes_every_consensus_method_by_default",
+    "test_every_comparison_comes_back_in_its_order_whatever_holds_the_names",
+    "test_explain_writes_what_the_ending_says",
+    "test_intervals_hold_the_truth_about_as_often_as_they_say",
+    "test_pictures_are_pictures_and_the_same_every_time",
+    "test_the_counts_are_those_of_a_loop_over_names",
+    "test_values_are_those_of_the_slow_version",
 }
 # Methods that train for long: their cases of tests over all methods.
-METHODS = re.compile(r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|theta-mpm|theta-cps)\b")
+METHODS = re.compile(
+    r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|supervised-mc2|svd-lambdarank|theta-cps|theta-mpm)\b"
+)
+    r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|supervised-mc2|svd-lambdarank|theta-mpm|theta-cps)\b"
+)
 
 
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test reads the large data sets, or is one of those above."""
     file, _, name = item.nodeid.partition("::")
-    return "shared_data" in getattr(item, "fixturenames", ()) or file in FILES or METHODS.search(name) is not None
+    listed = file in FILES or file.startswith(FOLDERS) or name.partition("[")[0] in NAMES
+    return listed or "shared_data" in getattr(item, "fixturenames", ()) or METHODS.search(name) is not None
