@@ -53,8 +53,6 @@ NAMES = {
 METHODS = re.compile(
     r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|supervised-mc2|svd-lambdarank|theta-cps|theta-mpm)\b"
 )
-    r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|supervised-mc2|svd-lambdarank|theta-mpm|theta-cps)\b"
-)
 
 
 def is_slow(item: pytest.Item) -> bool:
