@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC
 from collections.abc import Mapping
 from copy import copy
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats
-from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, unknown_names
+from juryrank.errors import DataError, NotFittedError, ParameterError, unknown_names, warn_about_data
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores
 from juryrank.methods.learned_fields import Sizes, declared, first_learned_fault
@@ -76,10 +75,8 @@ class Aggregator(Weighting, ABC):
         if self.supervised and not data.rankings.n_lists:
             raise DataError(f"{self.name} learns from lists, and the data has none; read the runs, too")
         if data.rankings.n_slots and not data.rankings.n_lists and data.features is None:
-            message = (
-                f"{self.name}: the data has no lists, only items, so there is nothing to rank by; read the runs, too"
-            )
-            warnings.warn(message, DataWarning, stacklevel=2)
+            text = "the data has no lists, only items, so there is nothing to rank by; read the runs, too"
+            warn_about_data(f"{self.name}: {text}")
         for name in declared(type(self)):
             vars(self).pop(name, None)
         with arithmetic(self.name):
@@ -101,7 +98,7 @@ class Aggregator(Weighting, ABC):
         present = {r.experts[k] for k in np.unique(r.list_expert)} if known else set()
         if present and known.isdisjoint(present):
             text = f"{self.name}: no list is of an expert that the model has learned from"
-            warnings.warn(f"{text}: {unknown_names(present, known)}", DataWarning, stacklevel=2)
+            warn_about_data(f"{text}: {unknown_names(present, known)}")
         check_list_weights(r)
         out = np.zeros(r.n_slots)
         with arithmetic(self.name):

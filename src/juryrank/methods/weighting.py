@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable
 from copy import copy
 from typing import ClassVar, Self
@@ -11,7 +10,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, read_only
-from juryrank.errors import DataWarning, unknown_names
+from juryrank.errors import unknown_names, warn_about_data
 
 
 def named_weights(experts: Iterable[str], values: Iterable[float], word: str = "weight") -> dict[str, dict[str, float]]:
@@ -70,7 +69,7 @@ class Weighting:
     def _drop_zero_weights(self, rankings: Rankings) -> Rankings:
         """The rankings without lists of weight 0, which count as if they were not there."""
         if message := self.unknown_weights(rankings.experts):
-            warnings.warn(message, DataWarning, stacklevel=4)
+            warn_about_data(message)
         positive = self.list_weights(rankings) > 0
         return rankings if positive.all() else rankings.keep_lists(positive)
 

@@ -16,6 +16,7 @@ from juryrank.data.names import natural_key
 from juryrank.data.shapes import ItemList, Key, as_item_list, elements_of, is_number, unique_names
 from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
 from juryrank.methods import Aggregator, method
+from juryrank.models import load
 from juryrank.serving.by_dataset import rank_by_dataset
 from juryrank.serving.sums import PointSums, without_repetitions
 
@@ -139,8 +140,6 @@ def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, An
         raise ParameterError("a model has its parameters already; give a method by name to set them here")
     if isinstance(model, Aggregator):
         return model.snapshot()
-    from juryrank.models import load
-
     return load(model)
 
 
