@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
@@ -20,12 +23,23 @@ def listed_weight(r: Rankings, weight: Floats) -> Floats:
     """The total weight of the lists that rank each slot: their number, where a list of weight w is w lists."""
     if (weight == 1.0).all():
         return r.slot_lists.astype(np.float64)
-    return np.asarray(np.bincount(r.entry_slot, np.repeat(weight, r.list_size), minlength=r.n_slots), np.float64)
+    return sums_at(r.entry_slot, np.repeat(weight, r.list_size), r.n_slots)
+
+
+def sums_at(at: NDArray[Any], values: Floats, n: int) -> Floats:
+    """The sum of the values at each of 0 … n - 1."""
+    total: Floats = np.bincount(at, values, minlength=n).astype(np.float64)
+    return total
 
 
 def query_weight(r: Rankings, weight: Floats) -> Floats:
     """The total weight of the lists of each slot's query, whether they rank it or not."""
-    return np.repeat(np.bincount(r.list_query, weight, minlength=len(r)), r.query_size).astype(np.float64)
+    return np.repeat(sums_at(r.list_query, weight, len(r)), r.query_size)
+
+
+def slot_weight(r: Rankings, weight: Floats, *, last: bool) -> Floats:
+    """The total weight of the lists that rank each slot, or, if ``last``, of all lists of its query."""
+    return query_weight(r, weight) if last else listed_weight(r, weight)
 
 
 def absent_rank(r: Rankings, entry_rank: Floats, missing: str) -> Floats:

@@ -15,6 +15,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.lists import sums_at
 from juryrank.params import param
 
 
@@ -71,10 +72,10 @@ class ListChain(MarkovChain):
     ) -> Floats:
         """The probability to leave each slot if every move goes to an item ranked strictly above."""
         above = entry_share * entries_above(r)
-        moves = summed(r.entry_slot, above, r.n_slots)
+        moves = sums_at(r.entry_slot, above, r.n_slots)
         if last:
-            per_query = summed(r.list_query, tail * r.list_size, len(r))
-            listed = summed(r.entry_slot, np.repeat(tail * r.list_size, r.list_size), r.n_slots)
+            per_query = sums_at(r.list_query, tail * r.list_size, len(r))
+            listed = sums_at(r.entry_slot, np.repeat(tail * r.list_size, r.list_size), r.n_slots)
             moves += np.repeat(per_query, r.query_size) - listed
         leave: Floats = np.clip(moves * slot_share, 0.0, 1.0)
         # A slot that no list ranks would keep its probability for ever: it is spread over all slots instead.
@@ -96,19 +97,6 @@ def entries_above(r: Rankings) -> Floats:
 def at_or_above(r: Rankings) -> Floats:
     """The number of entries of the same list tied with each entry or above it, itself included."""
     return 2 * r.entry_place - 1 - entries_above(r)
-
-
-def slot_weight(r: Rankings, weight: Floats, last: bool) -> Floats:
-    """The total weight of the lists that rank each slot, or of all lists of the query if ``last``."""
-    if last:
-        return np.repeat(summed(r.list_query, weight, len(r)), r.query_size)
-    return summed(r.entry_slot, np.repeat(weight, r.list_size), r.n_slots)
-
-
-def summed(at: NDArray[Any], values: Floats, n: int) -> Floats:
-    """The sum of the values at each of 0 … n - 1."""
-    total: Floats = np.bincount(at, values, minlength=n).astype(np.float64)
-    return total
 
 
 def inverse(values: Floats) -> Floats:

@@ -6,7 +6,8 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.chains._base import ListChain, at_or_above, inverse, summed
+from juryrank.methods.chains._base import ListChain, at_or_above, inverse
+from juryrank.methods.lists import sums_at
 
 
 @dataclass(kw_only=True)
@@ -28,10 +29,10 @@ class MC1(ListChain):
     def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
         r = rankings
         entry = np.repeat(weight, r.list_size)
-        targets = summed(r.entry_slot, entry * at_or_above(r), r.n_slots)
+        targets = sums_at(r.entry_slot, entry * at_or_above(r), r.n_slots)
         if last:
             everything = weight * r.query_size[r.list_query]
-            per_query = summed(r.list_query, everything, len(r))
-            listed = summed(r.entry_slot, np.repeat(everything, r.list_size), r.n_slots)
+            per_query = sums_at(r.list_query, everything, len(r))
+            listed = sums_at(r.entry_slot, np.repeat(everything, r.list_size), r.n_slots)
             targets += np.repeat(per_query, r.query_size) - listed
         return inverse(targets), entry, weight if last else np.zeros(r.n_lists)

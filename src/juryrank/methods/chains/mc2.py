@@ -6,7 +6,8 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.chains._base import ListChain, at_or_above, inverse, slot_weight
+from juryrank.methods.chains._base import ListChain, at_or_above, inverse
+from juryrank.methods.lists import slot_weight
 
 
 @dataclass(kw_only=True)
@@ -29,4 +30,4 @@ class MC2(ListChain):
         r = rankings
         entry = np.repeat(weight, r.list_size) / at_or_above(r)
         tail = weight / r.query_size[r.list_query] if last else np.zeros(r.n_lists)
-        return inverse(slot_weight(r, weight, last)), entry, tail
+        return inverse(slot_weight(r, weight, last=last)), entry, tail

@@ -6,8 +6,9 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.chains._base import ListChain, inverse, slot_weight
+from juryrank.methods.chains._base import ListChain, inverse
 from juryrank.methods.cost import Cost
+from juryrank.methods.lists import slot_weight
 
 
 @dataclass(kw_only=True)
@@ -33,7 +34,7 @@ class MC3(ListChain):
         size = r.query_size[r.list_query] if last else r.list_size
         share = weight / size
         return (
-            inverse(slot_weight(r, weight, last)),
+            inverse(slot_weight(r, weight, last=last)),
             np.repeat(share, r.list_size),
             share if last else np.zeros(r.n_lists),
         )

@@ -13,8 +13,9 @@ from juryrank.data.arrays import Floats, Ints, read_only
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
-from juryrank.methods.chains._base import ListChain, MarkovChain, summed
+from juryrank.methods.chains._base import ListChain, MarkovChain
 from juryrank.methods.learned._base import WeightedExperts
+from juryrank.methods.lists import sums_at
 from juryrank.metrics import parse_metric
 from juryrank.params import param
 from juryrank.progress import track
@@ -125,7 +126,7 @@ class SupervisedChain(WeightedExperts):
         pair_loss(r.slot_ptr, problem.gains, problem.mass * scale, self.margin, loss, slope)
         list_slope = np.zeros(r.n_lists)
         self._slopes(problem, list_weight, slope * scale, list_slope)
-        by_weight = summed(problem.list_place, list_slope * r.list_weight, len(logits)) / len(r)
+        by_weight = sums_at(problem.list_place, list_slope * r.list_weight, len(logits)) / len(r)
         by_logit = weight * (by_weight - (weight * by_weight).sum() / len(logits))
         centred = logits - logits.mean()
         return float(loss.mean() + self.shrink * (centred**2).sum()), by_logit + 2 * self.shrink * centred

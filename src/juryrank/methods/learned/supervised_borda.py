@@ -10,8 +10,8 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
-from juryrank.methods.chains._base import summed
 from juryrank.methods.learned._base import WeightedBorda
+from juryrank.methods.lists import sums_at
 from juryrank.params import param
 from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
 
@@ -64,10 +64,10 @@ class Objective:
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its derivative."""
         r = self.rankings
-        scores = summed(r.entry_slot, self.points * weights[self.place], r.n_slots)
+        scores = sums_at(r.entry_slot, self.points * weights[self.place], r.n_slots)
         loss, slope = np.empty(len(r)), np.empty(r.n_slots)
         pair_loss(r.slot_ptr, self.gains, scores, self.margin, loss, slope)
-        by_weight = summed(self.place, self.points * slope[r.entry_slot], self.n_experts)
+        by_weight = sums_at(self.place, self.points * slope[r.entry_slot], self.n_experts)
         return float(loss.mean()), by_weight / len(r)
 
 

@@ -13,8 +13,8 @@ from juryrank.errors import DataWarning, warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
-from juryrank.methods.chains._base import summed
 from juryrank.methods.learned_fields import Choice, learned
+from juryrank.methods.lists import sums_at
 from juryrank.methods.strengths._multinomial import Counts, Multinomial, net_sums
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
@@ -120,8 +120,8 @@ class ThetaMPM(Multinomial):
         agreements(r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, queries.known_gains, concordant, comparable)
         known, place = comparable > 0, queries.list_place(self.experts_)
         weight = r.list_weight[known]
-        n = summed(place[known], weight, n_experts)
-        total = summed(place[known], weight * concordant[known] / comparable[known], n_experts)
+        n = sums_at(place[known], weight, n_experts)
+        total = sums_at(place[known], weight * concordant[known] / comparable[known], n_experts)
         share: Floats = np.divide(total, n, out=np.full(n_experts, np.nan), where=n > 0)
         return share
 
@@ -166,6 +166,6 @@ class Objective:
         owner = parents(r.entry_ptr)
         # Slopes of a query add up to 0, so unranked items need no sum.
         beyond = self.counts.entry_net - self.counts.list_net[owner]
-        pull = self.weight * summed(owner, beyond * slope[r.entry_slot], r.n_lists)
-        by_expert = summed(self.place, pull, len(theta)) / len(r)
+        pull = self.weight * sums_at(owner, beyond * slope[r.entry_slot], r.n_lists)
+        by_expert = sums_at(self.place, pull, len(theta)) / len(r)
         return float(loss.mean() + self.penalty * theta @ theta), by_expert + 2 * self.penalty * theta

@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data import Dataset, Rankings
+from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
 from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points
-from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.adherence import Adherent
+from juryrank.methods.base import missing_param, weights_param
 from juryrank.methods.lists import absent_rank
-from juryrank.methods.weighting import named_weights
 from juryrank.params import param
 
 DISTANCES = {"kendall": KENDALL, "spearman": SPEARMAN, "footrule": FOOTRULE}
 
 
 @dataclass(kw_only=True)
-class Coset(Aggregator):
+class Coset(Adherent):
     """Each stage selects the item that keeps the order nearest to all lists; see ``CPS``."""
 
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("mean", "last", "mean")
     distance: str = param("kendall", "between an order and a list", choices=tuple(DISTANCES))
-    experts_: list[str] = learned(Names("experts"))
-    theta_: Floats = learned(Array("experts", at_least=0))
-
-    @abstractmethod
-    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        """Set ``experts_`` and ``theta_``; empty if all experts have the same weight."""
-
-    def expert_weights(self) -> dict[str, dict[str, float]]:
-        if not self.experts_seen():
-            return super().expert_weights()
-        return named_weights(self.experts_, self.theta_, "theta")
-
-    def experts_seen(self) -> frozenset[str]:
-        return frozenset(self.experts_ if self.is_fitted else ())
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings

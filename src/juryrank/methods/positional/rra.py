@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator, missing_param
-from juryrank.methods.lists import listed_weight, query_weight
+from juryrank.methods.lists import slot_weight
 
 
 @dataclass(kw_only=True)
@@ -46,7 +46,7 @@ class RRA(Aggregator):
         weight = self.list_weights(r)
         passed = np.append(0.0, np.cumsum(np.repeat(weight, r.list_size)[order]))
         nth = passed[1:] - np.repeat(passed[start], np.diff(np.append(start, len(slot))))
-        n = query_weight(r, weight) if self.missing == "last" else listed_weight(r, weight)
+        n = slot_weight(r, weight, last=self.missing == "last")
         chance = betainc(nth, n[slot] - nth + 1, share)
         p = np.minimum.reduceat(chance, start) * n[slot[start]]
         out[:] = -np.log(np.where(n > 0, n, 1.0))

@@ -7,7 +7,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.methods.base import missing_param
-from juryrank.methods.lists import listed_weight, query_weight
+from juryrank.methods.lists import slot_weight
 from juryrank.methods.scores.combsum import CombSUM
 
 
@@ -30,6 +30,5 @@ class CombANZ(CombSUM):
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        total = listed_weight if self.missing == "ignore" else query_weight
-        weight = total(rankings, self.list_weights(rankings))
+        weight = slot_weight(rankings, self.list_weights(rankings), last=self.missing == "last")
         out /= np.where(weight > 0, weight, 1.0)

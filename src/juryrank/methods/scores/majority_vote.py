@@ -8,7 +8,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.lists import listed_weight, query_weight
+from juryrank.methods.lists import slot_weight
 from juryrank.params import param
 
 
@@ -42,6 +42,6 @@ class MajorityVote(Aggregator):
         else:
             vote = r.entry_place <= np.repeat((r.list_size + 1) / 2, r.list_size)
         weight = self.list_weights(r)
-        judged = query_weight(r, weight) if self.missing == "last" else listed_weight(r, weight)
+        judged = slot_weight(r, weight, last=self.missing == "last")
         voted = np.bincount(r.entry_slot, np.repeat(weight, r.list_size) * vote, minlength=r.n_slots)
         np.divide(voted, judged, out=out, where=judged > 0)

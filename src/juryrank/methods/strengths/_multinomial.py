@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,10 +15,9 @@ from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.learned_fields import Array, Names, learned
+from juryrank.methods.adherence import Adherent
+from juryrank.methods.base import missing_param, weights_param
 from juryrank.methods.lists import absent_rank
-from juryrank.methods.weighting import named_weights
 from juryrank.params import param
 
 
@@ -43,7 +41,7 @@ class Adherences(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class Multinomial(Aggregator):
+class Multinomial(Adherent):
     """Pairs are drawn from one distribution over all pairs of a query's items; see ``MPM``."""
 
     weights: Mapping[str, float] | None = weights_param()
@@ -60,8 +58,6 @@ class Multinomial(Aggregator):
     )
     tol: float = param(1e-12, "stop when the predicted gain of log-likelihood per count is below this", above=0)
     max_iter: int = param(1000, "maximum number of steps", at_least=1)
-    experts_: list[str] = learned(Names("experts"))
-    theta_: Floats = learned(Array("experts", at_least=0))
 
     def check(self) -> None:
         super().check()
@@ -75,18 +71,6 @@ class Multinomial(Aggregator):
     def missing_policy(self) -> str:
         """The treatment of items that an expert did not rank: ``ignore`` or ``last``."""
         return self.missing
-
-    @abstractmethod
-    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        """Set ``experts_`` and ``theta_``; empty if every adherence is 1."""
-
-    def expert_weights(self) -> dict[str, dict[str, float]]:
-        if not self.experts_seen():
-            return super().expert_weights()
-        return named_weights(self.experts_, self.theta_, "theta")
-
-    def experts_seen(self) -> frozenset[str]:
-        return frozenset(self.experts_ if self.is_fitted else ())
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         return self._scores_and_variances(rankings, out)[0]

@@ -11,7 +11,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.mpm import log_normalisers
 from juryrank.kernels.ragged import parents
-from juryrank.methods.chains._base import summed
+from juryrank.methods.lists import sums_at
 from juryrank.methods.strengths._multinomial import Counts, Multinomial, adherences
 from juryrank.params import param
 
@@ -104,8 +104,8 @@ class Profile:
         """Σ C(i, j)(s_i - s_j) of each list."""
         r, s = self.rankings, self.scores
         of_entry = parents(r.entry_ptr)
-        listed = summed(of_entry, s[r.entry_slot], r.n_lists)
-        own = summed(of_entry, s[r.entry_slot] * self.counts.entry_net, r.n_lists)
-        sums = summed(parents(r.slot_ptr), s, len(r))
+        listed = sums_at(of_entry, s[r.entry_slot], r.n_lists)
+        own = sums_at(of_entry, s[r.entry_slot] * self.counts.entry_net, r.n_lists)
+        sums = sums_at(parents(r.slot_ptr), s, len(r))
         won: Floats = own + self.counts.list_net * (sums[r.list_query] - listed)
         return won
