@@ -45,7 +45,7 @@ def test_an_unknown_metric_ends_with_2(run: Run, runs: list[Path], qrels: Path) 
 
 
 @pytest.mark.parametrize(
-    ("metric", "code", "told"), [("bpref", 2, "bpref of trec_eval"), ("map,P_10", 1, "each alone")]
+    ("metric", "code", "told"), [("bpref", 2, "bpref of trec_eval"), ("map,P_10", 1, "one per text")]
 )
 def test_a_wrong_metric_is_refused_before_data_is_read(
     run: Run, tmp_path: Path, metric: str, code: int, told: str
