@@ -213,3 +213,11 @@ def test_a_path_after_the_value_of_valid_is_an_error_and_not_training_data(run: 
     refused = run("fit", "train.csv", *valid, "-o", "model.json")
     assert refused.code == 2
     assert "--valid takes one path, and 'b.csv' follows it" in " ".join(refused.err.replace("│", "").split())
+
+
+def test_training_data_may_stand_after_the_options(run: Run, tmp_path: Path) -> None:
+    done = run("fit", "--valid", DEMO, "--method", "borda", "-o", tmp_path / "m.json", DEMO)
+    assert done.code == 0
+    done = run("fit", "-o", tmp_path / "n.json", "--method", "borda", "--valid", DEMO, DEMO)
+    assert done.code == 0
+    assert (tmp_path / "m.json").read_bytes() == (tmp_path / "n.json").read_bytes()

@@ -17,17 +17,22 @@ if TYPE_CHECKING:
 
 
 class Command(TyperCommand):
-    """Refuses a path after the value of ``--valid``: without this, ``--valid a b`` would train on ``b`` silently."""
+    """Refuses ``train --valid a b``: ``b`` would be training data, although it looks like validation data."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for at, word in enumerate(args):
-            after = args[at + 2 : at + 3] if word == "--valid" else args[at + 1 : at + 2]
-            if (word == "--valid" or word.startswith("--valid=")) and after and not after[0].startswith("-"):
+        words = list(args)
+        rest = super().parse_args(ctx, args)
+        training = set(map(str, ctx.params["data"]))
+        for at, word in enumerate(words):
+            start = at + 2 if word == "--valid" else at + 1
+            if word.partition("=")[0] != "--valid" or training.isdisjoint(words[:at]):
+                continue
+            if (after := words[start : start + 1]) and after[0] in training:
                 raise typer.BadParameter(
                     f"--valid takes one path, and {after[0]!r} follows it; repeat the option for more validation data "
-                    "(--valid a --valid b), and give DATA before it"
+                    "(--valid a --valid b), and give all training data before it"
                 )
-        return super().parse_args(ctx, args)
+        return rest
 
 
 def run(

@@ -32,7 +32,9 @@ def test_a_change_of_what_shows_results_does_not(top, name):
     assert code_digest(top, SHOWING) == before
 
 
-@pytest.mark.parametrize(("package", "names"), [(juryrank, SHOWING), (studies, SHOWING_STUDIES)], ids=str)
+@pytest.mark.parametrize(
+    ("package", "names"), [(juryrank, SHOWING), (studies, SHOWING_STUDIES)], ids=["juryrank", "studies"]
+)
 def test_parts_that_show_results_exist(package, names):
     parts = {part for file in Path(package.__file__).parent.rglob("*.py") for part in file.with_suffix("").parts}
     assert names <= parts
