@@ -70,10 +70,26 @@ def test_a_dollar_is_drawn_as_a_dollar() -> None:
     assert r"\x1b[31m" in texts("\x1b[31m")
 
 
-def test_letters_that_the_font_lacks_are_one_warning(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match="the font of the picture lacks characters of some names") as caught:
-        draw_board(["a", *STRANGE], tmp_path / "a.png")
-    assert len(caught) == 1
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_letters_that_the_font_lacks_are_one_warning(tmp_path: Path, draw: Draw) -> None:
+    text = "the font of the picture lacks 3 characters of names, drawn as escapes; set font.family of matplotlib"
+    with pytest.warns(DataWarning, match="lacks") as caught:
+        draw(["z", *STRANGE], tmp_path / "a.png")
+    assert [(warning.category, str(warning.message)) for warning in caught] == [(DataWarning, text)]
+    assert caught[0].filename == __file__
+
+
+def test_letters_that_the_font_lacks_are_drawn_as_escapes() -> None:
+    with pytest.warns(DataWarning, match="lacks 3 characters"):
+        assert drawn_names(STRANGE) == [r"\u65e5\u672c\u8a9e", "\U0001f600", "עברית"]
+
+
+def test_letters_of_a_further_font_family_are_drawn_as_they_are() -> None:
+    only_letters, everything = "cmtt10", "DejaVu Sans"  # come with matplotlib
+    with drawing(1.0, 1.0, **{"font.family": [only_letters, "no such font", everything]}):
+        assert drawn_names(["aжz"]) == ["aжz"]
+    with pytest.warns(DataWarning, match="lacks a character"), drawing(1.0, 1.0, **{"font.family": [only_letters]}):
+        assert drawn_names(["aжz"]) == [r"a\u0436z"]
 
 
 def test_long_names_are_shortened_and_stay_apart() -> None:

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 
+OWN_CODE = ("juryrank", "contextlib")  # packages to skip on the way to the user's line: ours, and our with statements
+
 
 class JuryrankError(Exception):
     """Base class of all errors that a user can fix; the message says how."""
@@ -117,21 +119,20 @@ def warn_not_converged(name: str, what: str, max_iter: int, advice: str = "raise
     >>> print(caught[0].message)
     mc4: 3 of 25 queries did not converge after 200 steps; raise max_iter or tol
     """
-    text = f"{name}: {what} did not converge after {max_iter} steps; {advice}"
-    warnings.warn(text, ConvergenceWarning, stacklevel=_stacklevel_of_user())
+    warn_user(f"{name}: {what} did not converge after {max_iter} steps; {advice}", ConvergenceWarning)
 
 
 def warn_about_data(text: str) -> None:
     """Warn, at the line of the user's code, about something in the data."""
-    warnings.warn(text, DataWarning, stacklevel=_stacklevel_of_user())
+    warn_user(text, DataWarning)
 
 
-def _stacklevel_of_user() -> int:
-    """The ``stacklevel`` of the nearest frame outside juryrank, for a warning in the function that asks."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "juryrank":
+def warn_user(text: str, category: type[JuryrankWarning]) -> None:
+    """Warn at the nearest line of code outside juryrank."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OWN_CODE:
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(text, category, stacklevel=level)
 
 
 @contextmanager

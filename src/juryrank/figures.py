@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import io
-import re
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from juryrank.errors import DataWarning, MissingExtraError, UnknownNameError
+from juryrank.errors import MissingExtraError, UnknownNameError, warn_about_data
 from juryrank.report.escapes import visible
 from juryrank.report.layout import cut_apart
 
 LONGEST_NAME = 60  # characters of a name in a picture
 NO_PICTURES = ("pgf", "raw", "rgba")  # formats of matplotlib that are not offered: LaTeX commands and raw pixels
-MISSING_GLYPH = re.compile(r"Glyph (\d+) |Matplotlib currently does not support (\w+) natively")
+# Characters that the font of the current drawing lacks: its parts are drawn one by one, and one warning is for all.
+_missing: ContextVar[set[str] | None] = ContextVar("_missing", default=None)
 
 
 @contextmanager
 def drawing(width: float, height: float, **style: Any) -> Iterator[Any]:
-    """An empty figure of a size in inches, to be drawn and written inside the block; dollar signs are plain text."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError.of("plots", "plots need matplotlib") from None
+    """An empty figure of a size in inches, to be drawn and written inside the block; dollar signs are plain text.
+
+    One DataWarning at the end counts the characters that the font lacks.
+    """
+    matplotlib = _matplotlib()
     chosen: Any = {"text.parse_math": False, "svg.hashsalt": "juryrank", **style}
-    with matplotlib.rc_context(chosen), _fonts_reported():
-        yield Figure(figsize=(min(width, 40.0), min(height, 60.0)), layout="constrained")
+    missing = set[str]()
+    token = _missing.set(missing)
+    try:
+        with matplotlib.rc_context(chosen):
+            yield matplotlib.figure.Figure(figsize=(min(width, 40.0), min(height, 60.0)), layout="constrained")
+    finally:
+        _missing.reset(token)
+    _warn_of_missing(missing)
 
 
 @contextmanager
@@ -63,23 +68,46 @@ def check_picture(path: str | PathLike[str]) -> str:
 
 
 def drawn_names(names: Iterable[object]) -> list[str]:
-    """Names as shown in a picture: control characters escaped, long names shortened, all still distinct."""
+    """Names as shown in a picture, all still distinct: long names are shortened.
+
+    Control characters and characters that the font lacks are escaped; the latter are counted in a DataWarning.
+    """
     shown = [visible(str(name)) for name in names]
-    return cut_apart(shown, [LONGEST_NAME] * len(shown))
+    missing = _missing_characters(set().union(*shown))
+    escapes = str.maketrans({character: character.encode("unicode_escape").decode() for character in missing})
+    if (of_drawing := _missing.get()) is None:
+        _warn_of_missing(missing)
+    else:
+        of_drawing |= missing
+    return cut_apart([name.translate(escapes) for name in shown], [LONGEST_NAME] * len(shown))
 
 
-@contextmanager
-def _fonts_reported() -> Iterator[None]:
-    """One DataWarning for all characters that the font lacks; other warnings are passed on."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    missing = set[str]()
-    for warning in caught:
-        if found := MISSING_GLYPH.search(str(warning.message)):
-            missing.add(found[0])
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    if missing:
-        message = "the font of the picture lacks characters of some names; set font.family of matplotlib"
-        warnings.warn(message, DataWarning, stacklevel=4)
+def _missing_characters(characters: set[str]) -> set[str]:
+    """Those that no font of matplotlib's ``font.family`` has."""
+    fonts = _matplotlib().font_manager
+    default = fonts.FontProperties()
+    paths = []
+    for family in default.get_family():  # in matplotlib, later families are used for what the first one lacks
+        try:
+            paths.append(fonts.findfont(fonts.FontProperties(family=family), fallback_to_default=False))
+        except ValueError:  # not installed
+            continue
+    for path in paths or [fonts.findfont(default)]:
+        font = fonts.get_font(path)
+        characters = {character for character in characters if not font.get_char_index(ord(character))}
+    return characters
+
+
+def _warn_of_missing(characters: set[str]) -> None:
+    if characters:
+        count = f"{len(characters)} characters of names" if len(characters) > 1 else "a character of the names"
+        warn_about_data(f"the font of the picture lacks {count}, drawn as escapes; set font.family of matplotlib")
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib.figure
+        import matplotlib.font_manager
+    except ImportError:
+        raise MissingExtraError.of("plots", "plots need matplotlib") from None
+    return matplotlib

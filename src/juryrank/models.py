@@ -19,6 +19,7 @@ from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.errors import DataError, JuryrankError, ParameterError
 from juryrank.methods import METHODS, Aggregator
 from juryrank.methods import method as make_method
+from juryrank.methods.plugins import missing_method
 
 FORMAT = "juryrank-model"
 VERSION = 1  # grows when an older reader could misread a file; older files stay readable
@@ -114,10 +115,7 @@ def from_json(text: str, source: str = "the model") -> Aggregator:
     _check_version(content.get("version"), source)
     name = content.get("method")
     if not isinstance(name, str) or name not in METHODS:
-        raise DataError(
-            f"{source}: model of method {shortened(name)}, which this installation does not have; "
-            "give --plugin FILE or install the package that provides it"
-        )
+        raise DataError(f"{source}: model of {missing_method(name)}")
     if absent := [key for key in ("params", "learned") if key not in content]:
         raise DataError(f"{source}: the model is damaged: it has no {absent[0]}")
     try:

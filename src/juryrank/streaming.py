@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Consensus
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
 from juryrank.io.experts import by_expert
@@ -98,7 +97,7 @@ def rank_batches(
 
     deliver(chunks(), _destination(out))
     if message := model.unknown_weights(experts):
-        warnings.warn(message, DataWarning, stacklevel=2)
+        warn_about_data(message)
     return len(files.queries), items
 
 

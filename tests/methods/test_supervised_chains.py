@@ -13,7 +13,8 @@ from slow import dense, soft_transition, transition
 import juryrank
 from conftest import random_dataset
 from juryrank.data import Dataset
-from juryrank.data.build import from_dicts, from_long
+from juryrank.data.build import from_dicts
+from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.chain import step_up
 from juryrank.kernels.chain_gradient import pair_loss, step_down

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from juryrank.data.dataset import Dataset
 from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import drop_missing_values, from_long, label_rows, missing_scores_message
 from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements_of, ids, is_number, unique_names
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.params import check_weights
 
@@ -56,7 +55,7 @@ def warn_of_lists_without_scores(lists: Sequence[ItemList]) -> None:
     filled = [listed for listed in lists if listed.items]
     lacking = sum(listed.numbers is None for listed in filled)
     if 0 < lacking < len(filled):
-        warnings.warn(missing_scores_message("the data", lacking, len(filled)), DataWarning, stacklevel=5)
+        warn_about_data(missing_scores_message("the data", lacking, len(filled)))
 
 
 def from_lists(lists: list[tuple[str, str, ItemList]], values: str, labels: pl.DataFrame | None = None) -> Dataset:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import threads_are_lost
 from juryrank.kernels.ragged import sizes_to_ptr
 
@@ -144,11 +143,7 @@ def best_of_duplicates(lists: Ints, slot: Ints, rank: Floats | None, score: Floa
     again[1:] = key[order][1:] == key[order][:-1]
     if not again.any():
         return None
-    warnings.warn(
-        f"{source}: {int(again.sum())} entries repeat an item of their list; the best is kept",
-        DataWarning,
-        stacklevel=3,
-    )
+    warn_about_data(f"{source}: {int(again.sum())} entries repeat an item of their list; the best is kept")
     order = np.lexsort((np.arange(len(key)), -worth, key))
     first = np.ones(len(key), bool)
     first[1:] = key[order][1:] != key[order][:-1]

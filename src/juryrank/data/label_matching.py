@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data.names import natural_key
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import children, parents
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def check_match(labels: Labels, rankings: Rankings) -> None:
     if 2 * empty > n:
         names, cause = items_of(labels, rankings)
         text = f"in {empty} of the {n} queries with labels no ranked item is judged; {names}{cause or ''}"
-        warnings.warn(text, DataWarning, stacklevel=4)
+        warn_about_data(text)
 
 
 def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: Ints, data: str = "the data") -> None:
@@ -72,7 +71,7 @@ def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: In
     text = f"{count} in {data}, which has {len(ours)} queries; {names}{why}"
     if not shared:
         raise DataError(text)
-    warnings.warn(text, DataWarning, stacklevel=5)
+    warn_about_data(text)
 
 
 def items_of(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:

@@ -6,7 +6,6 @@ unless the source has an order of its own, so that results do not depend on the 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,7 +27,7 @@ from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
 
 LARGEST_LABEL = 1e50  # sums and squares of labels stay finite
@@ -117,9 +116,7 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
     again[1:] = (query[1:] == query[:-1]) & (item[1:] == item[:-1])
     differing = int((again[1:] & (value[1:] != value[:-1])).sum())
     if differing:
-        warnings.warn(
-            f"{source}: {differing} items have several labels; the highest is kept", DataWarning, stacklevel=2
-        )
+        warn_about_data(f"{source}: {differing} items have several labels; the highest is kept")
     query, item, value = query[~again], item[~again], value[~again]
     return Labels(
         queries=queries,
@@ -145,7 +142,7 @@ def complete_scores(list_code: Ints, score: Floats, source: str) -> Floats | Non
         return score
     lacking, n_lists = len(np.unique(list_code[~known])), len(np.unique(list_code))
     if lacking < n_lists or known.any():
-        warnings.warn(missing_scores_message(source, lacking, n_lists), DataWarning, stacklevel=3)
+        warn_about_data(missing_scores_message(source, lacking, n_lists))
     return None
 
 
@@ -160,7 +157,7 @@ def drop_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
         first = entries["rank"][int(bad[0])]
         raise DataError(f"{source}: ranks start at 1 (1 is best), got {first}; is it a score?")
     if dropped := entries.height - int(good.sum()):
-        warnings.warn(f"{source}: {dropped} entries without a {value} are dropped", DataWarning, stacklevel=3)
+        warn_about_data(f"{source}: {dropped} entries without a {value} are dropped")
         return pl.DataFrame([column.filter(pl.Series(good)) for column in entries])
     return entries
 

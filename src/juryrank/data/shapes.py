@@ -15,14 +15,13 @@ of an object (neither text nor a number) and a number is split first.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 
 Key = Callable[[Any], Any] | str | None
 
@@ -94,11 +93,9 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
         firsts = [pair[0] for pair in elements]
         names = ids(firsts if key is None else _ids_by_key(firsts, key, where), where)
         if key is None and len(set(names)) < len(names):
-            warnings.warn(
+            warn_about_data(
                 f"{where}: pairs such as {elements[0]!r:.60} are read as (id, score), and ids repeat; "
-                "say key=lambda pair: pair where the pairs are ids",
-                DataWarning,
-                stacklevel=5,
+                "say key=lambda pair: pair where the pairs are ids"
             )
         return ItemList(names, floats(names, [pair[1] for pair in elements], where, what))
     if key is not None:
@@ -236,11 +233,7 @@ def as_texts(items: list[Any]) -> tuple[list[str], dict[str, Any] | None]:
     merged = {text for text, item in zip(texts, items, strict=True) if own.setdefault(text, item) != item}
     if merged:
         told = f"{len(merged)} ids are given in several types (as text and as a number, say), {min(merged)!r} for one"
-        warnings.warn(
-            f"the data: {told}; the same text is the same item",
-            DataWarning,
-            stacklevel=4,
-        )
+        warn_about_data(f"the data: {told}; the same text is the same item")
     return texts, own
 
 

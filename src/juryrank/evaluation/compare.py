@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 from juryrank.data import Dataset, Fold
-from juryrank.errors import DataWarning
+from juryrank.errors import warn_about_data
 from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.evaluate import as_metrics
@@ -51,6 +50,6 @@ def compare(
     experiment = Experiment(selection, data, splits, wanted, convention=convention, seed=seed)
     if selection.left_out:
         slow = ", ".join(f"{name} ({takes})" for name, takes in selection.left_out.items())
-        warnings.warn(f"left out, beyond the budget of {budget:g} s: {slow}", DataWarning, stacklevel=2)
+        warn_about_data(f"left out, beyond the budget of {budget:g} s: {slow}")
     experiment.run(progress)
     return experiment.result()

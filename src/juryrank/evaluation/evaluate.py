@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus
 from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, items_of
-from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
+from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
 from juryrank.metrics import Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name
 from juryrank.report import Report, Table, number
@@ -153,7 +152,7 @@ def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:
     if reports:
         names, cause = reports[0]
         text = f"no ranked item is judged in any of the {len(truth.queries)} queries with labels; {names}{cause or ''}"
-        warnings.warn(text, DataWarning, stacklevel=3)
+        warn_about_data(text)
 
 
 def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metric, ...]:
@@ -184,7 +183,7 @@ def warn_of_undefined(metrics: Sequence[Metric], values: NDArray[np.float64]) ->
     for metric, undefined in zip(metrics, np.isnan(values).any(axis=0).sum(axis=-1), strict=True):
         if undefined:
             text = f"{metric} is not defined for {undefined} of {values.shape[-1]} queries; left out of the mean"
-            warnings.warn(text, DataWarning, stacklevel=3)
+            warn_about_data(text)
 
 
 def _by_metric(metrics: Sequence[Metric], values: NDArray[np.float64]) -> dict[str, Any]:

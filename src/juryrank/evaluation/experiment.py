@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Fold
-from juryrank.errors import DataError, DataWarning, JuryrankError
+from juryrank.errors import DataError, JuryrankError, warn_about_data
 from juryrank.evaluation.baseline_differences import differences_to_baseline
 from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.evaluate import mean_over_queries, values_of, warn_of_undefined
@@ -64,7 +63,7 @@ class Experiment:
                 consensus = self._predict(label, part)
             except Exception as error:  # of any kind: the results of the other methods are still useful
                 self.failed[label] = error
-                warnings.warn(f"{label} is skipped: {_reason(error)}", DataWarning, stacklevel=3)
+                warn_about_data(f"{label} is skipped: {_reason(error)}")
                 continue
             values = values_of(consensus, self.truths[part], self.metrics, self.convention, label)
             self.values[label].append(np.array(values))
@@ -111,7 +110,7 @@ class Experiment:
         if baseline not in labels:
             baseline = default_baseline(labels)
             text = f"the baseline {self.baseline} is not among the results; differences are to {baseline}"
-            warnings.warn(text, DataWarning, stacklevel=3)
+            warn_about_data(text)
         values = np.array([np.concatenate(self.values[label], axis=1) for label in labels])
         means = np.array([self.means(label) for label in labels])
         warn_of_undefined(self.metrics, values)

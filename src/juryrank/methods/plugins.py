@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-import warnings
 from collections.abc import Collection, Iterator
 from importlib import import_module
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
-from juryrank.errors import JuryrankWarning, PluginError
+from juryrank.errors import JuryrankWarning, PluginError, warn_user
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -80,7 +80,7 @@ class Plugins:
         for point in entry_points(group=GROUP):
             if point.name in self.built_in:
                 message = f"the method {point.name!r} of {_package(point)} is ignored: that name is built in"
-                warnings.warn(message, JuryrankWarning, stacklevel=4)
+                warn_user(message, JuryrankWarning)
             elif point.value not in [other.value for other in found.setdefault(point.name, [])]:
                 found[point.name].append(point)
         return found
@@ -97,6 +97,12 @@ class Plugins:
         if _checked_name(cls, source) != name:
             raise PluginError(f"{source} has another name in its class: {cls.name!r}; the two must be equal")
         self._register(cls, source)
+
+
+def missing_method(name: object) -> str:
+    """The part of a message about a saved method that is neither built in nor provided by a plugin."""
+    advice = "give --plugin FILE or install the package that provides it"
+    return f"method {shortened(name)}, which this installation does not have; {advice}"
 
 
 def _base() -> type[Aggregator]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from juryrank.data import Consensus, Dataset, Labels, Rankings, as_dataset
 from juryrank.data.arrays import Floats
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
 Evaluable = Consensus | Dataset | Rankings | Mapping[str, Any]
@@ -86,7 +85,7 @@ def _entry_scores(r: Rankings) -> Floats:
     rising = same_list & (np.diff(r.entry_score) > 0)
     if rising.any():
         text = f"{int(rising.sum())} entries have a higher score than the entry ranked above them; ranks are used"
-        warnings.warn(text, DataWarning, stacklevel=5)
+        warn_about_data(text)
         return -r.entry_rank
     return r.entry_score
 

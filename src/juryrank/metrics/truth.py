@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from juryrank.data import Consensus, Dataset, Labels, Rankings
 from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.label_matching import check_queries
-from juryrank.errors import DataError, DataWarning, UnknownNameError
+from juryrank.errors import DataError, UnknownNameError, warn_about_data
 from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
 
 CONVENTIONS = {
@@ -75,7 +74,7 @@ class Truth:
         source = labels if labels is not None else reference
         assert source is not None
         if silent := len(source) - len(here):
-            warnings.warn(f"{silent} of {len(source)} queries have no labels; left out", DataWarning, stacklevel=3)
+            warn_about_data(f"{silent} of {len(source)} queries have no labels; left out")
         self.queries = tuple(source.queries[q] for q in here) if silent else source.queries
         self._labels, self._reference, self.known = labels, reference, source
         self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
@@ -93,10 +92,8 @@ class Truth:
             order = order[children(padded, found)]
             slot_ptr = sizes_to_ptr(np.diff(padded)[found])
         if missed := int((np.diff(slot_ptr) == 0).sum()):
-            warnings.warn(
-                f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count 0",
-                DataWarning,
-                stacklevel=3,
+            warn_about_data(
+                f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count 0"
             )
         sides = [
             None if side is None or ideal is None else Graded(side.by_slot(r)[order], *ideal)
@@ -119,9 +116,7 @@ class Truth:
         if len(labelled) and len(place):  # including queries in which a single expert ranks nothing
             check_queries(self.known, rankings, labelled, np.arange(len(place)), name)
         if extra := len(place) - hit:
-            warnings.warn(
-                f"{name}: {extra} of {len(place)} queries have no labels; left out", DataWarning, stacklevel=4
-            )
+            warn_about_data(f"{name}: {extra} of {len(place)} queries have no labels; left out")
         return found
 
 

@@ -11,6 +11,7 @@ from juryrank.data import Dataset
 from juryrank.errors import DataError, JuryrankError
 from juryrank.methods.base import Aggregator
 from juryrank.methods.learned_fields import Sizes, first_fault
+from juryrank.methods.plugins import missing_method
 
 STATE = ("name", "params", "learned")
 
@@ -65,5 +66,5 @@ def load_member(state: Any) -> Aggregator:
     if not isinstance(state, dict) or set(state) != set(STATE):
         raise DataError(f"a fitted method has {', '.join(STATE)}, found {shortened(state)}")
     if not isinstance(state["name"], str) or state["name"] not in METHODS:
-        raise DataError(f"no method {shortened(state['name'])} in this version of juryrank")
+        raise DataError(f"it is of {missing_method(state['name'])}")
     return METHODS[state["name"]].from_learned(state["params"], state["learned"])

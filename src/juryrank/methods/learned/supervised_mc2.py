@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 from juryrank.data import Dataset
-from juryrank.errors import JuryrankWarning
+from juryrank.errors import JuryrankWarning, warn_user
 from juryrank.methods.chains.mc2 import MC2
 from juryrank.methods.learned._chain import SupervisedListChain
 from juryrank.params import param
@@ -60,6 +59,6 @@ class SupervisedMC2(SupervisedListChain):
         sample = f"{len(program.queries)} of {len(labelled)} labelled queries and {used} of their {pairs} pairs"
         text = f"{self.name} by sdp: {sample}, {program.size:,} numbers, about {program.seconds:.0f} s"
         if len(program.queries) < len(labelled) or used < pairs or program.seconds > LONG:
-            warnings.warn(text, JuryrankWarning, stacklevel=3)
+            warn_user(text, JuryrankWarning)
         for one in track([program], text):
             self.weights_, _ = one.solve(self.name)

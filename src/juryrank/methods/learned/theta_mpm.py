@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
-from juryrank.errors import DataWarning, warn_not_converged
+from juryrank.errors import warn_about_data, warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
@@ -90,7 +89,7 @@ class ThetaMPM(Multinomial):
         self.missing_ = max(tried, key=lambda policy: tried[policy][0])
         _, self.theta_, agree = tried[self.missing_]
         if not agree:
-            warnings.warn(f"{self.name}: {CONTRARY[self.theta]}; all adherences are 1", DataWarning, stacklevel=3)
+            warn_about_data(f"{self.name}: {CONTRARY[self.theta]}; all adherences are 1")
 
     def _policies(self) -> tuple[str, ...]:
         if self.missing != "learned":

@@ -1,12 +1,10 @@
 """Item features as columns: standardised in each query."""
 
-import warnings
-
 import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, warn_about_data
 from juryrank.training.per_query import standardise, sum_by_query
 
 
@@ -16,7 +14,7 @@ def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> 
     unknown = ~np.isfinite(x)
     if unknown.any():
         text = f"{name}: {int(unknown.sum())} unknown values of item features are replaced by the mean of their query"
-        warnings.warn(text, DataWarning, stacklevel=4)
+        warn_about_data(text)
         known = sum_by_query(ptr, (~unknown).astype(np.float64))
         mean = sum_by_query(ptr, np.where(unknown, 0.0, x)) / np.maximum(known, 1.0)
         x = np.where(unknown, np.repeat(mean, data.rankings.query_size, axis=0), x)
