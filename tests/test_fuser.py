@@ -1,6 +1,7 @@
 """Fuser: a method prepared once; the Fusers that ``fuse`` keeps, and what they do to models."""
 
 import gc
+import os
 import pickle
 import warnings
 import weakref
@@ -193,3 +194,23 @@ def test_a_fuser_can_be_sent_to_another_process(model):
 
 def test_a_fuser_says_what_it_is_made_of():
     assert repr(Fuser("rrf", k=3)).startswith("Fuser(RRF(weights=None,")
+
+
+@pytest.mark.parametrize("thing", [3, None, juryrank.RRF, 2.5])
+def test_what_is_neither_a_model_nor_a_path_is_refused(thing):
+    with pytest.raises(ParameterError, match="path of a model file, got"):
+        Fuser(thing)
+    with pytest.raises(ParameterError, match="path of a model file, got"):
+        fuse({"a": ["x"]}, model=thing or 0)
+    with pytest.raises(ParameterError, match="a name such as 'rrf'"):
+        juryrank.method(thing)
+
+
+def test_a_file_replaced_by_one_of_the_same_size_and_time_is_read_again(tmp_path):
+    lists = {"a": ["x", "y"], "b": ["y"]}
+    for name, k in (("now", 10), ("next", 20)):
+        save(method("rrf", k=k).fit(random_dataset(0)), tmp_path / name)
+        os.utime(tmp_path / name, (1, 1))
+    assert fuse(lists, model=tmp_path / "now") == fuse(lists, k=10)
+    os.replace(tmp_path / "next", tmp_path / "now")
+    assert fuse(lists, model=tmp_path / "now") == fuse(lists, k=20)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 
 import numpy as np
 import polars as pl
@@ -213,3 +214,11 @@ def test_one_item_and_items_that_never_meet_have_a_leaderboard():
     board = leaderboard(from_orders([["a", "b"], ["x", "y"]]), bootstrap=20)
     assert np.isfinite(board.score).all()
     assert np.isfinite(board.high).all()
+
+
+@pytest.mark.parametrize("elo", [False, True])
+def test_a_leaderboard_can_be_pickled(battles, elo):
+    board = juryrank.leaderboard(battles, bootstrap=10, elo=elo)
+    again = pickle.loads(pickle.dumps(board))
+    assert str(again) == str(board)
+    assert_allclose(again.chance(np.array([0.0, 1.0])), board.chance(np.array([0.0, 1.0])), rtol=0)

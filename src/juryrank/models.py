@@ -77,7 +77,7 @@ def save(model: Aggregator, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, largest: int = LARGEST) -> Aggregator:
     """The fitted method in a JSON file of at most ``largest`` bytes."""
     try:
-        with open(path, "rb") as file:
+        with open(path_of_model(path), "rb") as file:
             content = file.read(len(FORMAT))
             if content.lstrip()[:1] in (b"", b"{"):  # else it is no model, and may have no end
                 content += file.read(largest + 1 - len(content))
@@ -89,6 +89,15 @@ def load(path: str | os.PathLike[str], *, largest: int = LARGEST) -> Aggregator:
         return from_json(content.decode("utf-8"), str(path))
     except UnicodeDecodeError:
         raise DataError(f"{path}: not a juryrank model: it is not text") from None
+
+
+def path_of_model(path: str | os.PathLike[str]) -> str:
+    """The path as text; a number would be taken for an open file."""
+    try:
+        return os.fspath(path)
+    except TypeError:
+        text = f"a model is a fitted method such as RRF() or the path of a model file, got {shortened(path)}"
+        raise ParameterError(text) from None
 
 
 def to_json(model: Aggregator) -> str:

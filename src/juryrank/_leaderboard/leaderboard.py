@@ -141,7 +141,12 @@ def _win_probability(model: Aggregator, tie: float, elo: bool) -> Chance | None:
     if not hasattr(model, "chance"):
         return None
     chance = partial(model.chance, tie=tie) if isinstance(model, BradleyTerry) else model.chance
-    return lambda lead: chance(lead / ELO if elo else lead)
+    return partial(_chance_of_elo, chance) if elo else chance
+
+
+def _chance_of_elo(chance: Chance, lead: Floats) -> Floats:
+    """A win probability by Elo points; a function of the module, so that a leaderboard can be pickled."""
+    return chance(lead / ELO)
 
 
 def _elo_points(scores: Floats) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
 from juryrank.errors import ParameterError, UnknownNameError
@@ -169,6 +170,8 @@ def method(name: str, **params: Any) -> Aggregator:
     """
     from juryrank.params import parameters  # dataclasses would double the time of ``import juryrank``
 
+    if not isinstance(name, str):
+        raise ParameterError(f"a method is a name such as 'rrf' or an object such as RRF(), got {shortened(name)}")
     spelled = name.replace("_", "-").lower()
     known, preset = ALIASES.get(spelled, (spelled, {}))
     if known not in METHODS:

@@ -13,7 +13,7 @@ from juryrank.data.shapes import Key
 from juryrank.errors import DataError, ParameterError
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
-from juryrank.models import load
+from juryrank.models import load, path_of_model
 from juryrank.serving.fuser import Fuser
 
 
@@ -108,13 +108,13 @@ def _fuser_of_name(name: str) -> Fuser:
 
 def _fuser_of_file(path: str | os.PathLike[str]) -> Fuser:
     try:
-        found = os.stat(path)
+        found = os.stat(text := path_of_model(path))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return _fuser_of_version(os.fspath(path), found.st_mtime_ns, found.st_size)
+    return _fuser_of_version(text, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 @lru_cache(maxsize=16)
-def _fuser_of_version(path: str, changed: int, size: int) -> Fuser:
+def _fuser_of_version(path: str, device: int, inode: int, changed: int, size: int) -> Fuser:
     """The model in a file, read again only when the file changes."""
     return Fuser(load(path))
