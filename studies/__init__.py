@@ -2,4 +2,4 @@
 
 from pathlib import Path
 
-SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"  # beside the project: data sets that may not be copied
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"  # beside the project: datasets that may not be copied

@@ -1,4 +1,4 @@
-"""``python -m studies``: reproduce papers, time juryrank beside other libraries, check and download data sets."""
+"""``python -m studies``: reproduce papers, compare its speed with other libraries, check and download datasets."""
 
 import typer
 

@@ -1,6 +1,6 @@
 """How many labelled queries a learned method needs: gains over RRF after learning from a few.
 
-From every data set, 1, 2, 5, 10 and 20 queries are drawn for training, ten times each (a draw of 5 contains that of 2);
+From every dataset, 1, 2, 5, 10 and 20 queries are drawn for training, ten times each (a draw of 5 contains that of 2);
 all queries outside the draw of 20 are test queries. Values are gains over RRF on the same queries.
 """
 
@@ -25,7 +25,7 @@ SETS = {"MQ2008-agg": ("nDCG@5", "letor"), "trec-covid-round1": ("nDCG@10", "tre
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurves(Report):
-    """Gains over RRF by data set and method, [n_sizes, n_draws]."""
+    """Gains over RRF by dataset and method, [n_sizes, n_draws]."""
 
     gains: dict[tuple[str, str], Floats]
 
@@ -49,7 +49,7 @@ class LearningCurves(Report):
 
 
 def read_set(folder: Path) -> jr.Dataset:
-    """A data set without the queries that have no labels."""
+    """A dataset without the queries that have no labels."""
     if not (folder / "runs").is_dir():
         return jr.read(folder)
     data = jr.read(folder / "runs", labels=folder / "qrels.txt")
@@ -80,7 +80,7 @@ def gains_over_rrf(data: jr.Dataset, methods: list[str], metric: str, convention
 
 
 def measure_all(methods: list[str], sets: list[str], folder: Path = SHARED_DATA) -> LearningCurves:
-    """The learning curves of all methods on the data sets."""
+    """The learning curves of all methods on the datasets."""
     for name in methods:
         jr.method(name)  # an unknown name is an error before anything is read
     curves = {}

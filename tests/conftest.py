@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
-        pytest.skip("real data sets are not present (../shared/data)")
+        pytest.skip("real datasets are not present (../shared/data)")
     return SHARED_DATA
 
 

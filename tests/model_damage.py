@@ -1,7 +1,7 @@
 """Damage to model files: ``python tests/model_damage.py FOLDER COUNT`` damages each of its files COUNT times.
 
 Run it with NUMBA_DISABLE_JIT=1: kernels are then plain Python, where numpy checks every index. A damaged model is
-loaded and ranks two data sets; that gives one JuryrankError or finite scores. What else happens is printed.
+loaded and ranks two datasets; that gives one JuryrankError or finite scores. What else happens is printed.
 """
 
 import base64

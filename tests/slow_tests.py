@@ -62,7 +62,7 @@ METHODS = re.compile(
 
 
 def is_slow(item: pytest.Item) -> bool:
-    """Whether a test reads the large data sets, or is one of those above."""
+    """Whether a test reads the large datasets, or is one of those above."""
     file, _, name = item.nodeid.partition("::")
     listed = file in FILES or file.startswith(FOLDERS) or name.partition("[")[0] in NAMES
     return listed or "shared_data" in getattr(item, "fixturenames", ()) or METHODS.search(name) is not None

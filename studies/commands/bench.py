@@ -1,4 +1,4 @@
-"""``python -m studies bench``: our times beside those of other libraries."""
+"""``python -m studies bench``: running times of juryrank and of other libraries."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")
 
 
 def run(
-    only: Annotated[str | None, typer.Option("--only", metavar="TASK,…", help="These tasks only.")] = None,
+    only: Annotated[str | None, typer.Option("--only", metavar="TASK,…", help="Only these tasks.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder for speed.md, speed.json and pictures.")
     ] = None,
-    slow: Annotated[bool, typer.Option("--slow", help="Give slow libraries more time: minutes more.")] = False,
+    slow: Annotated[bool, typer.Option("--slow", help="Give slow libraries more time; takes minutes longer.")] = False,
     form: Format = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Time juryrank beside other libraries, in one run and one table; a library that is not installed is skipped."""
+    """Compare the speed of juryrank and other libraries; libraries that are not installed are skipped."""
     if out is not None:
         make_folder(out)
     with tempfile.TemporaryDirectory() as folder:

@@ -18,8 +18,8 @@ from studies.tables import print_report
 
 def run(
     methods: Annotated[str, typer.Option("--methods", metavar="METHOD,…", help="Learned methods.")] = "jury",
-    sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Data sets; by default all.")] = None,
-    data: Annotated[Path, typer.Option("--data", help="The folder that contains the data sets.")] = SHARED_DATA,
+    sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Datasets; by default all.")] = None,
+    data: Annotated[Path, typer.Option("--data", help="The folder that contains the datasets.")] = SHARED_DATA,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A JSON file for all results.")] = None,
     form: Format = None,
     as_json: Json = False,
@@ -31,10 +31,10 @@ def run(
     wanted = list(learning_curves.SETS) if sets is None else split_names(sets)
     for name in wanted:
         if name not in learning_curves.SETS:
-            raise UnknownNameError.of("data set", name, learning_curves.SETS)
+            raise UnknownNameError.of("dataset", name, learning_curves.SETS)
     present = [name for name in wanted if (data / name).is_dir()]
     if not present:
-        raise DataError(f"{data}: contains none of {', '.join(wanted)}; --data names the folder of the data sets")
+        raise DataError(f"{data}: contains none of {', '.join(wanted)}; --data names the folder of the datasets")
     for name in sorted(set(wanted) - set(present)):
         note(f"{name}: skipped, not in {data}", quiet=quiet)
     with warnings.catch_warnings(), progress_bars(quiet=quiet):

@@ -1,4 +1,4 @@
-"""``python -m studies data``: public data sets, their licences and files; verifies a folder, downloads if allowed."""
+"""``python -m studies data``: public datasets, their licences and files; verifies a folder, downloads if allowed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import typer
 from juryrank.errors import DataError
 from studies.console import Quiet, note, show, split_names
 
-app = typer.Typer(help="Data sets behind `reproduce`: list, verify, fetch.", invoke_without_command=True)
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that contains one folder per data set.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set, for example ml-100k.")]
+app = typer.Typer(help="The datasets of `reproduce`: list, verify, fetch.", invoke_without_command=True)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that contains one folder per dataset.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset, for example ml-100k.")]
 
 
 @app.callback()
 def list_sets(context: typer.Context) -> None:
-    """List the data sets behind `reproduce`; `verify DIR` checks and `fetch NAME DIR` downloads them."""
+    """List the datasets of `reproduce`; `verify DIR` checks and `fetch NAME DIR` downloads them."""
     if context.invoked_subcommand is not None:
         return
     from studies.datasets import data_sets
@@ -34,7 +34,7 @@ def list_sets(context: typer.Context) -> None:
 
 @app.command()
 def files(name: Name) -> None:
-    """List the files of one data set with their SHA-256 (of the uncompressed text)."""
+    """List the files of one dataset with their SHA-256 (of the uncompressed text)."""
     from studies.datasets import data_set
 
     for file, digest in data_set(name).files.items():
@@ -44,9 +44,9 @@ def files(name: Name) -> None:
 @app.command()
 def verify(
     folder: Folder,
-    names: Annotated[str | None, typer.Option("--only", metavar="NAME,…", help="Data sets; by default all.")] = None,
+    names: Annotated[str | None, typer.Option("--only", metavar="NAME,…", help="Datasets; by default all.")] = None,
 ) -> None:
-    """Check the files of the data sets in a folder; the exit code is 1 if a file differs from the expected one."""
+    """Check the files of the datasets in a folder; the exit code is 1 if a file differs from the expected one."""
     from studies.datasets import data_set, data_sets
     from studies.datasets.verify import DIFFERENT, MISSING
     from studies.datasets.verify import verify as check
@@ -69,7 +69,7 @@ def verify(
 
 @app.command()
 def fetch(name: Name, folder: Folder, quiet: Quiet = False) -> None:
-    """Download a data set whose licence allows it; an interrupted download is resumed."""
+    """Download a dataset whose licence allows it; an interrupted download is resumed."""
     from studies.datasets import data_set
     from studies.datasets.fetch import fetch as download
 

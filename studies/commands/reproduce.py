@@ -15,7 +15,7 @@ def run(
         typer.Argument(metavar="PAPER", help="Papers or experiments, for example cikm2013; by default all."),
     ] = None,
     data: Annotated[Path, typer.Option("--data", help="The folder with MQ2008-agg, OHSUMED and others.")] = Path("."),
-    quick: Annotated[bool, typer.Option("--quick", help="One seed, fewer passes and draws: minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="One seed, fewer passes and draws; takes minutes.")] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the report and finished results.")] = Path(
         "reproduced"
     ),

@@ -1,4 +1,4 @@
-"""Public data sets by name: their source, licence and files."""
+"""Public datasets by name: their source, licence and files."""
 
 import json
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class DataSet:
 
 
 def data_sets() -> dict[str, DataSet]:
-    """All data sets by name."""
+    """All datasets by name."""
     entries = json.loads((files(__package__) / "catalogue.json").read_text(encoding="utf-8"))
     return {each["name"]: DataSet(**{**each, "papers": tuple(each["papers"])}) for each in entries}
 
 
 def data_set(name: str) -> DataSet:
-    """One data set; the error for an unknown name suggests the nearest one."""
+    """One dataset; the error for an unknown name suggests the nearest one."""
     known = data_sets()
     if name not in known:
-        raise UnknownNameError.of("data set", name, known)
+        raise UnknownNameError.of("dataset", name, known)
     return known[name]

@@ -1,4 +1,4 @@
-"""Checks the files of a data set in a folder against their checksums."""
+"""Checks the files of a dataset in a folder against their checksums."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHUNK = 1 << 20
 
 
 def verify(data: DataSet, folder: Path) -> dict[str, str]:
-    """The state of each file of the data set; checksums are of the text, files may be compressed by gzip."""
+    """The state of each file of the dataset; checksums are of the text, files may be compressed by gzip."""
     return {name: _state(folder / data.name / name, digest) for name, digest in data.files.items()}
 
 

@@ -1,4 +1,4 @@
-"""Splits of the queries of a data set, and tests of paired differences."""
+"""Splits of the queries of a dataset, and tests of paired differences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Part:
 
 
 def own_splits(data: jr.Dataset) -> list[Split]:
-    """The folds that come with a data set."""
+    """The folds that come with a dataset."""
     return [Split(*(np.array(part, np.int64) for part in (f.train, f.valid, f.test))) for f in data.folds]
 
 

@@ -1,4 +1,4 @@
-"""Lists beside item features: the synthetic data and the data sets of Bhowmik and Ghosh (WWW 2017)."""
+"""Lists beside item features: the synthetic data and the datasets of Bhowmik and Ghosh (WWW 2017)."""
 
 from __future__ import annotations
 

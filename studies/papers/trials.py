@@ -1,4 +1,4 @@
-"""Values of methods on a data set with folds, query by query; each is fitted once for all experiments."""
+"""Values of methods on a dataset with folds, query by query; each is fitted once for all experiments."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Lead:
 
 
 class Trials:
-    """All methods on one data set under one convention."""
+    """All methods on one dataset under one convention."""
 
     def __init__(
         self, context: Context, name: str, data: jr.Dataset, splits: list[Split] | None = None, *, variant: str = ""
@@ -203,7 +203,7 @@ def letor(context: Context, name: str) -> Trials:
 def result_table(
     trials: Trials, rows: Sequence[Trial], *, baseline: str, metrics: Sequence[str] = LETOR_METRICS
 ) -> ResultTable:
-    """Measured and published rows of a data set, each measured row tested against the baseline."""
+    """Measured and published rows of a dataset, each measured row tested against the baseline."""
     known = TABLES.get(trials.name, {}) if tuple(metrics) == LETOR_METRICS else {}
     base = next(trial for trial in rows if trial.label == baseline)
     at = [METRICS.index(metric) for metric in metrics]

@@ -20,7 +20,7 @@ MQ2008 = SHARED_DATA / "MQ2008-agg"
 
 @dataclass(frozen=True)
 class Inputs:
-    """One data set in the formats of juryrank and its peers; each is created on first use."""
+    """One dataset in the formats of juryrank and its peers; each is created on first use."""
 
     data: jr.Dataset
     description: str

@@ -1,4 +1,4 @@
-"""Online ratings: from a stream of single games, and from a data set."""
+"""Online ratings: from a stream of single games, and from a dataset."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def _against(
 
     found = {
         f"one game, {model.name}, from a stream": time_call(streamed, most=5),
-        f"one game, {model.name}, from a data set": time_call(
-            lambda: model.fit_predict(data).to_dict()["all"], most=15
-        ),
+        f"one game, {model.name}, from a dataset": time_call(lambda: model.fit_predict(data).to_dict()["all"], most=15),
     }
     if load(peer) is None:
         return [skipped_row(task, peer, timing.over(len(games))) for task, (timing, _) in found.items()]

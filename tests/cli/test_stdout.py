@@ -33,7 +33,9 @@ def test_a_name_that_a_run_cannot_carry_is_refused_everywhere(
     written = run(*command, data, "-o", tmp_path / "out.run")
     assert printed == dashed == written
     assert (printed.code, printed.out) == (1, "")
-    assert printed.err == (f"error: a TREC run cannot carry blanks in a name: item {name!r}; write a table instead\n")
+    assert printed.err == (
+        f"error: a TREC run cannot represent whitespace in a name: item {name!r}; write a table instead\n"
+    )
     assert not (tmp_path / "out.run").exists()
 
 
@@ -44,7 +46,10 @@ def test_convert_refuses_the_same_name_on_stdout_in_a_file_and_in_a_folder(run: 
     outcomes.append(run("convert", data, tmp_path / "out", "--to", "trec-run"))
     for outcome in outcomes:
         assert (outcome.code, outcome.out) == (1, "")
-        assert outcome.err == f"error: a TREC run cannot carry blanks in a name: item {name!r}; write a table instead\n"
+        assert (
+            outcome.err
+            == f"error: a TREC run cannot represent whitespace in a name: item {name!r}; write a table instead\n"
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]
 
 
@@ -97,13 +102,15 @@ def test_a_name_of_a_query_is_refused_too(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*NAMES.values()], ids=NAMES)
 def test_text_in_python_is_refused_the_same_way(name: str) -> None:
     consensus = juryrank.method("rrf").fit_predict(from_dicts({"e": {"q": ["good", name]}}))
-    with pytest.raises(DataError, match=f"a TREC run cannot carry {'blanks in a name' if name else 'an empty name'}"):
+    with pytest.raises(
+        DataError, match=f"a TREC run cannot represent {'whitespace in a name' if name else 'an empty name'}"
+    ):
         consensus.to_trec()
 
 
 def test_a_tag_must_be_one_word_too() -> None:
     consensus = juryrank.method("rrf").fit_predict(from_dicts({"e": {"q": ["good"]}}))
-    with pytest.raises(DataError, match="a TREC run cannot carry blanks in a name: expert 'my tag'"):
+    with pytest.raises(DataError, match="a TREC run cannot represent whitespace in a name: expert 'my tag'"):
         consensus.to_trec("my tag")
 
 

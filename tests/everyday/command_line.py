@@ -31,9 +31,9 @@ def outcome(case: Case, run: Callable[[list[str]], Ended]) -> str:
     assert code in (0, 1, 2), f"{where}: exit code {code}, {err[-500:]}"
     assert len(said) + len(errors) == len(lines), f"{where}: other words on stderr: {err[-500:]}"
     expected = case.expected
-    if any(len(name.split()) != 1 for name in _names(expected.answer)):  # a TREC run cannot carry blanks
+    if any(len(name.split()) != 1 for name in _names(expected.answer)):  # a TREC run cannot represent whitespace
         other = expected.refused if expected.either else ()
-        expected = replace(expected, answer=None, either=False, refused=("cannot carry blanks", *other))
+        expected = replace(expected, answer=None, either=False, refused=("cannot represent whitespace", *other))
     if code:
         assert (len(errors), out) == (1, ""), f"{where}: exit code {code} with {err!r} and {out[:200]!r}"
         check_refusal(errors[0], expected, where)

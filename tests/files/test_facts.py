@@ -1,4 +1,4 @@
-"""What is known of real data sets holds of what the readers make of them."""
+"""What is known of real datasets holds of what the readers make of them."""
 
 import warnings
 from pathlib import Path

@@ -152,15 +152,15 @@ def test_every_format_has_a_sample_that_is_found_to_be_it(samples: Path) -> None
 @pytest.mark.parametrize(
     ("orders", "name", "format", "message"),
     [
-        ([["a b", "c"]], "runs", None, "a TREC run cannot carry blanks in a name: item 'a b'"),
-        ([["a b", "c"]], "a.letor", None, "LETOR cannot carry blanks in a name: item 'a b'"),
+        ([["a b", "c"]], "runs", None, "a TREC run cannot represent whitespace in a name: item 'a b'"),
+        ([["a b", "c"]], "a.letor", None, "LETOR cannot represent whitespace in a name: item 'a b'"),
         ([["a", "b"]], "a.svm", None, "the data has no features to write"),
         ([["a", "b"]], "a.csv", "ratings", "ratings need scores, and the data has only ranks"),
         ([["a", "b", "c"]], "a.csv", "comparisons", "the data has a list of 3"),
         ([["tie", ("b", "tie2")], [("tie", "b")]], "a.csv", "comparisons", "the data has a list of 3"),
         ([["a", ("b", "c")]], "a.soc", None, "the orders need the ending .toc"),
         ([["a", "b"], ["a"]], "a.toc", None, "the orders need the ending .soi"),
-        ([["a "], ["b"]], "a.soi", None, "a PrefLib file cannot carry the name 'a '"),
+        ([["a "], ["b"]], "a.soi", None, "a PrefLib file cannot represent the name 'a '"),
         ([["a", "b"], ["b", "a"]], "a.run", None, "2 experts need a folder"),
         ([["a", "b"]], "a.parquet.zst", None, "Parquet is compressed inside; drop the .zst"),
         ([["a", "b"]], "a.xyz", None, "no format has the ending '.xyz'"),
@@ -183,7 +183,7 @@ def test_what_a_format_cannot_carry_is_one_clear_error(
 
 @pytest.mark.parametrize("name", ["runs", "a.letor"])
 def test_weights_are_refused_where_there_is_no_place_for_them(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DataError, match="cannot carry weights of lists"):
+    with pytest.raises(DataError, match="cannot represent weights of lists"):
         write(from_orders([["a", "b"]], weights=[2.0]), tmp_path / name)
 
 
@@ -259,7 +259,7 @@ def test_a_name_that_one_run_cannot_carry_leaves_the_whole_folder_as_it_was(tmp_
     folder = tmp_path / "runs"
     write(from_dicts({"a": {"q": {"x": 1.0}}, "b": {"q": {"x": 1.0}}}), folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(DataError, match="cannot carry blanks"):
+    with pytest.raises(DataError, match="cannot represent whitespace"):
         write(from_dicts({"a": {"q": {"y": 1.0}}, "b": {"q": {"y z": 1.0}}}), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 

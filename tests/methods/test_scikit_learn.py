@@ -1,4 +1,4 @@
-"""scikit-learn's tools work with methods and data sets by duck typing."""
+"""scikit-learn's tools work with methods and datasets by duck typing."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ PRIOR = 0.3
 
 
 def battles(rows):
-    """A data set of comparisons (winner, loser, tie, weight), each a list of its own."""
+    """A dataset of comparisons (winner, loser, tie, weight), each a list of its own."""
     made = []
     for n, (winner, loser, tie, weight) in enumerate(rows):
         made.append(("all", winner, "e", f"{n:06d}", 1.0, float(weight)))

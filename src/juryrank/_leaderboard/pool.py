@@ -1,4 +1,4 @@
-"""All lists of a data set pooled into one query: items with the same name are the same item."""
+"""All lists of a dataset pooled into one query: items with the same name are the same item."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from juryrank.cli.terminal import print_error, show_library_remarks, show_warnin
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(
-    help="Combine rankings: many experts rank the same items, juryrank returns one ranking.",
+    help="Combine the rankings of several experts into one ranking.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -1,4 +1,4 @@
-"""``juryrank compare``: compare methods on one data set."""
+"""``juryrank compare``: compare methods on one dataset."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ExperimentOptions:
             "--methods",
             metavar="NAME,…",
             help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. Default: the methods that need "
-            "no labels and fit into the time budget; all: these methods without a budget.",
+            "no labels and fit into the time budget; all: the same without a budget.",
             autocompletion=completion.several_methods,
         ),
     ] = None
@@ -53,7 +53,7 @@ class ExperimentOptions:
     seed: Annotated[int, typer.Option("--seed", help="Random seed of the folds and of the randomisation test.")] = 0
     budget: Annotated[
         float | None,
-        typer.Option("--budget", metavar="SECONDS", help="Time budget in seconds, without --methods; default: 30."),
+        typer.Option("--budget", metavar="SECONDS", help="Time budget if --methods is not given; default: 30."),
     ] = None
 
 

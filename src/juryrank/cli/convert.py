@@ -17,7 +17,7 @@ def run(
     target: Annotated[
         Path | None,
         typer.Argument(
-            metavar="OUT", callback=options.a_file_or_stdout, help="Its extension sets the format; - is stdout."
+            metavar="OUT", callback=options.a_file_or_stdout, help="Output; its extension sets the format; - is stdout."
         ),
     ],
     target_format: Annotated[
@@ -27,7 +27,7 @@ def run(
     reading: LabelledReadOptions,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a data set from one format to another."""
+    """Convert a dataset from one format to another."""
     from juryrank.io import write
     from juryrank.io.files import stdout
 

@@ -1,4 +1,4 @@
-"""``juryrank demo``: search systems of TREC-COVID, combined without and with judgements, and what that gains."""
+"""``juryrank demo``: search systems of TREC-COVID, combined without and with judgements."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def run(
     query: Annotated[str, typer.Option("--query", help="The topic whose articles are shown, 1 … 30.")] = "1",
     quiet: options.Quiet = False,
 ) -> None:
-    """Combine 12 search systems of TREC-COVID with and without judgements, and show what that gains."""
+    """Combine 12 search systems of TREC-COVID with and without judgements, and show the gain."""
     from juryrank.methods import method
 
     data = read_demo()

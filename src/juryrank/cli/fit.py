@@ -52,7 +52,7 @@ def run(
     reading: FullReadOptions,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit a method to labelled data and save it; --labels also has the labels of --valid."""
+    """Fit a method to labelled data and save the model; --labels also applies to --valid."""
     from juryrank.models import save
 
     if out == Path("-"):

@@ -22,7 +22,7 @@ class BoardOptions:
     ] = "bootstrap"
     by: Annotated[str, typer.Option("--by", help="Resampling unit: list, expert or query.")] = "list"
     level: Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")] = 0.95
-    elo: Annotated[bool, typer.Option("--elo", help="Elo points (400 for odds of 10) instead of log odds.")] = False
+    elo: Annotated[bool, typer.Option("--elo", help="Elo points (400 for odds of 10 to 1), not log odds.")] = False
     seed: Annotated[int, typer.Option("--seed", help="Random seed of the resampling.")] = 0
 
 
@@ -51,7 +51,7 @@ def run(
     reading: ReadOptions,
     strict: options.Strict = False,
 ) -> None:
-    """Rank items by all comparisons of a data set, over all its queries, with confidence intervals."""
+    """Rank items by all comparisons of a dataset, over all its queries, with confidence intervals."""
     from juryrank._leaderboard import leaderboard
 
     pictures = {"plot": plot, "plot_wins": heatmap}

@@ -32,7 +32,7 @@ def a_file_or_stdout(path: Path | None) -> Path | None:
 
 
 def one_word(text: str | None) -> str | None:
-    """A text without blanks, as a TREC run requires."""
+    """A text without whitespace, as a TREC run requires."""
     if text is not None and len(text.split()) != 1:
         raise typer.BadParameter(f"a tag is one word, got {text!r}")
     return text
@@ -107,16 +107,16 @@ Convention = Annotated[
 ]
 Format = Annotated[str | None, typer.Option("--from", help="Format of the data, if it is not recognised.")]
 Columns = Annotated[
-    str | None, typer.Option("--columns", metavar="OURS=THEIRS,…", help="Columns of a table: query, item, expert, …")
+    str | None, typer.Option("--columns", metavar="NAME=HEADER,…", help="Headers of the columns query, item, expert, …")
 ]
 LabelColumns = Annotated[
     str | None,
     typer.Option(
-        "--label-columns", metavar="OURS=THEIRS,…", help="Columns of the table in --labels: query, item, label."
+        "--label-columns", metavar="NAME=HEADER,…", help="Headers of the columns query, item, label in --labels."
     ),
 ]
 Values = Annotated[str | None, typer.Option("--values", help="Meaning of the values: rank (lower is better) or score.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Fail where data would be skipped or repaired with a warning.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail if data would be skipped or repaired with a warning.")]
 Memory = Annotated[
     str | None,
     typer.Option(

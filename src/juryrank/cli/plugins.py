@@ -26,7 +26,7 @@ Plugins = Annotated[
         metavar="FILE",
         callback=load,
         is_eager=True,
-        help="A Python file with methods of your own; repeatable.",
+        help="A Python file that defines methods; repeatable.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""``juryrank rank``: the consensus of a data set."""
+"""``juryrank rank``: the consensus of a dataset."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(
     parameters: options.ParameterOptions,
     reading: FullReadOptions,
 ) -> None:
-    """Rank the items of a data set by a method or a model; without -o a TREC run goes to stdout."""
+    """Rank the items of a dataset by a method or a model; without -o a TREC run goes to stdout."""
     rank(data, method, ranking, parameters, reading)
 
 

@@ -32,7 +32,7 @@ class ReadOptions:
         return True
 
     def read(self, sources: list[Path], **more: Any) -> Dataset:
-        """The data set in the sources."""
+        """The dataset in the sources."""
         return read_data(sources, **{**vars(self), **more})
 
     def table_options(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class LabelledReadOptions(ReadOptions):
     label_columns: options.LabelColumns = None
 
     def read_optional(self, sources: list[Path]) -> Dataset | None:
-        """The data set in the sources, or None without sources."""
+        """The dataset in the sources, or None without sources."""
         if sources:
             return self.read(sources)
         if self.labels is not None:
@@ -103,7 +103,7 @@ def read_data(
     strict: bool = False,
     lists: bool = True,
 ) -> Dataset:
-    """The data set in the sources; with ``lists``, it must have lists or features."""
+    """The dataset in the sources; with ``lists``, it must have lists or features."""
     from juryrank.errors import DataError
     from juryrank.io import read
     from juryrank.io.sources import no_lists_message
@@ -144,7 +144,7 @@ def column_names(text: str | None, flag: str = "--columns") -> dict[str, str | l
     for pair in options.names(text):
         word, equals, header = (part.strip() for part in pair.partition("="))
         if not (word and equals):
-            raise typer.BadParameter(f"{flag} takes OURS=THEIRS, got {pair!r}", param_hint=flag)
+            raise typer.BadParameter(f"{flag} takes NAME=HEADER, got {pair!r}", param_hint=flag)
         out.setdefault(word, []).append(header)
     return {word: headers if len(headers) > 1 else headers[0] or None for word, headers in out.items()}
 

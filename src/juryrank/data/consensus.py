@@ -101,7 +101,7 @@ class Consensus(ByQuery):
         )
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
-        """The lines of a TREC run file; a DataError for a name with blanks, which a run cannot carry."""
+        """The lines of a TREC run file; a DataError for a name with blanks, which a run cannot represent."""
         import polars as pl
 
         from juryrank.data.trec_lines import run_lines

@@ -128,7 +128,7 @@ class Dataset(ByQuery):
         """
         labels = other.labels if isinstance(other, Dataset) else other
         if labels is None:
-            raise DataError("the other data set has no labels")
+            raise DataError("the other dataset has no labels")
         check_match(labels, self.rankings)
         return replace(self, labels=labels.to_names_of(self.rankings))
 

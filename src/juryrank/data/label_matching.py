@@ -169,12 +169,12 @@ def _number(name: str) -> str:
 
 
 ALIKE: dict[str, Change] = {
-    "without the blanks around them": str.strip,
+    "without the spaces around them": str.strip,
     "if case were ignored": str.casefold,
     "with whole numbers as '1', not '1.0'": _without_point,
     "without leading zeros": _without_zeros,
     "with the same signs between their parts": lambda name: re.sub(r"[\W_]+", "-", name),
-    "without blanks around them, and if case were ignored": lambda name: name.strip().casefold(),
+    "without spaces around them, and if case were ignored": lambda name: name.strip().casefold(),
 }
 
 

@@ -55,7 +55,7 @@ class Labels(ByQuery):
         """
         if self.queries == rankings.queries and self.items is rankings.items:
             return self
-        before = vars(self).get("_joined")  # the experts of one data set are evaluated one after the other
+        before = vars(self).get("_joined")  # the experts of one dataset are evaluated one after the other
         if before is None or before[0] is not rankings.items or before[1] != rankings.queries:
             before = vars(self)["_joined"] = (rankings.items, rankings.queries, self._joined_to(rankings))
         joined: Labels = before[2]

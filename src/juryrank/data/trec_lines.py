@@ -25,7 +25,7 @@ def run_lines(rows: pl.DataFrame) -> bytes:
 
 
 def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str = BLANK) -> None:
-    """A DataError for the first name that a blank-separated format cannot carry."""
+    """A DataError for the first name that a blank-separated format cannot represent."""
     odd = pl.col(columns).str.contains(blank) | (pl.col(columns) == "")
     for column, found in frame.select(odd.any()).row(0, named=True).items():
         if not found:
@@ -33,12 +33,12 @@ def demand_words(frame: pl.DataFrame, columns: list[str], what: str, blank: str 
         names = frame[column]
         bad = names.filter(names.str.contains(blank) | (names == ""))[0]
         if not bad:
-            raise DataError(f"{what} cannot carry an empty name, and the data has one ({column} '')")
-        sign = "a NUL" if "\0" in bad else "blanks"
-        raise DataError(f"{what} cannot carry {sign} in a name: {column} {bad!r}; write a table instead")
+            raise DataError(f"{what} cannot represent an empty name, and the data has one ({column} '')")
+        sign = "a NUL" if "\0" in bad else "whitespace"
+        raise DataError(f"{what} cannot represent {sign} in a name: {column} {bad!r}; write a table instead")
 
 
 def demand_no_mark(queries: pl.Series, what: str) -> None:
     """A DataError where a file might begin with a byte order mark, which readers skip."""
     if queries.str.starts_with(BYTE_ORDER_MARK).any():
-        raise DataError(f"{what} cannot carry a query whose name begins with U+FEFF; write a table instead")
+        raise DataError(f"{what} cannot represent a query whose name begins with U+FEFF; write a table instead")

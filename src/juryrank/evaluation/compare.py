@@ -1,4 +1,4 @@
-"""``compare``: methods on one data set, with means, differences to a baseline and significance tests."""
+"""``compare``: methods on one dataset, with means, differences to a baseline and significance tests."""
 
 from __future__ import annotations
 

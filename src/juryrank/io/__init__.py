@@ -79,9 +79,9 @@ def write(
 ) -> None:
     """Write a Dataset or Consensus in the format of the ending of ``path``, or in ``format``.
 
-    A file is complete or not there at all. What a format cannot carry of the lists is an error. Of a Consensus, ``top``
-    items of each query are written (by default all), and ``tag`` names it in a TREC run. An open binary file gets a
-    TREC run, or ``format``; runs of several experts go into it one after the other, and to a path as a folder.
+    Writing is atomic. Lists that a format cannot represent are an error. Of a Consensus, ``top`` items of each query
+    are written (by default all), and ``tag`` names it in a TREC run. To an open binary file, a TREC run is written
+    unless ``format`` is given; runs of several experts are written to it one after the other, to a path as a folder.
     """
     require_threads("write")
     if not isinstance(thing, Dataset | Consensus):

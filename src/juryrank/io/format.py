@@ -52,7 +52,7 @@ class Format(ABC):
         raise DataError(f"a dataframe is read as a table or as comparisons, not as {self.name}")
 
     def lines(self, thing: Dataset | Consensus, file_name: str = "", **options: Any) -> Iterator[bytes]:
-        """The content of a file, in chunks; a DataError for what the format cannot carry.
+        """The content of a file, in chunks; a DataError for what the format cannot represent.
 
         ``file_name`` is the name of the file, if it has one: its ending chooses among the kinds of a format.
         """

@@ -1,4 +1,4 @@
-"""Features of items, joined to the slots of a data set: LETOR feature files, tables, frames or another Dataset.
+"""Features of items, joined to the slots of a dataset: LETOR feature files, tables, frames or another Dataset.
 
 A table has a column item, perhaps query, and a column of numbers per feature; without a query column an item has the
 same features in every query.
@@ -28,7 +28,7 @@ Features = tuple[pl.DataFrame, Floats, tuple[str, ...]]  # whose rows they are, 
 
 
 def add_features(data: Dataset, given: Any) -> Dataset:
-    """The data set with these features of its items."""
+    """The dataset with these features of its items."""
     rows, values, names = _features(given)
     return replace(data, features=align_features(data.rankings, rows, values, "features"), feature_names=names)
 

@@ -1,4 +1,4 @@
-"""Checks before writing: what a format cannot carry is an error, what it leaves out is a warning."""
+"""Checks before writing: what a format cannot represent is an error, what it leaves out is a warning."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def demand_one_line(names: Iterable[str], what: str) -> None:
     for name in names:
         if not name or name != name.strip() or any(break_ in name for break_ in "\n\r\0"):
             raise DataError(
-                f"{what} cannot carry the name {name!r}: it is empty, or has a line break, a NUL, or a blank at an end"
+                f"{what} cannot represent the name {name!r}: empty, or with a line break, a NUL or whitespace at an end"
             )
 
 
 def demand_single_lists(rankings: Rankings, what: str) -> None:
     """A DataError when an expert has several lists for one query, or when lists have weights."""
     if (rankings.list_weight != 1).any():
-        raise DataError(f"{what} cannot carry weights of lists, and some are not 1; write a table instead")
+        raise DataError(f"{what} cannot represent weights of lists, and some are not 1; write a table instead")
     keys = rankings.list_query * max(len(rankings.experts), 1) + rankings.list_expert
     if len(np.unique(keys)) != len(keys):
-        raise DataError(f"{what} cannot carry several lists of one expert for one query; write a table instead")
+        raise DataError(f"{what} cannot represent several lists of one expert for one query; write a table instead")
 
 
 def demand_one_query(rankings: Rankings, what: str) -> None:

@@ -13,9 +13,9 @@ from juryrank.kernels.ragged import parents
 from juryrank.params import param
 
 EXPERTS = {
-    "individual": "every expert has weights of its own, unknown experts have the mean",
-    "shared": "all experts have the same weights, so it does not matter who they are",
-    "hybrid": "experts with enough ordered pairs have weights of their own, all others share theirs",
+    "individual": "separate weights for every expert; unknown experts get the mean",
+    "shared": "one set of weights for all experts",
+    "hybrid": "separate weights for experts with enough ordered pairs, shared weights for all others",
 }
 
 
@@ -27,7 +27,7 @@ def experts_param() -> Any:
 
 def threshold_param() -> Any:
     """The parameter ``threshold``, with one meaning everywhere."""
-    doc = "hybrid: ordered pairs in labelled queries from which an expert has weights of its own"
+    doc = "hybrid: minimum number of ordered pairs in labelled queries for separate weights"
     return param(500, doc, at_least=1)
 
 

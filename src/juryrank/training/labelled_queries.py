@@ -25,8 +25,8 @@ HALF_WEIGHT_PLACE = 50.0  # the place in RRF's order where an unjudged item has 
 def unjudged_param() -> Any:
     """The parameter ``unjudged``, the same for all methods that learn from labelled items."""
     doc = (
-        "irrelevant: an unjudged item among RRF's first 1000 has label 0 (jury, ridge and kernel weight it less the "
-        "lower RRF places it); ignore: unjudged items are not used"
+        "irrelevant: an unjudged item among the first 1000 of RRF has label 0 (jury, ridge, kernel: with a weight "
+        "that decreases with its rank in RRF); ignore: unjudged items are not used"
     )
     return param("irrelevant", doc, choices=("irrelevant", "ignore"))
 

@@ -14,7 +14,7 @@ FEWEST_TO_SPLIT = 5  # labelled queries; fewer are not split, and choices are ma
 
 
 class Validation:
-    """The mean of a metric over the queries of a data set with labels."""
+    """The mean of a metric over the queries of a dataset with labels."""
 
     def __init__(self, truth: Dataset, metric: Metric) -> None:
         self.rankings, self.metric, self.truth = truth.rankings, metric, Truth(truth)

@@ -32,8 +32,8 @@ def studies(*args: object, env: dict[str, str] | None = None, **options: object)
     [
         (["reproduce", "cikm20013"], "no paper or experiment 'cikm20013'; did you mean 'cikm2013'?"),
         (["bench", "--only", "fussion"], "no task 'fussion'; did you mean 'fusion'?"),
-        (["data", "fetch", "ml-100", "."], "no data set 'ml-100'; did you mean 'ml-100k'?"),
-        (["curves", "--sets", "MQ2008"], "no data set 'MQ2008'; did you mean 'MQ2008-agg'?"),
+        (["data", "fetch", "ml-100", "."], "no dataset 'ml-100'; did you mean 'ml-100k'?"),
+        (["curves", "--sets", "MQ2008"], "no dataset 'MQ2008'; did you mean 'MQ2008-agg'?"),
     ],
     ids=["reproduce", "bench", "data", "curves"],
 )

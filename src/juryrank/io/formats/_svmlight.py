@@ -118,7 +118,7 @@ def text_lines(data: Dataset, values: NDArray[np.float64], absent: str, names: S
     slots = slot_frame(data.rankings)
     demand_words(slots, ["query", "item"], "LETOR", ANY_BLANK)
     if slots["query"].str.contains("#", literal=True).any():
-        raise DataError("LETOR cannot carry '#' in the name of a query; write a table instead")
+        raise DataError("LETOR cannot represent '#' in the name of a query; write a table instead")
     numbered = list(names) == [str(n) for n in range(1, len(names) + 1)]
     keys = list(names) if all(n.isdecimal() and n.isascii() for n in names) else [str(n + 1) for n in range(len(names))]
     titles = [] if numbered or keys == list(names) else [

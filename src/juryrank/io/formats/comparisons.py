@@ -66,7 +66,9 @@ class Comparisons(Format):
         items = set(map(str, r.items))
         word = next((word for word in TIES if word not in items), None)
         if word is None and tie.any():
-            raise DataError("comparisons cannot carry ties where items have all names for a tie; write a table instead")
+            raise DataError(
+                "comparisons cannot represent ties where items have all names for a tie; write a table instead"
+            )
         pairs = pairs.with_columns(winner=pl.when("tie").then(pl.lit(word)).otherwise("left"))
         return frames.frame_lines(pairs.select("query", *PAIR, "expert", "weight"), file_name)
 

@@ -126,7 +126,7 @@ def row_errors(name: str) -> Fail:
 
 
 def frame_lines(frame: pl.DataFrame, file_name: str) -> Iterator[bytes]:
-    """A frame as the content of a file with this name (CSV without one); a DataError for a name it cannot carry."""
+    """A frame as the content of a file with this name (CSV without one); a DataError for a name it cannot represent."""
     ending = ending_of(Path(file_name))
     separator = None if ending == ".parquet" or ending in JSON_LINES else SEPARATORS.get(ending, ",")
     _demand_names(frame, text=separator is not None)
@@ -144,11 +144,11 @@ def _demand_names(frame: pl.DataFrame, *, text: bool) -> None:
     """A DataError for a name that is empty, or that would not be read back from text."""
     for column in frame.select(pl.col(pl.String)):
         if (column == "").any():
-            raise DataError(f"a table cannot carry an empty name, and the data has one ({column.name} '')")
+            raise DataError(f"a table cannot represent an empty name, and the data has one ({column.name} '')")
         if text and column.str.contains(UNREADABLE).any():
             bad = column.filter(column.str.contains(UNREADABLE))[0]
             raise DataError(
-                f"CSV and TSV cannot carry a carriage return or a NUL in a name: {column.name} {bad!r}; "
+                f"CSV and TSV cannot represent a carriage return or a NUL in a name: {column.name} {bad!r}; "
                 "write .parquet or .ndjson instead"
             )
 

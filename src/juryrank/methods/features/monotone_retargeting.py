@@ -27,17 +27,17 @@ from juryrank.training.solvers.monotone_targets import Scale
 
 OUTPUT = {
     "start+features": "the start and the features with their coefficients, each standardised",
-    "lists+features": "both sides, each standardised",
+    "lists+features": "the lists and the features with their coefficients, each standardised",
     "lists": "the lists with their coefficients",
     "features": "the features with their coefficients",
 }
 MOVES = {
     "free": "the order may change wherever that lowers the objective",
-    "ties": "it changes only among items that the lists or the features tie, as in the paper; always so with a margin",
+    "ties": "only items that the lists or the features tie may change places, as in the paper; always so with a margin",
 }
 COEFFICIENTS = {
     "shared": "learned by fit, the same for all queries",
-    "query": "learned for each query by itself, as in the paper; fit learns nothing",
+    "query": "learned for each query separately, as in the paper; fit learns nothing",
 }
 
 
@@ -47,7 +47,7 @@ def _choice(default: str, choices: Mapping[str, str]) -> Any:
 
 @dataclass(kw_only=True)
 class MonotoneRetargeting(FeatureCoefficients):
-    r"""Coefficients of lists and of item features, fitted such that both give one order.
+    r"""Coefficients of lists and of item features, fitted so that both give the same order.
 
     Minimises :math:`D(r, R\beta) + D(z, X\omega)` over the coefficients and over scores r and z in the same order,
     starting from a consensus. R has a column per expert, X one per item feature, all standardised in the query; no
@@ -72,7 +72,7 @@ class MonotoneRetargeting(FeatureCoefficients):
     coefficients: str = _choice("shared", COEFFICIENTS)
     moves: str = _choice("free", MOVES)
     loss: str = loss_param()
-    list_loss: str | None = param(None, "the loss of the lists, if it is not the same", choices=tuple(LOSSES))
+    list_loss: str | None = param(None, "the loss of the lists, if it differs from loss", choices=tuple(LOSSES))
     values: str = _choice("score", VALUES)
     missing: str = missing_param("last", "ignore", "last", "mean")
     list_l1: float = param(0.0, "penalty on the absolute coefficients of lists", at_least=0)
@@ -80,12 +80,14 @@ class MonotoneRetargeting(FeatureCoefficients):
     feature_l1: float = param(0.0, "penalty on the absolute coefficients of features", at_least=0)
     feature_l2: float = param(0.01, "penalty on the squared coefficients of features", at_least=0)
     margin: float | None = param(
-        None, "the least distance of the best and worst score of a query; if not set, scores have variance 1", above=0
+        None,
+        "minimum difference of the best and worst score of a query; default: none, scores have variance 1",
+        above=0,
     )
     pairs: bool = param(False, "preference pairs of the data must hold with the margin (weak supervision)")
-    inner: int = param(1, "steps on lists and on features in turn", at_least=1)
+    inner: int = param(1, "steps in a row on the features, then on the lists", at_least=1)
     tol: float = param(1e-3, "stop when a step lowers the objective by less than this share", above=0)
-    max_iter: int = param(200, "steps at most", at_least=1)
+    max_iter: int = param(200, "maximum number of steps", at_least=1)
 
     experts_: list[str] = learned(Names("experts"))
     weights_: Floats = learned(Array("experts"))

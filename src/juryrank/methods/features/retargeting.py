@@ -49,7 +49,7 @@ class Retargeting(FeatureCoefficients):
     l1: float = param(0.0, "penalty on absolute coefficients", at_least=0)
     l2: float = param(0.01, "penalty on squared coefficients", at_least=0)
     tol: float = param(1e-5, "stop when a step lowers the objective by less than this share", above=0)
-    max_iter: int = param(1000, "steps at most", at_least=1)
+    max_iter: int = param(1000, "maximum number of steps", at_least=1)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         x, gains = feature_columns(self.name, data), slot_gains(data)

@@ -50,7 +50,7 @@ class Problem:
 
 def teleport_param(default: float) -> Any:
     """The parameter ``teleport``; the defaults of the chains were chosen on validation queries of MQ2008-agg."""
-    return param(default, "chance of a jump to any item of the query", above=0, at_most=1)
+    return param(default, "probability of a jump to a random item of the query", above=0, at_most=1)
 
 
 @dataclass(kw_only=True)
@@ -60,16 +60,16 @@ class SupervisedChain(WeightedExperts):
     chain: ClassVar[type[MarkovChain]]
 
     teleport: float = teleport_param(0.2)
-    margin: float = param(3.0, "by how much a better item's mass, times the items, should be ahead", above=0)
+    margin: float = param(3.0, "margin of the hinge loss, in probability mass times the number of items", above=0)
     shrink: float = param(0.0001, "regularisation towards equal weights", at_least=0)
     epochs: int = param(30, "passes over the labelled queries", at_least=0)
-    batch: int = param(64, "queries of one step", at_least=1)
+    batch: int = param(64, "queries per step", at_least=1)
     rate: float = param(0.1, "step size (Adam)", above=0)
-    target: str = param("AP", "the metric that chooses the pass on validation queries")  # type: ignore[misc]
+    target: str = param("AP", "metric for choosing the best pass on validation queries")  # type: ignore[misc]
     unjudged: str = unjudged_param()
     seed: int = param(0, "random seed of the order of the queries", at_least=0)
     tol: float = param(1e-10, "stop a random walk when a step moves less mass than this", above=0)
-    max_iter: int = param(2000, "steps of a random walk at most", at_least=1)
+    max_iter: int = param(2000, "maximum number of steps of a random walk", at_least=1)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         labelled = self._labelled_queries(data).require(self.name, data)

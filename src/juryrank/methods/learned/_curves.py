@@ -31,7 +31,7 @@ class PositionCurves(GroupedExperts):
     n_curves: ClassVar[int]
     curve_names: ClassVar[tuple[str, ...]]
 
-    target: str = param("nDCG@10", "the metric of the held-out gain over RRF")  # type: ignore[misc]
+    target: str = param("nDCG@10", "metric for the held-out gain over RRF")  # type: ignore[misc]
 
     own_: list[str] = learned(Names("own"))  # experts with a curve of their own
     pooled_: list[str] = learned(Names("pooled"))  # experts that share one

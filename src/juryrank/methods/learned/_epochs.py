@@ -27,7 +27,7 @@ class EpochTrained(GroupedExperts):
 
     target: str = target_param()  # type: ignore[misc]
     epochs: int = param(100, "passes over the labelled queries", at_least=1)
-    seed: int = param(0, "random seed of the order of the queries and of first weights", at_least=0)
+    seed: int = param(0, "random seed of the order of the queries and of the initial weights", at_least=0)
 
     experts_: list[str] = learned(Names("experts"))  # with weights of their own, in the order of these
     weights_: Floats = learned(Array("weights"))

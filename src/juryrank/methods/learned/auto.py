@@ -24,10 +24,10 @@ BASELINE = "rrf"
 class Auto(GroupedExperts):
     """The best of a few methods by cross-validation inside the training data, or RRF where labels do not help.
 
-    Every candidate is fitted on some of the labelled queries and tested on the others, in ``parts`` turns; validation
-    queries, where given, are tested too. The one with the best mean of the target metric is fitted on all training
-    queries; of equals, the first. RRF is always a candidate, so the chosen method never had a lower mean. With one
-    query to learn from it is RRF. ``report`` names the chosen method and its held-out gain over RRF.
+    Every candidate is evaluated by cross-validation with ``parts`` parts of the labelled queries; validation queries,
+    if given, are also tested. The candidate with the best mean of the target metric (of equal ones, the first) is
+    fitted on all training queries. RRF is always a candidate, so the chosen method never has a lower mean. With one
+    labelled query, RRF is chosen. ``report`` names the chosen method and its held-out gain over RRF.
 
     >>> from juryrank import from_dicts
     >>> queries = [f"q{n}" for n in range(9)]
@@ -37,10 +37,10 @@ class Auto(GroupedExperts):
     """
 
     name = "auto"
-    among: str = param("rrf,borda,jury,ridge,blend", "methods to choose from, separated by commas; rrf is always one")
-    target: str = param("nDCG@10", "the metric to choose by")  # type: ignore[misc]
-    parts: int = param(5, "parts of the training queries, each tested once", at_least=2)
-    seed: int = param(0, "which query is in which part", at_least=0)
+    among: str = param("rrf,borda,jury,ridge,blend", "candidates, separated by commas; rrf is always one")
+    target: str = param("nDCG@10", "the metric by which a method is chosen")  # type: ignore[misc]
+    parts: int = param(5, "number of parts for cross-validation", at_least=2)
+    seed: int = param(0, "random seed of the split into parts", at_least=0)
 
     chosen_: dict[str, Any] = learned(Member())  # the method, fitted
     trials_: dict[str, list[float]] = learned(ByName(ListOf(Number(), 3)))  # mean, gain over RRF, its standard error

@@ -22,7 +22,7 @@ class Blend(GroupedExperts):
     """A weighted mean of learned methods' scores, each standardised inside the query.
 
     The members are fixed: ``kernel``, which also learns interactions of experts, ``jury``, which is regularised towards
-    RRF, and ``crf``, which is trained for the metric. For a hundred labelled queries and more; with fewer, use jury.
+    RRF, and ``crf``, which is trained for the metric. Use it with a hundred labelled queries or more; else use jury.
     ``experts`` and ``threshold`` are used by jury and crf. Validation queries choose crf's passes.
     """
 

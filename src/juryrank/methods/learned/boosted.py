@@ -28,7 +28,7 @@ from juryrank.training.target import check_truth, target_param
 class Boosted(Aggregator):
     """Gradient boosted trees that learn to rank, by LightGBM, XGBoost or CatBoost.
 
-    Features are, for every expert, the logarithm of the item's rank or that it has none, and for all lists together
+    Features are, for every expert, the logarithm of the item's rank or a missing value, and for all lists together
     the means of RRF's and Borda's points and the share of the lists with the item; unknown experts count in these
     alone. With ``item_features``, those of the items are added. Each library has its own loss (lambdarank, rank:ndcg,
     YetiRank); the number of trees is chosen by the target on validation queries. Fitting needs
@@ -43,15 +43,15 @@ class Boosted(Aggregator):
     supervised = True
     library: str = param("lightgbm", "the library that grows the trees", choices=LIBRARIES)
     target: str = target_param()  # type: ignore[misc]
-    trees: int = param(300, "trees at most", at_least=1)
+    trees: int = param(300, "maximum number of trees", at_least=1)
     rate: float = param(0.05, "learning rate: the weight of each tree", above=0)
-    leaves: int = param(8, "leaves of a tree at most; with catboost, the nearest power of 2", at_least=2, at_most=1024)
-    least: int = param(50, "items in a leaf at least (lightgbm), or the like", at_least=1)
+    leaves: int = param(8, "maximum leaves of a tree; with catboost, the nearest power of 2", at_least=2, at_most=1024)
+    least: int = param(50, "minimum number of items in a leaf (lightgbm), or the nearest equivalent", at_least=1)
     columns: float = param(0.3, "share of the features that each tree uses", above=0, at_most=1)
     shrink: float = param(1.0, "regularisation of the leaves' values towards 0", at_least=0)
-    item_features: bool = param(False, "use the features of the items, too")
+    item_features: bool = param(False, "also use the features of the items")
     unjudged: str = unjudged_param()
-    seed: int = param(0, "random seed of the features sampled and of the queries split off", at_least=0)
+    seed: int = param(0, "random seed of the sampled features and of the validation split", at_least=0)
 
     experts_: list[str] = learned(Names("experts"))
     item_features_: list[str] = learned(Names("item features", distinct=False))

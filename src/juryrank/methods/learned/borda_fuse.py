@@ -16,7 +16,7 @@ from juryrank.training.target import check_truth
 class BordaFuse(WeightedBorda):
     """Borda Fuse: the Borda count with each expert weighted by its own quality on the labelled queries.
 
-    That is the mean of the target metric of the expert's lists over the labelled queries for which it has one. An
+    The quality is the mean of the target metric over the labelled queries for which the expert has a list. An
     unknown expert has the mean weight; unranked items get no points from a list.
 
     >>> from juryrank import from_dicts

@@ -29,8 +29,8 @@ class CRF(EpochTrained):
     and takes an exact gradient step on the expected metric over all their orders. Between tied items there is no
     preference.
 
-    With ``potentials="sum"``, as published, W and L grow with the number of items and the weight of missing does not.
-    Means have the same scale in training on a few items and in ranking of many, and rank better.
+    With ``potentials="sum"``, as published, W and L grow with the number of items, but the weight of a missing item
+    does not. Means have the same scale in training on a few items and in ranking many, and give better rankings.
 
     Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
 
@@ -41,7 +41,7 @@ class CRF(EpochTrained):
     scaled: ClassVar[bool] = False
     form: str = form_param()
     potentials: str = param("mean", "mean of the preferences over the other items, or their sum", choices=tuple(RATES))
-    sample: int = param(6, "items sampled from a query, of which all orders are used", at_least=2, at_most=8)
+    sample: int = param(6, "items sampled from a query; all their orders are used", at_least=2, at_most=8)
     rate: float | None = param(None, "step size; by default 10000 for means and 2 for sums", above=0)
     epochs: int = param(300, "passes over the labelled queries", at_least=1)
 

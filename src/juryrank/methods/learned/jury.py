@@ -15,7 +15,7 @@ class Jury(PositionCurves):
     :math:`s_i = \sum_k u_k \frac{60}{60 + r_{ki}} + v_k \frac{10}{10 + r_{ki}} + m_k` over the experts k that ranked
     the item; an item that an expert did not rank gets no points from it, tied items get the same. The three weights of
     each expert are a least-squares fit of the labels inside queries, regularised towards the mean expert, and the mean
-    expert towards RRF, by penalties that count as ``shrink`` and ``anchor`` more queries. An unknown expert has the
+    expert towards RRF, by penalties that count as ``shrink`` and ``anchor`` queries. An unknown expert has the
     curve of the mean expert (of the pooled experts, if there are any).
 
     It learns from graded labels, or from the gains of a reference ranking or preference pairs. Validation queries are

@@ -27,8 +27,8 @@ class Kernel(Aggregator):
     :math:`s_i = b^\top x_i + \sum_z c_z \exp(-\gamma |x_i - z|^2)`, where :math:`x_i` holds for every expert whether
     it did not rank the item, with weight 2, and minus the logarithm of the rank, each over its standard deviation. The
     landmarks z are distinct items of the training data (Nyström's approximation). The regression target is the square
-    root of the gain. Validation queries are not used. Unknown experts are not used either: items that only they rank
-    have equal scores. Of more than 40,000 training items a sample is used.
+    root of the gain. Validation queries are not used. Unknown experts are ignored: items that only they rank
+    have equal scores. If there are more than 40,000 training items, a sample is used.
 
     It learns from graded labels, or from the gains of a reference ranking or preference pairs.
 
@@ -37,9 +37,13 @@ class Kernel(Aggregator):
 
     name = "kernel"
     supervised = True
-    width: float = param(0.8, "width of the kernel, in root median distances between landmarks", above=0)
-    penalty: float = param(1.4, "penalty on large coefficients, in queries: it matters less with more labels", above=0)
-    landmarks: int = param(500, "items that the kernel is expanded at", at_least=1)
+    width: float = param(
+        0.8, "width of the kernel, relative to the root of the median squared distance between landmarks", above=0
+    )
+    penalty: float = param(
+        1.4, "penalty on large coefficients, in queries: it matters less with more labelled queries", above=0
+    )
+    landmarks: int = param(500, "number of items at which kernels are centred", at_least=1)
     unjudged: str = unjudged_param()
     seed: int = param(0, "random seed of the landmarks", at_least=0)
 

@@ -22,7 +22,8 @@ class LambdaRank(EpochTrained):
 
     The inputs are, for every expert, whether it ranked the item and the logarithm of the rank; without hidden layers
     :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
-    weight of missing it. Training ignores the cutoff of the target (except for P@k); the choice of the passes does not.
+    weight of a missing item. Training ignores the cutoff of the target (except for P@k); the choice of the best pass
+    uses it.
 
     Learns from graded labels; with the targets nDCG and KendallTau also from a reference ranking or preference pairs.
 
@@ -35,7 +36,7 @@ class LambdaRank(EpochTrained):
     activation: str = param("tanh", "activation function of the hidden units", choices=("tanh", "relu"))
     rate: float = param(0.01, "step size", above=0)
     decay: float = param(0.003, "regularisation of the weights towards 0", at_least=0)
-    batch: int = param(1, "queries of one step", at_least=1)
+    batch: int = param(1, "queries per step", at_least=1)
 
     def _values(self, rankings: Rankings, groups: ExpertGroups) -> Floats:
         r = rankings

@@ -13,9 +13,9 @@ class Ridge(PositionCurves):
     r"""Ridge regression of labels on the logarithms of ranks, inside queries.
 
     :math:`s_i = \sum_k a_k - b_k \log r_{ki}` over the experts k that ranked the item, so that :math:`-a_k` is the
-    weight of missing it. Labels and features are centred in every query; the penalty counts as ``shrink`` more queries
-    in which all weights are 0. For data with most items judged; with few labels, or runs over a large collection,
-    ``jury`` is safer. Unknown experts, kinds of truth, ``partial_fit``, ``merge`` and ``report`` are as in ``jury``.
+    weight of a missing item. Labels and features are centred in every query; the penalty counts as ``shrink`` queries
+    in which all weights are 0. Use it if most items are judged; with few labels, or runs over a large collection,
+    ``jury`` is safer. Unknown experts, types of labels, ``partial_fit``, ``merge`` and ``report`` are as in ``jury``.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}

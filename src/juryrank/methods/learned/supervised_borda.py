@@ -23,9 +23,9 @@ ROUNDING = 1e-15  # of the loss
 class SupervisedBorda(WeightedBorda):
     """Supervised Borda: the Borda count with the expert weights that fit the labelled pairs best.
 
-    Weights on the simplex minimise the squared hinge over pairs of items with different labels, over all training
-    queries at once; places are shares of the query's items. The problem is convex and is solved to its optimum. An
-    unknown expert has the mean weight.
+    The weights are non-negative, sum to 1 and minimise the squared hinge loss over pairs of items with different
+    labels, over all training queries; places are shares of the query's items. The problem is convex and is solved to
+    its optimum. An unknown expert has the mean weight.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
@@ -37,10 +37,10 @@ class SupervisedBorda(WeightedBorda):
     """
 
     name = "supervised-borda"
-    margin: float = param(1.0, "by how much a better item's share of places should be ahead", above=0)
+    margin: float = param(1.0, "margin of the hinge loss, as a share of places", above=0)
     unjudged: str = unjudged_param()
     tol: float = param(1e-8, "stop when a step changes the weights by less than this", above=0)
-    max_iter: int = param(5000, "steps at most", at_least=1)
+    max_iter: int = param(5000, "maximum number of steps", at_least=1)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         queries = LabelledQueries.of(data, self.unjudged).drop_zero_weight_lists().require(self.name, data)

@@ -24,8 +24,8 @@ class SupervisedMC2(SupervisedListChain):
     the mean weight.
 
     ``solver="sdp"`` is the semidefinite program of the paper, for comparison: it replaces the stationary distribution
-    by a bound and relaxes the rest, and both are loose, so that the weights differ little. It uses at most ``queries``
-    labelled queries and ``pairs`` of each, sampled with ``seed``, and warns of it.
+    by a bound and relaxes the rest; both are loose, so the weights differ little. It uses at most ``queries``
+    labelled queries and ``pairs`` pairs of each, sampled with ``seed``, and gives a warning.
 
     >>> from juryrank import from_dicts
     >>> lists = {"good": {"q": ["a", "b", "c"]}, "bad": {"q": ["c", "b", "a"]}}
@@ -43,8 +43,8 @@ class SupervisedMC2(SupervisedListChain):
         "gradient: the loss of the stationary distribution; sdp: the paper's relaxation, needs juryrank[sdp]",
         choices=("gradient", "sdp"),
     )
-    queries: int = param(10, "sdp: labelled queries at most", at_least=1)
-    pairs: int = param(100, "sdp: labelled pairs of a query at most", at_least=1)
+    queries: int = param(10, "sdp: maximum number of labelled queries", at_least=1)
+    pairs: int = param(100, "sdp: maximum number of labelled pairs per query", at_least=1)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         if self.solver == "gradient":

@@ -18,7 +18,7 @@ from juryrank.params import param
 class SupervisedMC4(SupervisedChain):
     """Supervised MC4: the chain MC4 with expert weights learned from labels, as in supervised-mc2.
 
-    In training, a majority is a sigmoid of the share of the weights; in ranking, it is a majority.
+    In training, majorities are replaced by sigmoids of the share of the weights.
 
     Liu, Liu, Qin, Ma, Li, WWW 2007.
     """

@@ -31,7 +31,7 @@ class SVDLambdaRank(LambdaRank):
     weighted: ClassVar[bool] = False  # weights are in the matrices
     form: str = form_param()
     rate: float = param(0.003, "step size", above=0)
-    rank: int = param(1, "singular vectors of each matrix", at_least=1)
+    rank: int = param(1, "number of singular vectors of each matrix", at_least=1)
 
     def as_points(self) -> PositionPoints | None:
         """Linear in the singular vectors of a list; where experts are pooled, these are of several lists together."""

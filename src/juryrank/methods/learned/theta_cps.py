@@ -26,7 +26,7 @@ class ThetaCPS(Coset):
     r"""Coset-permutation stagewise model with the expert weights of highest likelihood.
 
     In every labelled query the items of the highest label come first, then those of the next, and so on; tied items
-    are all taken at the stage where their level begins (Breslow), and the lowest level, whose items are taken last
+    are all selected at the stage where their level begins (Breslow), and the lowest level, whose items come last
     whatever the weights, is not used. The likelihood is concave; ``prior`` regularises the weights towards 0. An
     unknown expert has the mean weight. The rest is as in ``cps``.
 
@@ -41,9 +41,9 @@ class ThetaCPS(Coset):
 
     name = "theta-cps"
     supervised = True
-    prior: float = param(1e-3, "regularisation of the weights towards 0, per choice learned from", above=0)
-    tol: float = param(1e-8, "stop when no weight's gradient per choice is larger than this", above=0)
-    max_iter: int = param(500, "steps at most", at_least=1)
+    prior: float = param(1e-3, "regularisation of the weights towards 0, per training choice", above=0)
+    tol: float = param(1e-8, "stop when no component of the gradient, per choice, is larger than this", above=0)
+    max_iter: int = param(500, "maximum number of steps", at_least=1)
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         from scipy.optimize import minimize

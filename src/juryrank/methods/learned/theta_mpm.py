@@ -31,15 +31,15 @@ CONTRARY = {  # why no adherence is above 0
 class ThetaMPM(Multinomial):
     r"""Multinomial preference model whose adherences come from labelled queries.
 
-    With equal variances the order is that of :math:`\sum_n \theta_n \sum_j (C_n(i,j) - C_n(j,i))`. ``fitted``
-    adherences put labelled items in their order by these sums: they minimise the squared hinge over pairs with
-    different labels plus a ``penalty`` on their squares, are not negative, and are divided by the largest. So an expert
-    that repeats others has less weight, and one that contradicts the labels none.
+    With equal variances, items are ordered by :math:`\sum_n \theta_n \sum_j (C_n(i,j) - C_n(j,i))`. ``fitted``
+    adherences make these sums agree with the labels: they minimise the squared hinge loss over pairs with
+    different labels plus a ``penalty`` on their squares, are non-negative, and are divided by the largest. So an expert
+    that repeats others gets less weight, and one that contradicts the labels gets none.
 
     ``agreement`` is the published recipe, :math:`\theta_n = (1 + \tau_n) / 2`: the share of the pairs of expert n's
     list that the labels order alike, among those that both order, as a mean over the queries that have such pairs.
     An expert without such pairs and an unknown expert get the mean of the others. Whether unranked items are last is
-    ``learned``, too, by nDCG@10 on the validation queries, or on the training queries if there are none. The rest is
+    also ``learned``, by nDCG@10 on the validation queries, or on the training queries if there are none. The rest is
     as in ``mpm``.
 
     >>> from juryrank import from_dicts
@@ -56,10 +56,10 @@ class ThetaMPM(Multinomial):
     theta: str = param(
         "fitted", "adherence of experts: fitted to the labels, or agreement with them", choices=("fitted", "agreement")
     )
-    penalty: float = param(0.1, "fitted: weight of the squares of adherences", above=0)
+    penalty: float = param(0.1, "fitted: penalty on the squares of adherences", above=0)
     missing: str = param(
         "learned",
-        "ignore: an expert says nothing about an item it did not rank; last: it puts it in the last place; "
+        "ignore: an expert has no effect on an item that it did not rank; last: it puts it in the last place; "
         "learned: the better of the two on labelled queries",
         choices=("learned", "ignore", "last"),
     )

@@ -26,7 +26,7 @@ class Coset(Adherent):
 
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("mean", "last", "mean")
-    distance: str = param("kendall", "between an order and a list", choices=tuple(DISTANCES))
+    distance: str = param("kendall", "distance between an order and a list", choices=tuple(DISTANCES))
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings

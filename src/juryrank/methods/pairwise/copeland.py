@@ -13,7 +13,7 @@ from juryrank.methods.pairwise._base import PairwiseMethod
 
 @dataclass(kw_only=True)
 class Copeland(PairwiseMethod):
-    """Copeland: the number of items that it beats by majority, minus the number of items that beat it.
+    """Copeland: the number of items that the item beats by majority, minus the number of items that beat it.
 
     A list that ranks neither item of a pair, or ties them, does not count. Memory grows with the number of entries,
     time with the squares of the lengths of the lists.

@@ -14,10 +14,10 @@ from juryrank.methods.points import PositionPoints
 
 @dataclass(kw_only=True)
 class Borda(Aggregator):
-    """Borda count: how many items of the query each list puts below the item, summed; ties share.
+    """Borda count: the number of items of the query below the item, summed over the lists; ties share.
 
-    An unranked item gets nothing (``last``) or shares the points its list did not give (``mean``); with ``ignore``
-    only the items of a list count as below each other.
+    An unranked item gets nothing (``last``) or an equal share of the remaining points (``mean``); with ``ignore``
+    only items that the list ranks count.
 
     >>> from juryrank import from_orders
     >>> Borda().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()

@@ -12,8 +12,8 @@ from juryrank.methods.positional._base import Number, Positional, ranks_param
 class ISR(Positional):
     """Inverse square rank: the number of lists with the item times the sum of 1 / rank².
 
-    A list of weight w is w lists, in the number and in the sum. An item that a list leaves out gets nothing from it;
-    tied items get the same points.
+    A list of weight w counts as w lists, in the number and in the sum. An item that a list leaves out gets nothing
+    from it; tied items get the same points.
 
     >>> from juryrank import from_orders
     >>> ISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).to_dict()

@@ -14,7 +14,7 @@ class LogISR(ISR):
     """Logarithmic inverse square rank: log(number of lists with the item + sigma) times the sum of 1 / rank².
 
     With ``sigma`` 0 an item of a single list scores 0. An item that a list leaves out gets nothing from it. A list of
-    weight w is w lists, in the number and in the sum; a number below 1 counts as 1.
+    weight w counts as w lists, in the number and in the sum; a number below 1 counts as 1.
 
     >>> from juryrank import from_orders
     >>> LogISR().fit_predict(from_orders([["a", "b"], ["b", "c"]])).top()

@@ -21,7 +21,7 @@ class RBC(Positional):
 
     name = "rbc"
     ranks: str = ranks_param("dense")
-    phi: float = param(0.9, "persistence: the chance that a reader goes on to the next rank", above=0, at_most=1)
+    phi: float = param(0.9, "persistence: the probability that a reader continues to the next rank", above=0, at_most=1)
 
     def points(self, rank: Number) -> Number:
         """(1 - phi) phi^(rank - 1)."""

@@ -18,8 +18,8 @@ class RRA(Aggregator):
     (a beta distribution); the smallest of these probabilities, times n, is p. With ``last`` an expert that did not
     rank the item gives it the share 1; with ``ignore`` n counts only the lists with the item. Ties share their place.
 
-    A list of weight w is w lists: the last of its copies is the least likely, so j and n are sums of weights, which
-    need not be whole numbers.
+    A list of weight w counts as w lists: the last of its copies is the least likely, so j and n are sums of weights,
+    which need not be whole numbers.
 
     >>> from juryrank import from_orders
     >>> RRA().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).top()

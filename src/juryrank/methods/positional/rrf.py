@@ -72,7 +72,7 @@ class RRF(Positional):
 
     :math:`s_i = \sum_m w_m / (k + r_{mi})`. An item that a list leaves out gets nothing from it; tied items get the
     same points. ``dialect`` reproduces what a search system computes under the same name, with its own ``k`` and with
-    what it makes of ``weights``: qdrant divides ranks by them, llamaindex ignores them.
+    its treatment of ``weights``: qdrant divides ranks by them, llamaindex ignores them.
 
     >>> from juryrank import from_orders
     >>> RRF().fit_predict(from_orders([["a", "b"], ["b", "c"]])).top()
@@ -84,8 +84,12 @@ class RRF(Positional):
     """
 
     name = "rrf"
-    k: float | None = param(None, "damps the top of each list; by default 60, or what the dialect uses", above=0)
-    dialect: str = param("cormack", "the formula of a search system", choices=tuple(DIALECTS))
+    k: float | None = param(
+        None,
+        "rank constant: a larger k gives the top of each list less weight; default: 60, or that of the dialect",
+        above=0,
+    )
+    dialect: str = param("cormack", "the search system whose formula is used", choices=tuple(DIALECTS))
 
     def as_points(self) -> PositionPoints | None:
         """Points by rank, unless those of a list depend on the weights of the others."""

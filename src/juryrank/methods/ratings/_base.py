@@ -1,4 +1,4 @@
-"""What the online ratings share: updates after every list, for a whole data set or game by game."""
+"""What the online ratings share: updates after every list, for a whole dataset or game by game."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Stream:
         self._mean, self._spread = np.full(64, self._settings.mean), np.full(64, self._settings.spread)
 
     def update(self, game: Sequence[Any] | Dataset | Rankings, weight: float = 1.0) -> None:
-        """Update by one game (items, best first; an inner tuple is a tie), or by all lists of a data set."""
+        """Update by one game (items, best first; an inner tuple is a tie), or by all lists of a dataset."""
         if isinstance(game, Dataset | Rankings):
             self._update_all(as_dataset(game).rankings)
             return

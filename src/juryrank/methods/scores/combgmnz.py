@@ -13,7 +13,7 @@ from juryrank.params import param
 class CombGMNZ(CombSUM):
     """CombGMNZ: CombSUM times a power of the number of lists that rank the item.
 
-    A list of weight w is w lists, in the sum and in the number.
+    A list of weight w counts as w lists, in the sum and in the number.
 
     >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})

@@ -12,7 +12,7 @@ from juryrank.methods.scores.combsum import CombSUM
 class CombMNZ(CombSUM):
     """CombMNZ: CombSUM times the number of lists that rank the item.
 
-    A list of weight w is w lists, in the sum and in the number; ranx's ``wmnz`` weighs the number alone.
+    A list of weight w counts as w lists, in the sum and in the number; ``wmnz`` of ranx weights only the number.
 
     >>> from juryrank import from_dicts
     >>> lists = from_dicts({"x": {"q": {"a": 9, "b": 5, "c": 1}}, "y": {"q": {"b": 0.9, "c": 0.1}}})

@@ -33,7 +33,7 @@ class MajorityVote(Aggregator):
     uses_scores = True
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("ignore", "ignore", "last")
-    threshold: float = param(0.5, "scores from here on are votes for the item")
+    threshold: float = param(0.5, "lowest score that is a vote for the item")
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings

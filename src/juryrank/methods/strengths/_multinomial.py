@@ -51,7 +51,7 @@ class Multinomial(Adherent):
         "count of a pair: its difference in rank, in score (in rank if lists have no scores), or 1",
         choices=("rank", "score", "once"),
     )
-    variances: bool = param(False, "fit a variance for every item, too")
+    variances: bool = param(False, "also fit a variance for every item")
     prior: float = param(1e-3, "strength of the normal prior on scores, in counts per item", above=0)
     hold: float = param(
         1.0, "strength of the prior that shrinks log variances towards log 1/2, in counts per item", above=0

@@ -47,7 +47,7 @@ class CrowdBT(Aggregator):
     chance = staticmethod(logistic)
     weights: Mapping[str, float] | None = weights_param()
     trust: float = param(0.8, "reliability of an expert before any evidence", above=0.5, at_most=0.999)
-    evidence: float = param(5.0, "pseudo-comparisons that trust is worth", above=0)
+    evidence: float = param(5.0, "weight of trust, as a number of comparisons", above=0)
     prior: float = prior_param()
     tol: float = param(1e-4, "stop when no reliability changes by more than this", above=0)
     max_iter: int = param(500, "maximum number of steps", at_least=1)

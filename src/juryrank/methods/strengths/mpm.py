@@ -41,7 +41,7 @@ class MPM(Multinomial):
 
     name = "mpm"
     theta: str = param(
-        "one", "adherence of experts: 1 for all, or learned from all queries without labels", choices=("one", "learned")
+        "one", "adherence of experts: 1 for all, or learned without labels from all queries", choices=("one", "learned")
     )
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
