@@ -22,7 +22,7 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = list(args)
         rest = super().parse_args(ctx, args)
-        training = set(map(str, ctx.params["data"]))
+        training = set(map(str, ctx.params.get("data") or ()))  # none where a shell asks for completions
         for at, word in enumerate(words):
             start = at + 2 if word == "--valid" else at + 1
             if word.partition("=")[0] != "--valid" or training.isdisjoint(words[:at]):

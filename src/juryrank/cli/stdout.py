@@ -32,7 +32,7 @@ class _Guarded(io.RawIOBase):
 
     def fileno(self) -> int:
         if self.file is None:
-            raise io.UnsupportedOperation("stdout is closed")
+            raise io.UnsupportedOperation("it is closed")
         return self.file.fileno()
 
     def write(self, content: Any) -> int | None:
@@ -40,7 +40,7 @@ class _Guarded(io.RawIOBase):
             return len(content)
         try:
             if self.file is None:
-                raise OSError("stdout is closed")
+                raise OSError("it is closed")
             return self.file.write(content)
         except OSError as error:
             self.failed = True
