@@ -14,7 +14,7 @@ from scipy.special import expit
 import juryrank
 from juryrank._leaderboard import leaderboard
 from juryrank._leaderboard.bootstrap import bootstrap_scores
-from juryrank._leaderboard.pool import fitted, pooled
+from juryrank._leaderboard.pool import fit_pooled, pool_queries
 from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
 from juryrank.methods import BradleyTerry, PlackettLuce, method
@@ -98,8 +98,8 @@ def test_experts_that_say_everything_many_times_over_widen_intervals_by_expert()
 
 
 def test_the_fast_resamples_have_the_spread_of_slow_ones(battles):
-    r = pooled(battles.rankings)
-    fit = fitted(BradleyTerry(), r, None)
+    r = pool_queries(battles.rankings)
+    fit = fit_pooled(BradleyTerry(), r, None)
     fast = bootstrap_scores(fit, 400, 0)
     rng = np.random.default_rng(1)
     comparison = np.repeat(np.arange(r.n_lists), r.list_weight.astype(int))
@@ -168,7 +168,7 @@ def test_points_and_chances(battles):
 
 def test_chances_under_rao_and_kupper_leave_ties_aside(battles):
     board = leaderboard(battles, BradleyTerry(ties="rao-kupper"), interval="none")
-    theta = BradleyTerry(ties="rao-kupper").fit_predict(pooled(battles.rankings)).details["tie"][0]
+    theta = BradleyTerry(ties="rao-kupper").fit_predict(pool_queries(battles.rankings)).details["tie"][0]
     p, q = np.exp(board.score[0]), np.exp(board.score[-1])
     win, lose = p / (p + theta * q), q / (q + theta * p)
     assert board.win_probability()[0, -1] == pytest.approx(win / (win + lose))

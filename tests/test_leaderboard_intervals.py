@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from juryrank._leaderboard import leaderboard
 from juryrank._leaderboard.information import covariance
-from juryrank._leaderboard.pool import fitted, pooled
+from juryrank._leaderboard.pool import fit_pooled, pool_queries
 from juryrank.data.build import from_orders
 from juryrank.data.comparisons import from_pairs
 from juryrank.errors import ParameterError
@@ -141,7 +141,7 @@ def test_weights_of_experts_enter_the_spread_squared(method):
     """Against the covariance written out for Bradley–Terry; Plackett–Luce is the same on comparisons."""
     data = judged()
     lead, weight = plain_comparisons(data, WEIGHT)
-    fit = fitted(method, pooled(data), None)
+    fit = fit_pooled(method, pool_queries(data), None)
     win, n = expit(lead @ fit.scores), len(fit.scores)
     bread = np.linalg.inv((lead.T * (weight * win * (1 - win))) @ lead + 0.3 * np.eye(n))
     centre = np.eye(n) - 1 / n
@@ -153,8 +153,8 @@ def test_weights_of_experts_enter_the_spread_squared(method):
 def test_weights_of_experts_scale_the_slopes_of_clusters():
     data, method = judged(), BradleyTerry(prior=0.3, weights=WEIGHT)
     lead, weight = plain_comparisons(data, WEIGHT)
-    r = pooled(data)
-    fit = fitted(method, r, r.list_expert.astype(np.int64))
+    r = pool_queries(data)
+    fit = fit_pooled(method, r, r.list_expert.astype(np.int64))
     win, n = expit(lead @ fit.scores), len(fit.scores)
     bread = np.linalg.inv((lead.T * (weight * win * (1 - win))) @ lead + 0.3 * np.eye(n))
     slopes = np.array([(lead.T * weight * (1 - win))[:, r.list_expert == k].sum(1) for k in range(3)])

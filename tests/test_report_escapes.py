@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 import juryrank
 from juryrank.data.build import from_dicts
 from juryrank.evaluation.evaluate import Evaluation
-from juryrank.report import FORMATS, Table, html_table, markdown_table, visible
-from juryrank.report.escapes import spreadsheet
+from juryrank.report import FORMATS, Table, escape_controls, html_table, markdown_table
+from juryrank.report.escapes import escape_formula
 
 NAMES = [
     "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\rb", "a\nb", "a\tb", "\x9b31m", "\u202eabc", "a\u2028b", "\x00",
@@ -51,7 +51,7 @@ def test_markdown_shows_a_name_as_it_is(name: str) -> None:
     text = markdown_table(Table("", ["name", "n"], [[name, "1"]]))
     page = Texts(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
     assert set(page.tags) == {"table", "thead", "tbody", "tr", "th", "td"}
-    assert page.cells == ["name", "n", visible(name).strip(), "1"]
+    assert page.cells == ["name", "n", escape_controls(name).strip(), "1"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -65,7 +65,7 @@ def test_titles_and_notes_have_no_markup_of_names(name: str) -> None:
 def test_a_page_shows_a_name_as_it_is(name: str) -> None:
     page = Texts(html_table(Table("", ["name", "n"], [[name, "1"]])))
     assert set(page.tags) == {"div", "table", "tr", "th", "td"}
-    assert page.cells == ["name", "n", visible(name), "1"]
+    assert page.cells == ["name", "n", escape_controls(name), "1"]
 
 
 def evaluated() -> Evaluation:
@@ -89,7 +89,7 @@ def test_a_spreadsheet_finds_no_formula_in_a_report() -> None:
 
 def test_numbers_are_no_formulas() -> None:
     for value in (-0.5, "-0.5", "+1", "-1e-05", 7, None, "", True):
-        assert spreadsheet(value) == value
+        assert escape_formula(value) == value
 
 
 def test_a_notebook_shows_names_as_they_are() -> None:

@@ -18,7 +18,7 @@ from juryrank.evaluation.compare import compare
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import RRF, method
 from juryrank.report import Table
-from juryrank.report.layout import cut, cut_apart, table_lines
+from juryrank.report.layout import cut, cut_distinct, table_lines
 
 WIDTHS = [40, 60, 80, 120, 200]
 METRICS = ["nDCG@10", "AP", "P(rel=2)@3", "RR", "R@5", "nDCG(dcg='exp-log2')@20", "ERR@20"]
@@ -107,7 +107,7 @@ NAMES = st.lists(st.text("ab日", min_size=1, max_size=30), min_size=1, max_size
 
 @given(NAMES, st.integers(1, 30))
 def test_names_that_differ_stay_different_when_they_are_cut(names, width):
-    short = cut_apart(names, [width] * len(names))
+    short = cut_distinct(names, [width] * len(names))
     for a, short_a in zip(names, short, strict=True):
         assert [b == a for b in names] == [b == short_a for b in short]
         assert short_a == a or "…" in short_a

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.errors import MissingExtraError, UnknownNameError, warn_about_data
-from juryrank.report.escapes import visible
-from juryrank.report.layout import cut_apart
+from juryrank.report.escapes import escape_controls
+from juryrank.report.layout import cut_distinct
 
 LONGEST_NAME = 60  # characters of a name in a picture
 NO_PICTURES = ("pgf", "raw", "rgba")  # formats of matplotlib that are not offered: LaTeX commands and raw pixels
@@ -72,14 +72,14 @@ def drawn_names(names: Iterable[object]) -> list[str]:
 
     Control characters and characters that the font lacks are escaped; the latter are counted in a DataWarning.
     """
-    shown = [visible(str(name)) for name in names]
+    shown = [escape_controls(str(name)) for name in names]
     missing = _missing_characters(set().union(*shown))
     escapes = str.maketrans({character: character.encode("unicode_escape").decode() for character in missing})
     if (of_drawing := _missing.get()) is None:
         _warn_of_missing(missing)
     else:
         of_drawing |= missing
-    return cut_apart([name.translate(escapes) for name in shown], [LONGEST_NAME] * len(shown))
+    return cut_distinct([name.translate(escapes) for name in shown], [LONGEST_NAME] * len(shown))
 
 
 def _missing_characters(characters: set[str]) -> set[str]:

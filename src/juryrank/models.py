@@ -49,9 +49,9 @@ def fit(
     if train is None:
         raise DataError("fit needs data: a Dataset, {expert: {query: list}} or anything that read takes")
     if weights := getattr(model, "weights", None):
-        from juryrank.io.experts import by_expert
+        from juryrank.io.experts import resolve_aliases
 
-        model.set_params(weights=by_expert(weights, train.aliases))
+        model.set_params(weights=resolve_aliases(weights, train.aliases))
     return model.fit(train, valid=held_out)
 
 

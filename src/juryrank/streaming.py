@@ -16,7 +16,7 @@ from juryrank.data import Consensus
 from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
-from juryrank.io.experts import by_expert
+from juryrank.io.experts import resolve_aliases
 from juryrank.io.files import Writable, deliver
 from juryrank.io.formats.trec_run import DEFAULT_TAG, TrecRun
 from juryrank.io.limits import size_text
@@ -77,7 +77,7 @@ def rank_batches(
 ) -> tuple[int, int]:
     """As ``rank_files``, in batches of about ``size`` bytes."""
     if weights := getattr(model, "weights", None):
-        model = copy(model).set_params(weights=by_expert(weights, files.aliases))
+        model = copy(model).set_params(weights=resolve_aliases(weights, files.aliases))
 
     def rank(queries: range) -> tuple[bytes, Consensus]:
         data = files.read(queries)

@@ -10,7 +10,7 @@ import pytest
 import juryrank
 from juryrank.data import Dataset
 from juryrank.data.build import from_dicts
-from juryrank.data.label_matching import cause_of
+from juryrank.data.label_matching import find_cause
 from juryrank.errors import DataError, DataWarning
 
 Judged = Mapping[str, Mapping[str, float]]
@@ -64,7 +64,7 @@ def test_no_shared_query_is_an_error_with_its_cause(pattern: str, cause: str) ->
     ],
 )
 def test_the_cause_is_found_by_trying(ours: list[str], theirs: list[str], cause: str | None) -> None:
-    found = cause_of(ours, theirs)
+    found = find_cause(ours, theirs)
     assert (found and found.text) == cause
 
 
@@ -170,5 +170,5 @@ def test_the_counts_are_those_of_a_loop_over_names() -> None:
 
 
 def test_a_part_of_a_number_is_no_prefix() -> None:
-    assert cause_of([f"6{n:02}" for n in range(40)], [str(n) for n in range(10, 40)]) is None
-    assert cause_of([f"{n}6" for n in range(10, 40)], [str(n) for n in range(10, 40)]) is None
+    assert find_cause([f"6{n:02}" for n in range(40)], [str(n) for n in range(10, 40)]) is None
+    assert find_cause([f"{n}6" for n in range(10, 40)], [str(n) for n in range(10, 40)]) is None

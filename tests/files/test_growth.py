@@ -12,7 +12,7 @@ from juryrank.data import Dataset
 from juryrank.io import fast_trec
 from juryrank.io.source import Source
 from juryrank.io.sources import read_rows
-from juryrank.kernels.words import PRIME, hash_of
+from juryrank.kernels.words import PRIME, hash_word
 
 from .test_fast_trec import assert_identical
 
@@ -47,7 +47,7 @@ def one_long(n: int) -> list[str]:
 
 
 def collisions(n: int) -> list[str]:
-    """n names of eight visible bytes whose hashes agree in their last bits: ``hash_of`` the other way round."""
+    """n names of eight visible bytes whose hashes agree in their last bits: ``hash_word`` the other way round."""
     inverse = np.uint64(pow(int(PRIME), -1, 2**64))
     found: list[str] = []
     for block in blocks():
@@ -91,7 +91,7 @@ def read(source: Source) -> Dataset:
 def test_the_names_that_are_made_to_collide_do() -> None:
     with np.errstate(over="ignore"):
         words = [np.frombuffer(bytearray(name.encode() + bytes(16)), np.uint64) for name in collisions(50)]
-        hashes = {int(hash_of(word, 0, 8)) for word in words}
+        hashes = {int(hash_word(word, 0, 8)) for word in words}
     assert len(hashes) == 50
     assert len({hashed % 2**SHARED_BITS for hashed in hashes}) == 1
 

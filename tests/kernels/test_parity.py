@@ -13,7 +13,7 @@ from conftest import random_dataset
 from juryrank.kernels.outranking import extract_classes, outranks
 from juryrank.kernels.pairwise import insertion_search, kendall_distance, majority_sort, margins, wins_and_losses
 from juryrank.kernels.positional import add_points, extremes, medians, places, weighted_median
-from juryrank.kernels.ragged import children, descending, parents, put_last, sizes_to_ptr
+from juryrank.kernels.ragged import children, descending_order, parents, put_last, sizes_to_ptr
 
 SIZES = st.lists(st.integers(0, 4), min_size=1, max_size=5)
 
@@ -34,7 +34,7 @@ def test_children_and_parents_undo_each_other(sizes, data):
 def test_descending_is_a_stable_sort_with_unknown_values_last(values, cut):
     ptr = np.array([0, min(cut, len(values)), len(values)])
     out = np.empty(len(values), np.int64)
-    descending(ptr, values, out)
+    descending_order(ptr, values, out)
     for lo, hi in itertools.pairwise(ptr):
         known = [s for s in range(lo, hi) if not np.isnan(values[s])]
         unknown = [s for s in range(lo, hi) if np.isnan(values[s])]

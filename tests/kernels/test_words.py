@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from juryrank.kernels.words import hash_of, line_end, merge_names, name_places, number_of, same_word, word_end
+from juryrank.kernels.words import hash_word, line_end, merge_names, name_places, number_word, same_word, word_end
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -40,7 +40,7 @@ def test_words_are_the_same_wherever_they_stand(one: bytes, other: bytes, before
     again = before + len(one) + gap
     ends = (before, before + len(one), again, again + len(other))
     assert same_word(text, *ends[:2], text, *ends[2:]) == (one == other)
-    assert (hash_of(text, *ends[:2]) == hash_of(text, *ends[2:])) == (one == other)
+    assert (hash_word(text, *ends[:2]) == hash_word(text, *ends[2:])) == (one == other)
 
 
 @given(st.lists(NAME, min_size=1, max_size=60), st.lists(NAME, max_size=60))
@@ -49,7 +49,7 @@ def test_names_are_numbered_as_they_are_met_and_adopted_by_others(names: list[by
     for listed in (names, others):
         book, text, count = np.empty((120, 3), np.int64), words_of(bytes(8000)), np.zeros(1, np.int64)
         table = np.full(1024, -1, np.int32)
-        found = [number_of(words_of(name + b"\n"), 0, len(name), table, book, text, count, 0) for name in listed]
+        found = [number_word(words_of(name + b"\n"), 0, len(name), table, book, text, count, 0) for name in listed]
         books.append(book), texts.append(text), counts.append(count), numbers.append(found)
     known = list(dict.fromkeys(names))
     assert numbers[0] == [known.index(name) for name in names]

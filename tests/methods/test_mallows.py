@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from conftest import random_dataset
 from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
-from juryrank.kernels.mallows import expected, likeliest, log_choices, mean_skips
+from juryrank.kernels.mallows import expected_skips, fit_theta, log_choices, mean_skips
 from juryrank.methods import GeneralisedMallows, Kemeny, Mallows
 from juryrank.methods.pairwise._base import MarginLists
 from juryrank.methods.pairwise.generalised_mallows import fit_thetas
@@ -68,10 +68,10 @@ def test_the_series_and_the_formula_of_the_mean_meet():
 def test_the_dispersion_makes_the_mean_distance_the_observed_one():
     stages = np.array([0.0, 0.0, 3.0, 2.0, 0.5, 7.0])
     for skipped in (0.01, 1.0, 10.0, 16.0):
-        assert expected(likeliest(skipped, stages), stages) == pytest.approx(skipped, rel=1e-9)
-    assert likeliest(0.0, stages) == np.inf
-    assert likeliest(30.0, stages) == 0.0
-    assert likeliest(0.0, np.zeros(4)) == 0.0
+        assert expected_skips(fit_theta(skipped, stages), stages) == pytest.approx(skipped, rel=1e-9)
+    assert fit_theta(0.0, stages) == np.inf
+    assert fit_theta(30.0, stages) == 0.0
+    assert fit_theta(0.0, np.zeros(4)) == 0.0
 
 
 @every_missing

@@ -39,11 +39,11 @@ def contributions(model: Aggregator, data: Dataset) -> Floats:
     whole = model.predict(data).scores
     out = np.zeros((len(whole), len(data.experts)))
     for k in np.unique(data.rankings.list_expert):
-        out[:, k] = whole - model.predict(without_expert(data, int(k)), warn_unknown=False).scores
+        out[:, k] = whole - model.predict(drop_expert(data, int(k)), warn_unknown=False).scores
     return out
 
 
-def without_expert(data: Dataset, expert: int) -> Dataset:
+def drop_expert(data: Dataset, expert: int) -> Dataset:
     """The same queries and items without the lists of one expert."""
     return replace(data, rankings=data.rankings.keep_lists(data.rankings.list_expert != expert))
 

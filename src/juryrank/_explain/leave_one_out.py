@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from juryrank._explain.contributions import without_expert
+from juryrank._explain.contributions import drop_expert
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
@@ -47,7 +47,7 @@ def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, r
     whole = values(model, data, metrics)
     left_out = {}
     for k in track(np.unique(data.rankings.list_expert).tolist(), "leaving experts out"):
-        change = values(model, without_expert(data, k), metrics) - whole
+        change = values(model, drop_expert(data, k), metrics) - whole
         left_out[data.experts[k]] = tuple(map(_summary, whole, change))
     return LeaveOneOut(tuple(metrics), refit, tuple(float(np.nanmean(v)) for v in whole), left_out)
 

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank._explain.contributions import QueryMatrix
 from juryrank._explain.parts import Parts
 from juryrank._explain.redundancy import Redundancy
-from juryrank.report import Table, html_page, html_table, visible
+from juryrank.report import Table, escape_controls, html_page, html_table
 
 CELL = 26  # pixels of a square of the grid
 POSITIVE, NEGATIVE, LINE = "#1f5fa8", "#c8502d", "#d8dce2"
@@ -60,7 +60,7 @@ def _grid(
     share: np.ndarray, rows: list[str], columns: list[str], *, squares: bool, text: list[list[str]] | None = None
 ) -> str:
     """Values from -1 to 1 as squares of proportional area, or as cells of proportional opacity with a text."""
-    rows, columns = list(map(visible, rows)), list(map(visible, columns))
+    rows, columns = list(map(escape_controls, rows)), list(map(escape_controls, columns))
     left = 12 + 7 * max(map(len, rows))
     slant = 12 + round(5.2 * max(map(len, columns)))  # space for names at 45 degrees
     top, width, height = slant, left + CELL * len(columns) + slant, slant + CELL * len(rows) + 4

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from juryrank._leaderboard.pool import Fitted
+from juryrank._leaderboard.pool import FittedModel
 from juryrank.data.arrays import Floats
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.intervals import refit
@@ -22,7 +22,7 @@ NOISE = 0.01  # tolerance of a resampled fit, as a share of the standard error
 Draw = Callable[[np.random.Generator], Floats]
 
 
-def bootstrap_scores(fit: Fitted, n: int, seed: int) -> Floats:
+def bootstrap_scores(fit: FittedModel, n: int, seed: int) -> Floats:
     """Scores of ``n`` resamples, [n, n_items]."""
     pairs = isinstance(fit.model, PairwiseStrength) and fit.cluster is None and (fit.rankings.list_size <= 2).all()
     draw = _draw_pairs(fit) if pairs else _draw_lists(fit)
@@ -32,7 +32,7 @@ def bootstrap_scores(fit: Fitted, n: int, seed: int) -> Floats:
         return np.array(list(pool.map(lambda s: draw(np.random.default_rng(s)), seeds)))
 
 
-def _draw_pairs(fit: Fitted) -> Draw:
+def _draw_pairs(fit: FittedModel) -> Draw:
     """Equal comparisons share one Poisson number; each fit starts from the fit of all data."""
     model, lists = fit.model, fit.query_lists
     assert isinstance(model, PairwiseStrength)
@@ -49,7 +49,7 @@ def _draw_pairs(fit: Fitted) -> Draw:
     return draw
 
 
-def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
+def _pairs_by_scale(fit: FittedModel) -> tuple[tuple[Any, ...], Floats]:
     """The number of comparisons of each pair, separately for each expert weight; and that weight."""
     scales = np.unique(fit.scale[fit.count > 0])
     if len(scales) <= 1:
@@ -62,7 +62,7 @@ def _pairs_by_scale(fit: Fitted) -> tuple[tuple[Any, ...], Floats]:
     return tuple(column[order] for column in columns), weighs[order]
 
 
-def _draw_lists(fit: Fitted) -> Draw:
+def _draw_lists(fit: FittedModel) -> Draw:
     """Any method, on the same lists with random weights; a method that learns about experts is refitted."""
     r, cluster = fit.rankings, fit.cluster  # expert weights are applied by the method
     learns = bool(fit.model.learned())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juryrank._leaderboard.pool import Fitted
+from juryrank._leaderboard.pool import FittedModel
 from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.intervals import pair_information, spread_of_slopes
@@ -16,7 +16,7 @@ from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 from juryrank.methods.strengths.plackett_luce import PlackettLuce
 
 
-def covariance(fit: Fitted, *, robust: bool) -> Floats:
+def covariance(fit: FittedModel, *, robust: bool) -> Floats:
     """Covariance of the centred scores: the covariance of the gradient between two inverse Hessians.
 
     A list adds its gradient times the weight of its expert, so the covariance has the squared weight. ``robust`` uses
@@ -52,11 +52,11 @@ def _precision(model: PlackettLuce | PairwiseStrength) -> float:
     return model.precision if isinstance(model, PlackettLuce) else float(model.prior)
 
 
-def _unknowns(fit: Fitted, link: int) -> Floats:
+def _unknowns(fit: FittedModel, link: int) -> Floats:
     return np.append(fit.scores, 0.0 if link == LISTWISE else fit.tie)
 
 
-def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, weight: Floats) -> Floats:
+def _curvature(fit: FittedModel, model: PlackettLuce | PairwiseStrength, link: int, weight: Floats) -> Floats:
     """The negative Hessian of the log-likelihood of lists with these weights, including the prior."""
     x = _unknowns(fit, link)
     curvature = np.empty((len(x), len(x)))
@@ -67,7 +67,7 @@ def _curvature(fit: Fitted, model: PlackettLuce | PairwiseStrength, link: int, w
     return curvature
 
 
-def _spread(fit: Fitted, link: int) -> Floats:
+def _spread(fit: FittedModel, link: int) -> Floats:
     n_lists, cluster, x = fit.rankings.n_lists, fit.cluster, _unknowns(fit, link)
     order = np.arange(n_lists) if cluster is None else np.argsort(cluster, kind="stable")
     sizes = np.ones(n_lists, np.int64) if cluster is None else np.bincount(cluster)

@@ -11,7 +11,7 @@ import numpy as np
 from juryrank._leaderboard.board import Chance, Judge, Leaderboard
 from juryrank._leaderboard.bootstrap import bootstrap_scores
 from juryrank._leaderboard.information import covariance
-from juryrank._leaderboard.pool import Fitted, fitted, pooled
+from juryrank._leaderboard.pool import FittedModel, fit_pooled, pool_queries
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import ParameterError
@@ -52,7 +52,7 @@ def leaderboard(
     _check(model, interval, by, bootstrap, level, elo)
     model = model.on_leaderboard() if isinstance(model, PlackettLuce) else model
     given = as_dataset(data).rankings
-    fit = fitted(model, pooled(given), None if by == "list" else _clusters(given, by))
+    fit = fit_pooled(model, pool_queries(given), None if by == "list" else _clusters(given, by))
     order = np.argsort(-fit.scores, kind="stable")
     return Leaderboard(
         method=model.name,
@@ -65,7 +65,7 @@ def leaderboard(
     )
 
 
-def _columns(fit: Fitted, interval: str, bootstrap: int, level: float, seed: int, elo: bool) -> dict[str, Any]:
+def _columns(fit: FittedModel, interval: str, bootstrap: int, level: float, seed: int, elo: bool) -> dict[str, Any]:
     """The columns of a leaderboard by name, in the order of the items."""
     low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
     scaled = _elo_points if elo else _identity
@@ -98,7 +98,7 @@ def _clusters(r: Rankings, by: str) -> Ints:
 
 
 def _intervals(
-    fit: Fitted, interval: str, bootstrap: int, level: float, seed: int
+    fit: FittedModel, interval: str, bootstrap: int, level: float, seed: int
 ) -> tuple[Floats, Floats, Ints, Ints]:
     """The interval of the score and of the rank of each item: lowest and highest score, best and worst rank."""
     n = fit.rankings.n_slots
@@ -123,7 +123,7 @@ def _above(low: Floats, high: Floats) -> Ints:
     return above
 
 
-def _judges(fit: Fitted) -> tuple[Judge, ...]:
+def _judges(fit: FittedModel) -> tuple[Judge, ...]:
     r = fit.rankings
     agreed, decided = np.zeros(r.n_lists), np.zeros(r.n_lists)
     agreement(r.entry_ptr, r.entry_slot, r.entry_rank, r.list_weight, fit.scores, agreed, decided)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, Ints, read_only
+from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
 from juryrank.kernels.links import NEVER
@@ -45,7 +45,7 @@ class Games:
         return self.first, self.second, self.won, self.lost, self.tied
 
 
-def pooled(r: Rankings) -> Rankings:
+def pool_queries(r: Rankings) -> Rankings:
     """The same lists in one query, with one slot per item name; lists keep their order."""
     used, code = np.unique(r.slot_item, return_inverse=True)
     if len(used) == 0:
@@ -67,7 +67,7 @@ def pooled(r: Rankings) -> Rankings:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedModel:
     """A method fitted to pooled lists, with its inputs and scores."""
 
     model: Aggregator
@@ -89,14 +89,14 @@ class Fitted:
 
     def weighted_lists(self, weight: Floats) -> QueryLists:
         """As ``query_lists``, with other weights of the lists."""
-        return self.query_lists._replace(list_weight=read_only(weight))
+        return self.query_lists._replace(list_weight=read_only_view(weight))
 
     def games_of(self, weight: Floats) -> Games:
         """The comparisons in lists with these weights."""
         return _games(self.lists, weight)
 
 
-def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
+def fit_pooled(model: Aggregator, r: Rankings, cluster: Ints | None) -> FittedModel:
     """The method fitted to pooled rankings; experts with weight 0 add no comparisons."""
     consensus = model.fit(r).predict(r)
     scale = model.list_weights(replace(r, list_weight=np.ones(r.n_lists)))
@@ -106,11 +106,11 @@ def fitted(model: Aggregator, r: Rankings, cluster: Ints | None) -> Fitted:
     tie = NEVER
     if "tie" in consensus.details and games.tied.any():
         tie = float(np.log(consensus.details["tie"][0]))
-    return Fitted(model, r, lists, count, scale, games, consensus.scores, tie, cluster)
+    return FittedModel(model, r, lists, count, scale, games, consensus.scores, tie, cluster)
 
 
 def _games(lists: Lists, weight: Floats) -> Games:
     most = np.empty(1, np.int64)
     most_pairs(lists, most)
-    weighted = lists._replace(list_weight=read_only(weight))
+    weighted = lists._replace(list_weight=read_only_view(weight))
     return Games(int(lists.slot_ptr[-1]), *count_pairs(0, most[0], weighted))

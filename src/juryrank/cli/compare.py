@@ -131,7 +131,7 @@ def announce(prepared: Experiment, *, quiet: bool) -> None:
 
 def result_so_far(experiment: Experiment, *, quiet: bool) -> Comparison | None:
     """The comparison of the methods that have finished, if there are any."""
-    finished = len(experiment.finished())
+    finished = len(experiment.finished_methods())
     if not finished and not experiment.failed:
         return None
     if finished + len(experiment.failed) < len(experiment.methods):

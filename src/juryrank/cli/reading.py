@@ -168,7 +168,7 @@ def _content(stream: TextIO) -> bytes:
 
 def use_tags(method: Aggregator, data: Dataset) -> None:
     """Apply weights that are given by file names to the experts in these files."""
-    from juryrank.io.experts import by_expert
+    from juryrank.io.experts import resolve_aliases
 
     if weights := getattr(method, "weights", None):
-        method.set_params(weights=by_expert(weights, data.aliases))
+        method.set_params(weights=resolve_aliases(weights, data.aliases))

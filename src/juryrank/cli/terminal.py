@@ -75,10 +75,10 @@ def show_library_remarks() -> Iterator[None]:
 
 def _write_line(line: str) -> None:
     """Write a line to stderr; an error while writing must not stop the results."""
-    from juryrank.report import visible
+    from juryrank.report import escape_controls
 
     with suppress(OSError):
-        print(visible(line), file=sys.stderr)
+        print(escape_controls(line), file=sys.stderr)
 
 
 def show_warnings_as_lines() -> None:

@@ -25,7 +25,7 @@ def freeze(owner: Any) -> None:
             value.flags.writeable = False
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view, as the arrays of rankings are: Numba compiles one version for both."""
     view = array[:]
     view.flags.writeable = False
@@ -48,7 +48,7 @@ class LazyNames:
         if not isinstance(names, np.ndarray):
             text: Names = np.empty(len(names), object)
             text[:] = names.to_list()
-            names = vars(owner)[self.name] = read_only(text)
+            names = vars(owner)[self.name] = read_only_view(text)
         return names  # type: ignore[no-any-return]
 
     def __set__(self, owner: Any, names: Names | pl.Series) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from juryrank.data.arrays import Codes, Floats, Names
 from juryrank.data.build import ONE_QUERY
 from juryrank.data.dataset import Dataset
-from juryrank.data.entries import codes, distinct
+from juryrank.data.entries import codes, distinct_keys
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
@@ -95,7 +95,7 @@ def _names(column: Column, side: str) -> pl.Series:
 
 def _codes(texts: pl.Series) -> tuple[Names, Codes]:
     """The distinct names, sorted, and the position of each text among them."""
-    first, found = distinct(texts.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
+    first, found = distinct_keys(texts.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
     names = texts.gather(first).to_numpy().astype(object)
     order = np.argsort(names)
     place = np.empty(len(order), np.int32)

@@ -14,7 +14,7 @@ from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
-from juryrank.kernels.ragged import children, descending, parents
+from juryrank.kernels.ragged import children, descending_order, parents
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,7 +58,7 @@ class Consensus(ByQuery):
     def order(self) -> Ints:
         """Slots of each query from best to worst (``slot_ptr`` has the offsets)."""
         out = np.empty(len(self.scores), np.int64)
-        descending(self.rankings.slot_ptr, self.scores, out)
+        descending_order(self.rankings.slot_ptr, self.scores, out)
         return out
 
     def take(self, chosen: Ints) -> Consensus:

@@ -73,7 +73,7 @@ class Dataset(ByQuery):
             if value is not None and len(value) != n:
                 raise DataError(f"{name} has {len(value)} rows for {n} slots")
         if self.labels is not None and self.labels.queries != self.rankings.queries:
-            object.__setattr__(self, "labels", self.labels.to_names_of(self.rankings))
+            object.__setattr__(self, "labels", self.labels.align_to(self.rankings))
         freeze(self)
 
     @property
@@ -130,7 +130,7 @@ class Dataset(ByQuery):
         if labels is None:
             raise DataError("the other dataset has no labels")
         check_match(labels, self.rankings)
-        return replace(self, labels=labels.to_names_of(self.rankings))
+        return replace(self, labels=labels.align_to(self.rankings))
 
     def take(self, chosen: Ints) -> Dataset:
         """The chosen queries, in that order, without folds, which refer to positions in the whole."""

@@ -64,7 +64,7 @@ def lists_of(query: Ints, expert: Ints, entries: pl.DataFrame, source: str) -> L
     if "list" in entries.columns:
         several = codes(entries["list"], entries["list"].unique(maintain_order=True))
         key = key * (int(several.max(initial=0)) + 1) + several
-    first, code = distinct(key)
+    first, code = distinct_keys(key)
     weight = floats(entries, "weight")
     if weight is None:
         weight = np.ones(len(query))
@@ -84,7 +84,7 @@ def lists_of(query: Ints, expert: Ints, entries: pl.DataFrame, source: str) -> L
     return Lists(code, query[first], expert[first], list_weight)
 
 
-def distinct(key: Ints) -> tuple[Ints, Ints]:
+def distinct_keys(key: Ints) -> tuple[Ints, Ints]:
     """The first position of each distinct key, in sorted order, and the number of every key among them."""
     size = int(key.max(initial=-1)) + 1
     if size > 4 * len(key) + 1000:
@@ -119,8 +119,8 @@ def rank_by_score(entries: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
     """The rank of each row's item among the items of its list (rows with the same ``keys``) by their best scores."""
     lists = np.zeros(entries.height, np.int64)
     for name in keys:
-        _, lists = distinct(_paired(lists, entries[name]))
-    first, code = distinct(_paired(lists, entries["item"]))
+        _, lists = distinct_keys(_paired(lists, entries[name]))
+    first, code = distinct_keys(_paired(lists, entries["item"]))
     best = np.full(len(first), -np.inf)
     np.fmax.at(best, code, entries["score"].cast(pl.Float64).to_numpy())
     rank = np.where(np.isfinite(best), ranks_from_scores(lists[first], best), np.nan)

@@ -37,14 +37,14 @@ def check_match(labels: Labels, rankings: Rankings) -> None:
     if not len(labelled) or not len(listed):
         return
     check_queries(labels, rankings, labelled, listed)
-    here = labels.to_names_of(rankings)
+    here = labels.align_to(rankings)
     shared = _shared(here, rankings)
     n, empty = int(shared.sum()), int((shared & ~_matched(here, rankings)).sum())
     if empty == n:
-        names, cause = items_of(labels, rankings)
+        names, cause = unmatched_items(labels, rankings)
         raise DataError(f"no ranked item is judged in any of the {n} queries with labels; {names}{cause or ''}")
     if 2 * empty > n:
-        names, cause = items_of(labels, rankings)
+        names, cause = unmatched_items(labels, rankings)
         text = f"in {empty} of the {n} queries with labels no ranked item is judged; {names}{cause or ''}"
         warn_about_data(text)
 
@@ -57,7 +57,7 @@ def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: In
     if len(shared) == min(len(ours), len(theirs)):
         return
     lost = [q for q in theirs if q not in shared]
-    cause = cause_of([q for q in ours if q not in shared], lost)
+    cause = find_cause([q for q in ours if q not in shared], lost)
     few = 2 * len(shared) < min(len(ours), len(theirs))
     if shared and not few and not (cause and cause.count >= max(SURE, len(lost) / 2)):
         return
@@ -74,9 +74,9 @@ def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: In
     warn_about_data(text)
 
 
-def items_of(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
+def unmatched_items(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
     """Examples of item names in shared queries without a match, and the change that would make them match."""
-    here = labels.to_names_of(rankings)
+    here = labels.align_to(rankings)
     queries = np.flatnonzero(_shared(here, rankings) & ~_matched(here, rankings))
     ours = set(rankings.items[rankings.slot_item[children(rankings.slot_ptr, queries)]])
     theirs = set(here.items[here.label_item[children(here.label_ptr, queries)]])
@@ -84,7 +84,7 @@ def items_of(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
     if not ours or not theirs:  # the same names, in other queries
         return "the judged items are ranked in other queries", None
     names = f"items are named like {_example(ours)} in the data and {_example(theirs)} in the labels"
-    return names, cause_of(ours, theirs)
+    return names, find_cause(ours, theirs)
 
 
 def _shared(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
@@ -113,7 +113,7 @@ class Cause:
         return f"; {many} would match {self.text}"
 
 
-def cause_of(ours: Iterable[str], theirs: Iterable[str]) -> Cause | None:
+def find_cause(ours: Iterable[str], theirs: Iterable[str]) -> Cause | None:
     """The change that would match most names of the labels with names of the data, if it matches enough."""
     ours, theirs = set(ours), set(theirs)
     if not ours or not theirs:

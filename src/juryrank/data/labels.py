@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data.arrays import Codes, Floats, Ints, Names, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
-from juryrank.kernels.ragged import children, descending, sizes_to_ptr
+from juryrank.kernels.ragged import children, descending_order, sizes_to_ptr
 from juryrank.kernels.slots import spread_labels
 
 
@@ -34,7 +34,7 @@ class Labels(ByQuery):
     def descending_values(self) -> Floats:
         """The labels of each query, highest first."""
         order = np.empty(len(self.label_value), np.int64)
-        descending(self.label_ptr, self.label_value, order)
+        descending_order(self.label_ptr, self.label_value, order)
         return self.label_value[order]
 
     def take(self, chosen: Ints) -> Labels:
@@ -48,20 +48,20 @@ class Labels(ByQuery):
             label_value=self.label_value[kept],
         )
 
-    def to_names_of(self, rankings: Rankings) -> Labels:
+    def align_to(self, rankings: Rankings) -> Labels:
         """The labels of the queries of ``rankings``, in its order and with its item codes.
 
         Items that are not in ``rankings`` get new codes after its own; queries that are not in it are left out.
         """
         if self.queries == rankings.queries and self.items is rankings.items:
             return self
-        before = vars(self).get("_joined")  # the experts of one dataset are evaluated one after the other
+        before = vars(self).get("_aligned")  # the experts of one dataset are evaluated one after the other
         if before is None or before[0] is not rankings.items or before[1] != rankings.queries:
-            before = vars(self)["_joined"] = (rankings.items, rankings.queries, self._joined_to(rankings))
-        joined: Labels = before[2]
-        return joined
+            before = vars(self)["_aligned"] = (rankings.items, rankings.queries, self._align(rankings))
+        aligned: Labels = before[2]
+        return aligned
 
-    def _joined_to(self, rankings: Rankings) -> Labels:
+    def _align(self, rankings: Rankings) -> Labels:
         place = {name: q for q, name in enumerate(self.queries)}
         found = np.array([place.get(name, len(self)) for name in rankings.queries], np.int64)
         padded = np.append(self.label_ptr, self.label_ptr[-1:])  # one empty query for names without labels
@@ -82,7 +82,7 @@ class Labels(ByQuery):
 
     def by_slot(self, rankings: Rankings) -> Floats:
         """The label of each slot of ``rankings``; NaN if it is unjudged."""
-        here = self.to_names_of(rankings)
+        here = self.align_to(rankings)
         out = np.full(rankings.n_slots, np.nan)
         place = np.full(len(here.items), -1, np.int64)
         spread_labels(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus
 from juryrank.data.arrays import Floats, freeze
-from juryrank.data.label_matching import SURE, items_of
+from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
 from juryrank.metrics import Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name
@@ -145,7 +145,7 @@ def evaluate(
 
 def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:
     """No ranked item has a label: an error if several other names would match, else a warning, as 0 may be correct."""
-    reports = [items_of(truth.known, thing.rankings) for thing in things.values() if len(thing.scores)]
+    reports = [unmatched_items(truth.known, thing.rankings) for thing in things.values() if len(thing.scores)]
     for text, cause in reports:
         if cause is not None and cause.count >= SURE:
             raise DataError(f"no ranked item is judged in any query with labels; {text}{cause}")

@@ -85,11 +85,11 @@ class Experiment:
     def _is_finished(self, label: str) -> bool:
         return len(self.values[label]) == len(self.test)
 
-    def finished(self) -> list[str]:
+    def finished_methods(self) -> list[str]:
         """The methods that have been evaluated on all parts, in the order in which they were given."""
         return [label for label in self.methods if self._is_finished(label)]
 
-    def skipped(self) -> dict[str, str]:
+    def skip_reasons(self) -> dict[str, str]:
         """For each method without a result, the reason."""
         slow = {name: f"beyond the budget: it takes {takes}" for name, takes in self.left_out.items()}
         failed = {label: _reason(error) for label, error in self.failed.items()}
@@ -103,7 +103,7 @@ class Experiment:
 
     def result(self) -> Comparison:
         """The comparison of the methods that have finished."""
-        labels = self.finished()
+        labels = self.finished_methods()
         if not labels:
             raise self._no_result()
         baseline = self.baseline
@@ -125,7 +125,7 @@ class Experiment:
             baseline=baseline,
             methods={label: {"name": m.name, "params": m.params()} for label in labels for m in [self.methods[label]]},
             seconds={label: self.seconds[label] for label in labels},
-            skipped=self.skipped(),
+            skipped=self.skip_reasons(),
             folds=tuple(fold.name for fold in self.folds),
             convention=self.convention,
             seed=self.seed,

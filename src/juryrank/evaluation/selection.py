@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from juryrank.data import Dataset, Fold
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.evaluation.method_specs import Methods, methods_by_label
-from juryrank.evaluation.time_budget import affordable
+from juryrank.evaluation.time_budget import methods_within_budget
 from juryrank.methods import Aggregator
 
 DEFAULT_BASELINE = "rrf"
@@ -34,7 +34,7 @@ def select_methods(
     """The given methods, or without any the methods that need no labels and fit into the budget of seconds."""
     left_out: dict[str, str] = {}
     if methods is None:
-        methods, left_out = affordable(data, folds, budget, baseline or DEFAULT_BASELINE)
+        methods, left_out = methods_within_budget(data, folds, budget, baseline or DEFAULT_BASELINE)
     elif budget is not None:
         raise ParameterError("a budget selects among all methods; it cannot be combined with named methods")
     selected = methods_by_label(methods)

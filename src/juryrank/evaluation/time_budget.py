@@ -20,7 +20,7 @@ def estimate(m: Aggregator, data: Dataset, splits: Sequence[Fold]) -> float | No
     return passes * m.cost.seconds(data.rankings, threads())
 
 
-def affordable(
+def methods_within_budget(
     data: Dataset, splits: Sequence[Fold], budget: float | None, baseline: str
 ) -> tuple[list[str], dict[str, str]]:
     """The methods that need no labels and fit into the budget, fastest first; and the estimated time of the others.

@@ -17,13 +17,13 @@ from juryrank.io.files import Writable, deliver
 from juryrank.io.folders import save_folder
 from juryrank.io.formats import FORMATS, format_for, get_format
 from juryrank.io.item_features import add_features
-from juryrank.io.letor_folds import fold_folders, folds_among, read_folds
+from juryrank.io.letor_folds import fold_folders, fold_positions, read_folds
 from juryrank.io.python_inputs import candidate_rows, frame_rows
 from juryrank.io.rows import Rows, concat
 from juryrank.io.sources import Input, inputs_of, load_sources, read_fast, read_rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
-from juryrank.io.tables.headerless import by_number
+from juryrank.io.tables.headerless import has_column_numbers
 
 __all__ = ["FORMATS", "read", "write"]
 
@@ -114,8 +114,8 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
         FORMATS["letor"].check_options(options, str(source))
         rows, members = read_folds(folders, format_name)
         data = build(rows)
-        return replace(data, folds=folds_among(data.queries, members))
-    sources = load_sources(inputs, whole_folders=by_number(options.get("columns")))
+        return replace(data, folds=fold_positions(data.queries, members))
+    sources = load_sources(inputs, whole_folders=has_column_numbers(options.get("columns")))
     if extra is None and (fast := read_fast(sources, format_name, options)) is not None:
         return fast
     return build(read_rows(sources, format_name, options))
@@ -133,7 +133,7 @@ def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
     if isinstance(labels, Mapping):
         return labels_from_dict(labels)
     if hasattr(labels, "__arrow_c_stream__"):
-        return judgements.of_frame(frames.from_arrow(labels), columns).build()
+        return judgements.labels_from_frame(frames.from_arrow(labels), columns).build()
     inputs = inputs_of(labels)
     if _fold_folders(inputs):
         return read(labels)

@@ -46,7 +46,7 @@ def labels_frame(data: Dataset) -> pl.DataFrame:
     )
 
 
-def unranked(rankings: Rankings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def unranked_slots(rankings: Rankings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Slots that nobody ranks."""
     ranked = np.zeros(rankings.n_slots, bool)
     ranked[rankings.entry_slot] = True
@@ -62,7 +62,7 @@ def text_of(number: pl.Expr) -> pl.Expr:
 def long_table(data: Dataset) -> pl.DataFrame:
     """Every entry, then the items that nobody ranks, with labels; columns without information are omitted."""
     r = data.rankings
-    rest = unranked(r)
+    rest = unranked_slots(r)
     bare = slot_frame(r)[rest].with_columns(slot=rest.astype(np.int32))
     rows = pl.concat([entries_of(r), bare], how="diagonal")
     lists = r.list_query * max(len(r.experts), 1) + r.list_expert

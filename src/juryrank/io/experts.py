@@ -64,7 +64,7 @@ def aliases(stems: Sequence[str], experts: Sequence[Collection[str]]) -> dict[st
     return {stem: expert for stem, expert in named if stem not in known | often}
 
 
-def by_expert(values: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
+def resolve_aliases(values: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
     """Values whose keys are experts or aliases (of ``names``) by expert; an expert's own name takes precedence."""
     out = dict(values)
     for alias in [name for name in values if name in names and names[name] not in out]:

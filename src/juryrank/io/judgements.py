@@ -34,7 +34,7 @@ def _of_source(source: Source, columns: Columns) -> Rows:
         return found.read(source)
     if found is not None and not isinstance(found, Table | Ratings):
         raise DataError(f"{source.path}: no labels: the file looks like {found.name}, not like qrels")
-    bare, cells = headerless.is_bare(source, columns), headerless.cells_of(source)
+    bare, cells = headerless.is_headerless(source, columns), headerless.cells_of(source)
     if bare and not columns and len(cells) == len(NUMBERED) and is_number(cells[-1]):
         columns = NUMBERED
     elif found is None and not bare:
@@ -42,10 +42,10 @@ def _of_source(source: Source, columns: Columns) -> Rows:
     with source.reading():
         frame = headerless.frame_of(source, columns, "label_columns") if bare else frames.frame_of(source)
         fail, comma = frames.line_errors(source, header=not bare), frames.separator_of(source) == ";"
-        return of_frame(frame, columns, name=str(source.path), fail=fail, comma=comma)
+        return labels_from_frame(frame, columns, name=str(source.path), fail=fail, comma=comma)
 
 
-def of_frame(
+def labels_from_frame(
     frame: pl.DataFrame, columns: Columns, *, name: str = "labels", fail: Fail | None = None, comma: bool = False
 ) -> Rows:
     """The labels of a table; where it has neither experts nor ranks, a column such as score is the label."""

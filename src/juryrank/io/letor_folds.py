@@ -61,7 +61,7 @@ def _line_format(source: Source, format_name: str | None) -> LineFormat:
     return found
 
 
-def folds_among(queries: tuple[str, ...], members: Mapping[tuple[str, str], list[str]]) -> tuple[Fold, ...]:
+def fold_positions(queries: tuple[str, ...], members: Mapping[tuple[str, str], list[str]]) -> tuple[Fold, ...]:
     """The folds as positions among ``queries``."""
     place = {query: n for n, query in enumerate(queries)}
     chosen = {key: tuple(sorted(place[query] for query in names)) for key, names in members.items()}

@@ -62,7 +62,7 @@ def blank_separated(
     margin = separator * len(names)  # a line that begins like this looks blank
     wide = source.data.startswith(margin) or b"\n" + margin in source.data
     data = INDENTED.sub(separator, source.data) if wide else source.data
-    frame = separated(data, separator.decode(), names, numeric)
+    frame = read_separated(data, separator.decode(), names, numeric)
     odd = pl.any_horizontal(pl.col(names).is_null()) | pl.col("more").is_not_null()
     others = BLANKS if separator == b"\t" else b"\t\f\v"
     if any(bytes([blank]) in source.data for blank in others):
@@ -87,12 +87,12 @@ def _split_again(
     lines, may_lack = data.split(b"\n"), {at for at, name in enumerate(names) if name in optional}
     split = [(number, split_columns(lines[number - 1], len(names), may_lack)) for number in numbers]
     split = [(number, columns) for number, columns in split if columns]
-    frame = separated(b"\n".join(b"\t".join(columns) for _, columns in split) or b"\n", "\t", names, numeric)
+    frame = read_separated(b"\n".join(b"\t".join(columns) for _, columns in split) or b"\n", "\t", names, numeric)
     line = pl.Series("line", [number for number, _ in split], frame.schema["line"])
     return frame.with_columns(line=line.gather(frame["line"] - 1))
 
 
-def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
+def read_separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
     """Columns with the line they stand in: null for what is absent or not a number, ``more`` for a surplus column."""
     marked = data.startswith(BYTE_ORDER_MARK)  # part of a name here, but polars would drop it at the very beginning
     frame = pl.read_csv(
@@ -110,7 +110,7 @@ def separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tupl
     return frame.filter(~pl.all_horizontal(pl.col(names).is_null()))
 
 
-def one_blank(data: bytes, separator: bytes) -> bytes:
+def collapse_blanks(data: bytes, separator: bytes) -> bytes:
     """The text with ``separator`` for every run of blanks inside a line; lines keep their numbers."""
     data = re.sub(rb"[ \t\f\v]+", separator, data)
     return data.replace(b"\n" + separator, b"\n").replace(separator + b"\n", b"\n").strip(separator)

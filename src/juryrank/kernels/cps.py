@@ -27,7 +27,7 @@ def distance_to_later(v, k, n):
 
 
 @kernel
-def best_left(cost, left, tie):
+def lowest_cost(cost, left, tie):
     """The first of the items left whose cost is lowest; costs within ``tie`` are equal."""
     best = -1
     for i in range(len(cost)):
@@ -49,7 +49,7 @@ def kendall_stages(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_
             margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, rest, True, row)
             cost[i] = -row.sum()
         for stage in range(n):
-            i = best_left(cost, left, TIE * whole * n)
+            i = lowest_cost(cost, left, TIE * whole * n)
             left[i] = False
             out[lo + i] = n - 1 - stage
             margin_row(i, lo, index, entry_ptr, entry_slot, entry_rank, list_weight, rest, True, row)
@@ -77,13 +77,13 @@ def footrule_stages(
                     v = entry_place[entries[t]]
                     own = list_weight[lists[t]] * (abs(k - v) - distance_to_later(v, k, n))
                     cost[i] += own - absent[lists[t] - list_ptr[q]]
-            i = best_left(cost, left, tie)
+            i = lowest_cost(cost, left, tie)
             left[i] = False
             out[lo + i] = n - k
 
 
 @over_queries
-def in_order(first, end, slot_ptr, cost, tie, out):
+def order_by_costs(first, end, slot_ptr, cost, tie, out):
     """The number of items below each slot if each stage selects the item with the lowest of fixed costs."""
     for q in range(first, end):
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]

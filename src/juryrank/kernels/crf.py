@@ -7,8 +7,8 @@ from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PRECISION_SUM
 
 
 @kernel
-def worth(kind, cutoff, discount, gain, order, first):
-    """The metric, before it is divided, of the items in ``order``, whose numbers start at ``first``."""
+def metric_value(kind, cutoff, discount, gain, order, first):
+    """The unnormalised metric of the items in ``order``, whose numbers start at ``first``."""
     total, found, reading = 0.0, 0.0, 1.0
     n = len(order)
     if kind == GAIN:
@@ -39,10 +39,10 @@ def worth(kind, cutoff, discount, gain, order, first):
 
 @kernel
 def expected_loss(score, gain, kind, cutoff, discount, orders, out):
-    """1 - metric / best, in the mean over all orders with p(y) ~ exp(-E(y)); out = its gradient in the scores.
+    """The expectation of 1 - metric / best over all orders y with p(y) ~ exp(-E(y)); out = its gradient by the scores.
 
-    -E(y) = 1/n² × sum over places of score / log(place + 1). ``orders`` are those of the most items there can be, in
-    lexicographic order: the first n! of them order the last n.
+    -E(y) = 1/n² × sum over places of score / log(place + 1). ``orders`` has the permutations of the largest possible
+    number of items in lexicographic order; the first n! of them permute the last n items.
     """
     n, most = len(score), orders.shape[1]
     n_orders = 1
@@ -50,16 +50,16 @@ def expected_loss(score, gain, kind, cutoff, discount, orders, out):
         n_orders *= i
     first = most - n
     energy, value = np.empty(n_orders), np.empty(n_orders)
-    fall = 1.0 / (np.log(np.arange(2.0, n + 2.0)) * n * n)
+    discounts = 1.0 / (np.log(np.arange(2.0, n + 2.0)) * n * n)
     best, highest = 0.0, -np.inf
     for y in range(n_orders):
         order = orders[y, first:]
         total = 0.0
         for a in range(n):
-            total += fall[a] * score[order[a] - first]
+            total += discounts[a] * score[order[a] - first]
         energy[y] = total
         highest = max(highest, total)
-        value[y] = worth(kind, cutoff, discount, gain, order, first)
+        value[y] = metric_value(kind, cutoff, discount, gain, order, first)
         best = max(best, value[y])
     mass, mean = 0.0, 0.0
     for y in range(n_orders):
@@ -73,13 +73,13 @@ def expected_loss(score, gain, kind, cutoff, discount, orders, out):
     for y in range(n_orders):
         pull = energy[y] / mass * (mean - value[y]) / best
         for a in range(n):
-            out[orders[y, first + a] - first] += pull * fall[a]
+            out[orders[y, first + a] - first] += pull * discounts[a]
     return 1.0 - mean / best
 
 
 @kernel
 def sample(label, draws, chosen):
-    """``len(chosen)`` of the items, whose labels rise: at least one of every label, or as many labels as fit."""
+    """Sample ``len(chosen)`` of the items, sorted by label: at least one of every label, or as many labels as fit."""
     n, size = len(label), len(chosen)
     level_ptr = np.empty(n + 1, np.int64)
     n_levels = 0
@@ -108,7 +108,7 @@ def sample(label, draws, chosen):
 def expected_epoch(
     order, draws, slot_ptr, row_ptr, column, value, label, gain, kind, cutoff, discount, orders, rate, weights
 ):
-    """One pass over the queries in ``order``, a step for each; the sum of their expected losses."""
+    """One pass over the queries in ``order``, one gradient step per query; returns the sum of their expected losses."""
     loss, width = 0.0, value.shape[1]
     for t in range(len(order)):
         lo, n = slot_ptr[order[t]], slot_ptr[order[t] + 1] - slot_ptr[order[t]]

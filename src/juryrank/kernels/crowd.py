@@ -1,9 +1,9 @@
 """Bradley–Terry with a reliability of each expert.
 
 An expert with reliability r reports that the first item of a pair wins with probability r P + (1 - r)(1 - P), where P
-is the probability that it wins. Strengths are found by Newton's method, with the curvature of a pair at least a tenth
-of the expected one (the likelihood is not concave), solved by conjugate gradients; a step is halved while the
-likelihood falls.
+is the probability that it wins. Strengths are estimated by Newton's method, with the curvature of a pair at least a
+tenth of the expected one (the likelihood is not concave), solved by conjugate gradients; a step is halved while it
+decreases the likelihood.
 """
 
 import math
@@ -14,7 +14,7 @@ from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.links import LOGISTIC
 from juryrank.kernels.lists import lists_of_query
 from juryrank.kernels.pairs import count_pairs
-from juryrank.kernels.strengths import FARTHEST, SHORTEST, add_games, newton_step
+from juryrank.kernels.strengths import SHORTEST, add_games, newton_step, store_and_limit
 
 NOISE = 1e-13  # relative decrease of the likelihood that rounding can cause
 
@@ -104,11 +104,7 @@ def maximise_crowd(lists, left, right, compared, prior, games, tol, max_iter, x)
         best, number = value, number + 1
         pairs = (left, right, nothing, nothing, nothing)
         newton_step(LOGISTIC, pairs, lists, prior, x, slope, diagonal, curve, nothing, 1e-3, step)
-        farthest = 0.0
-        for i in range(n):
-            old[i] = x[i]
-            farthest = max(farthest, abs(step[i]))
-        share = min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
+        share = store_and_limit(x, step, old)
 
 
 @over_queries

@@ -70,9 +70,9 @@ def solve_each(first, last, ptr, a, b, singular):
 
 @kernel
 def inverse_factor(a, noise, order, out):
-    """Rows and columns order[:n] of the symmetric a are L Lᵀ: out[:n, :n] = L⁻¹; returns n; the rest is noise.
+    """Rows and columns order[:n] of the symmetric a are L Lᵀ: out[:n, :n] = L⁻¹; returns n, the numerical rank.
 
-    Each step takes the largest of what is left of the diagonal, and stops where that is at most ``noise``.
+    Each step takes the largest remaining diagonal element as pivot; it stops if that is at most ``noise``.
     """
     size = len(a)
     left = np.diag(a).copy()

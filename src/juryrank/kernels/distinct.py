@@ -5,10 +5,10 @@ from juryrank.kernels.jit import kernel
 
 @kernel
 def number_keys(keys, table, first, out):
-    """out[n] = the number of keys[n]; how many there are, or -1 if they fill more than half the table.
+    """out[n] = the number of keys[n]; returns how many there are, or -1 if they fill more than half of the table.
 
     ``table`` is a hash table of numbers, -1 where free, with a power of two of places; ``first`` gets where each number
-    appears first. Keys are addresses, so the lowest bits say nothing.
+    appears first. Keys are addresses, so the lowest bits carry no information.
     """
     mask, found = len(table) - 1, 0
     for n in range(len(keys)):

@@ -6,7 +6,7 @@ from juryrank.kernels.jit import kernel, over_queries
 
 
 @over_queries
-def discounted(first, last, ptr, gain, discount, out):
+def discounted_gain(first, last, ptr, gain, discount, out):
     """Sum of gain × discount over the first ``len(discount)`` places of each query."""
     for q in range(first, last):
         total = 0.0

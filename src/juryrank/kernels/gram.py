@@ -1,4 +1,4 @@
-"""Features of the slots of a query, centred and weighed, so that their products add up to Gram matrices."""
+"""Centred and weighted features of the slots of each query; their products add up to Gram matrices."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from juryrank.kernels.jit import over_queries
 
 
 @over_queries
-def centred(
+def centre_features(
     first, last, slot_ptr, row_ptr, list_ptr, entry_ptr, entry_slot, entry_points, list_column,
     slot_weight, slot_gain, out,
 ):  # fmt: skip
     """Rows √ω (z − z̄) / v^¼ of the slots with weight ω > 0; v = Σ ω (y − ȳ)², which must not be 0.
 
-    z has the points of each column, summed over the lists of that column, and last the gain y. ``out`` starts as
-    zeros; ``row_ptr`` counts the slots with a weight.
+    z has the points of each column, summed over the lists of that column, and the gain y in the last place. ``out``
+    must be zeros; ``row_ptr`` are the offsets of the slots with a weight.
     """
     n_curves = entry_points.shape[1]
     for q in range(first, last):
@@ -45,7 +45,7 @@ def centred(
 
 
 @over_queries
-def products(first, last, ptr, z, out):
+def gram_products(first, last, ptr, z, out):
     """zᵀz of the rows of each part."""
     width = z.shape[1]
     for p in range(first, last):

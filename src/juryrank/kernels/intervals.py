@@ -37,7 +37,7 @@ def resample(rng, mean, none, out):
 def refit(rng, link, pairs, scale, nones, lists, precision, tol, max_iter, tie, out):
     """Strengths from resampled pairs, starting at ``out``: each comparison appears a Poisson number of times.
 
-    ``scale`` is what one comparison of a pair weighs.
+    ``scale`` is the weight of one comparison of a pair.
     """
     left, right, won, lost, tied = pairs
     new_won, new_lost, new_tied = np.empty(len(won)), np.empty(len(won)), np.empty(len(won))

@@ -1,7 +1,7 @@
-"""LambdaRank: a net over sparse rows, and the gradient of a pairwise loss weighted by what a swap changes.
+"""LambdaRank: a neural network over sparse rows, and the gradient of a pairwise loss weighted by metric changes.
 
-The net has ``sizes`` = (inputs, hidden, …, 1) with its numbers in one flat array: for each layer its weights
-[inputs, outputs] and then, but for the last layer, its biases (a bias of the score cancels in a query).
+The network has ``sizes`` = (inputs, hidden, …, 1) and its parameters in one flat array: for each layer the weights
+[inputs, outputs] and then the biases, except in the last layer (a bias of the score cancels within a query).
 """
 
 import numpy as np
@@ -12,8 +12,10 @@ GAIN, PRECISION_SUM, CASCADE, FIRST, CUT, PAIRS = 0, 1, 2, 3, 4, 5  # nDCG, AP, 
 
 
 @kernel
-def swap(kind, a, b, gain_a, gain_b, discount, count, harmonic, first, second, between, through, reading, cutoff):
-    """How much the metric changes, before it is divided, when the items at places a < b (from 0) change places."""
+def swap_change(
+    kind, a, b, gain_a, gain_b, discount, count, harmonic, first, second, between, through, reading, cutoff
+):
+    """The change of the unnormalised metric if the items at places a < b (from 0) are swapped."""
     differ = abs(gain_a - gain_b)
     if kind == GAIN:
         return differ * (discount[a] - discount[b])
@@ -34,8 +36,18 @@ def swap(kind, a, b, gain_a, gain_b, discount, count, harmonic, first, second, b
 
 
 @kernel
+def logistic_loss(margin, weight):
+    """weight × log(1 + exp(-margin)), and minus its derivative; for any margin."""
+    if margin > 0:
+        e = np.exp(-margin)
+        return weight * np.log1p(e), weight * e / (1.0 + e)
+    e = np.exp(margin)
+    return weight * (np.log1p(e) - margin), weight / (1.0 + e)
+
+
+@kernel
 def lambdas(score, label, gain, kind, cutoff, discount, whole, out):
-    """out = d loss / d score for the loss sum |swap| / whole × log(1 + exp(lower - higher)) over pairs; the loss."""
+    """out = d loss / d score; returns the loss, Σ |metric change| / whole × log(1 + exp(lower - higher)) over pairs."""
     n = len(score)
     order = np.argsort(-score, kind="mergesort")
     count, harmonic, reading = np.zeros(n), np.zeros(n), np.ones(n)
@@ -61,20 +73,13 @@ def lambdas(score, label, gain, kind, cutoff, discount, whole, out):
         for b in range(a + 1, n):
             j = order[b]
             if label[i] != label[j]:
-                weight = swap(
+                weight = swap_change(
                     kind, a, b, gain[i], gain[j], discount, count, harmonic, first, second, between, through, reading,
                     cutoff,
                 ) / whole  # fmt: skip
                 high, low = (i, j) if label[i] > label[j] else (j, i)
-                margin = score[high] - score[low]
-                if margin > 0:
-                    e = np.exp(-margin)
-                    loss += weight * np.log1p(e)
-                    push = weight * e / (1.0 + e)
-                else:
-                    e = np.exp(margin)
-                    loss += weight * (np.log1p(e) - margin)
-                    push = weight / (1.0 + e)
+                pair_loss, push = logistic_loss(score[high] - score[low], weight)
+                loss += pair_loss
                 out[high] -= push
                 out[low] += push
             if kind == CASCADE:
@@ -115,7 +120,7 @@ def forward(lo, n, row_ptr, column, value, sizes, relu, weights, units):
 
 @kernel
 def backward(lo, n, row_ptr, column, value, sizes, relu, weights, units, errors, gradient):
-    """Add to ``gradient`` what the errors of the scores, errors[:, -1], say; ``errors`` has the shape of ``units``."""
+    """Backpropagation: add to ``gradient``, given errors[:, -1] of the scores; ``errors`` is shaped like ``units``."""
     width = value.shape[1]
     at = 0
     for layer in range(len(sizes) - 1):
@@ -152,7 +157,7 @@ def lambda_epoch(
     order, slot_ptr, row_ptr, column, value, sizes, relu, label, gain, kind, cutoff, discount, whole, rate, decay,
     batch, weights,
 ):  # fmt: skip
-    """One pass over the queries in ``order``, a step after every ``batch`` of them; the sum of their losses."""
+    """One pass over the queries in ``order``, a step after every ``batch`` of them; returns the sum of their losses."""
     gradient = np.zeros(len(weights))
     n_units = sizes[1:].sum()
     loss = 0.0

@@ -34,7 +34,7 @@ def log_choices(theta, j):
 
 
 @kernel
-def expected(theta, stages):
+def expected_skips(theta, stages):
     """Σ_j stages[j] · mean_skips(theta, j)."""
     out = 0.0
     for j in range(2, len(stages)):
@@ -44,21 +44,21 @@ def expected(theta, stages):
 
 
 @kernel
-def likeliest(skipped, stages):
+def fit_theta(skipped, stages):
     """The theta of maximum likelihood: expected skips equal the observed ones; inf without skips, 0 at random level."""
-    chance = expected(0.0, stages)
+    chance = expected_skips(0.0, stages)
     if chance <= 0.0 or skipped >= chance:
         return 0.0
     if skipped <= 1e-12 * chance:
         return np.inf
     low, high = 0.0, 1.0
-    while expected(high, stages) > skipped and high < 700.0:
+    while expected_skips(high, stages) > skipped and high < 700.0:
         low, high = high, 2.0 * high
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
             break
-        if expected(middle, stages) > skipped:
+        if expected_skips(middle, stages) > skipped:
             low = middle
         else:
             high = middle
@@ -97,7 +97,7 @@ def dispersions(
         for m in range(list_ptr[q], list_ptr[q + 1]):
             size = n if last else entry_ptr[m + 1] - entry_ptr[m]
             list_stages(m, size, entry_ptr, entry_rank, list_weight[m], stages)
-        theta[q] = likeliest(distance[q], stages)
+        theta[q] = fit_theta(distance[q], stages)
         if theta[q] == np.inf:
             continue
         log_likelihood[q] = -theta[q] * distance[q]
@@ -157,7 +157,7 @@ def stage_thetas(weight, skips, choices, theta):
         for m in range(len(choices)):
             if choices[m, 0] > k:
                 stages[choices[m, 1] - k] += weight[m]
-        theta[k] = likeliest(skips[k], stages)
+        theta[k] = fit_theta(skips[k], stages)
         if theta[k] == np.inf:
             continue
         value -= theta[k] * skips[k]
@@ -204,7 +204,7 @@ def stage_margins(
 
 
 @kernel
-def draw(uniform, theta, out):
+def sample_orders(uniform, theta, out):
     """Orders of the centre's items 0 … n - 1, one per row of ``uniform``: each stage skips by its theta."""
     n = uniform.shape[1]
     left = np.empty(n, np.int64)

@@ -1,8 +1,8 @@
-"""The multinomial preference model with a variance per item: sums over pairs, one pair at a time, no matrix.
+"""The multinomial preference model with a variance per item, computed pair by pair without a matrix.
 
-The unknowns of a query stand in one vector: the scores s, then the logarithms of the variances γ. With x_ij =
-(s_i - s_j) / (γ_i + γ_j) the log-likelihood is Σ C_ij x_ij - Σ_θ T_θ log Σ_{k≠l} exp(θ x_kl); multiplying all s and γ
-by one number does not change it, so the penalty alone decides that number.
+The unknowns of a query are one vector: the scores s, then the logarithms of the variances γ. With x_ij =
+(s_i - s_j) / (γ_i + γ_j) the log-likelihood is Σ C_ij x_ij - Σ_θ T_θ log Σ_{k≠l} exp(θ x_kl). Multiplying all s and γ
+by the same number does not change it, so that number is determined by the penalty.
 """
 
 import numpy as np
@@ -10,16 +10,16 @@ import numpy as np
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.mpm import ARMIJO, ROUNDING, dot
 
-MEMORY = 12  # steps that L-BFGS remembers
-ROUNDS = 8  # of climbing and rescaling; two or three are usual
-FURTHEST = 2.0  # a step may change a variance by exp(2) at most: far ones can overflow
+MEMORY = 12  # previous steps stored by L-BFGS
+ROUNDS = 8  # at most, of L-BFGS and rescaling; two or three are typical
+FURTHEST = 2.0  # limit of the change of a log variance in one step: longer steps can overflow
 TINY = 1e-300
 LOG_HALF = np.log(0.5)
 
 
 @kernel
 def add_pair(count, i, j, s, gamma, grad):
-    """Add count·x_ij to the gradient; returns the value."""
+    """Add the gradient of count·x_ij to ``grad``; returns count·x_ij."""
     n = len(s)
     inverse = 1.0 / (gamma[i] + gamma[j])
     x = (s[i] - s[j]) * inverse
@@ -33,7 +33,7 @@ def add_pair(count, i, j, s, gamma, grad):
 
 @kernel
 def add_counts(lists, lo, entry_ptr, entry_slot, value, beyond, weight, binary, last, s, gamma, grad):
-    """Σ C_ij x_ij over the pairs of all lists of a query, and its gradient."""
+    """Σ C_ij x_ij over the pairs of all lists of a query; its gradient is added to ``grad``."""
     out = 0.0
     unranked = np.empty(len(s), np.bool_)
     for m in range(lists[0], lists[1]):
@@ -59,7 +59,7 @@ def add_counts(lists, lo, entry_ptr, entry_slot, value, beyond, weight, binary, 
 
 
 @kernel
-def widest(s, gamma):
+def largest_difference(s, gamma):
     """The largest |x_ij|."""
     out = 0.0
     for i in range(len(s)):
@@ -69,11 +69,11 @@ def widest(s, gamma):
 
 
 @kernel
-def take_normalisers(theta, total, s, gamma, grad, scale):
-    """-Σ T log Z(θ) and its gradient; ``scale``, where it is not empty, gets the curvature of each unknown."""
+def subtract_normalisers(theta, total, s, gamma, grad, scale):
+    """-Σ T log Z(θ); its gradient is added to ``grad``, and its curvatures to ``scale`` unless that is empty."""
     n, k = len(s), len(theta)
-    z, parts, bends = np.zeros(k), np.zeros((2 * n, k)), np.zeros((min(2 * n, len(scale)), k))
-    high = widest(s, gamma)
+    z, parts, curvatures = np.zeros(k), np.zeros((2 * n, k)), np.zeros((min(2 * n, len(scale)), k))
+    high = largest_difference(s, gamma)
     peak = np.empty(k)
     for t in range(k):
         peak[t] = np.exp(-2.0 * theta[t] * high)
@@ -93,17 +93,17 @@ def take_normalisers(theta, total, s, gamma, grad, scale):
                 parts[n + j, t] += pull * turn_j
                 if len(scale):
                     weight = theta[t] * theta[t] * (more + less)
-                    bends[i, t] += weight * inverse**2
-                    bends[j, t] += weight * inverse**2
-                    bends[n + i, t] += weight * turn_i**2
-                    bends[n + j, t] += weight * turn_j**2
+                    curvatures[i, t] += weight * inverse**2
+                    curvatures[j, t] += weight * inverse**2
+                    curvatures[n + i, t] += weight * turn_i**2
+                    curvatures[n + j, t] += weight * turn_j**2
     value = 0.0
     for t in range(k):
         value -= total[t] * (np.log(z[t]) + theta[t] * high)
         for i in range(2 * n):
             grad[i] -= total[t] / z[t] * parts[i, t]
         for i in range(len(scale)):
-            scale[i] += total[t] / z[t] * bends[i, t]
+            scale[i] += total[t] / z[t] * curvatures[i, t]
     return value
 
 
@@ -123,12 +123,12 @@ def joint_objective(x, lists, lo, data, theta, total, prior, hold, grad, scale):
     for i in range(len(scale)):
         scale[i] = prior if i < n else hold
     out += add_counts(lists, lo, entry_ptr, entry_slot, value, beyond, weight, binary, last, s, gamma, grad)
-    return out + take_normalisers(theta, total, s, gamma, grad, scale)
+    return out + subtract_normalisers(theta, total, s, gamma, grad, scale)
 
 
 @kernel
 def rescale(x, prior, hold):
-    """Multiply scores and variances by the number the penalty likes best; returns its logarithm."""
+    """Multiply scores and variances by the number that minimises the penalty; returns its logarithm."""
     n = len(x) // 2
     spread, away = 0.0, 0.0
     for i in range(n):
@@ -148,47 +148,50 @@ def rescale(x, prior, hold):
 
 
 @kernel
-def remembered_direction(grad, scale, moves, turns, n_kept, p):
-    """The L-BFGS direction: two loops over the last ``n_kept`` moves and turns of the gradient, newest last."""
+def lbfgs_direction(grad, scale, moves, changes, n_stored, p):
+    """p = the L-BFGS direction from the last ``n_stored`` steps and gradient changes, newest last; returns grad · p."""
     n, alpha = len(grad), np.zeros(len(moves))
     for i in range(n):
         p[i] = grad[i]
-    for back in range(n_kept):
-        t = n_kept - 1 - back
-        alpha[t] = dot(moves[t], p) / dot(moves[t], turns[t])
+    for back in range(n_stored):
+        t = n_stored - 1 - back
+        alpha[t] = dot(moves[t], p) / dot(moves[t], changes[t])
         for i in range(n):
-            p[i] -= alpha[t] * turns[t, i]
+            p[i] -= alpha[t] * changes[t, i]
     for i in range(n):
         p[i] /= scale[i]
-    for t in range(n_kept):
-        beta = dot(turns[t], p) / dot(moves[t], turns[t])
+    for t in range(n_stored):
+        beta = dot(changes[t], p) / dot(moves[t], changes[t])
         for i in range(n):
             p[i] += (alpha[t] - beta) * moves[t, i]
     return dot(grad, p)
 
 
 @kernel
-def remember(x, trial, grad, ahead, moves, turns, n_kept):
-    """Keep the move from x to trial and the turn of the gradient, the oldest falls out; only a concave turn is kept."""
+def store_step(x, trial, grad, ahead, moves, changes, n_stored):
+    """Store the step from x to trial and its gradient change, unless the curvature along it is not negative.
+
+    When the memory is full the oldest step is dropped. Rechanges the number of stored steps.
+    """
     n = len(x)
-    if n_kept == len(moves):
-        for t in range(n_kept - 1):
+    if n_stored == len(moves):
+        for t in range(n_stored - 1):
             for i in range(n):
                 moves[t, i] = moves[t + 1, i]
-                turns[t, i] = turns[t + 1, i]
-        n_kept -= 1
+                changes[t, i] = changes[t + 1, i]
+        n_stored -= 1
     for i in range(n):
-        moves[n_kept, i] = trial[i] - x[i]
-        turns[n_kept, i] = grad[i] - ahead[i]
-    move, turn = moves[n_kept], turns[n_kept]
-    if dot(move, turn) <= 1e-12 * np.sqrt(dot(move, move) * dot(turn, turn)):
-        return n_kept
-    return n_kept + 1
+        moves[n_stored, i] = trial[i] - x[i]
+        changes[n_stored, i] = grad[i] - ahead[i]
+    move, change = moves[n_stored], changes[n_stored]
+    if dot(move, change) <= 1e-12 * np.sqrt(dot(move, move) * dot(change, change)):
+        return n_stored
+    return n_stored + 1
 
 
 @kernel
 def longest_step(p):
-    """How far to go along p at most."""
+    """The largest step size along p, up to 1, that changes no log variance by more than FURTHEST."""
     most = TINY
     for i in range(len(p) // 2, len(p)):
         most = max(most, abs(p[i]))
@@ -196,19 +199,19 @@ def longest_step(p):
 
 
 @kernel
-def joint_climb(x, lists, lo, data, theta, total, prior, hold, tol, max_iter):
+def maximise_jointly(x, lists, lo, data, theta, total, prior, hold, tol, max_iter):
     """L-BFGS steps from x to a maximum; their number, or ``max_iter + 1`` if they did not converge."""
     n, whole, step = len(x), 0.0, 0
     for t in range(len(theta)):
         whole += total[t]
     grad, ahead, p, trial, scale = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    moves, turns, nothing = np.empty((MEMORY, n)), np.empty((MEMORY, n)), np.empty(0)
+    moves, changes, nothing = np.empty((MEMORY, n)), np.empty((MEMORY, n)), np.empty(0)
     for _ in range(ROUNDS):
         rescale(x, prior, hold)
         value = joint_objective(x, lists, lo, data, theta, total, prior, hold, grad, scale)
-        n_kept = 0
+        n_stored = 0
         while True:
-            gain = remembered_direction(grad, scale, moves, turns, n_kept, p)
+            gain = lbfgs_direction(grad, scale, moves, changes, n_stored, p)
             if gain <= tol * whole:
                 break
             step += 1
@@ -222,7 +225,7 @@ def joint_climb(x, lists, lo, data, theta, total, prior, hold, tol, max_iter):
                 if found >= value + ARMIJO * size * gain - ROUNDING * abs(value) or size < 1e-12:
                     break
                 size *= 0.5
-            n_kept = remember(x, trial, grad, ahead, moves, turns, n_kept)
+            n_stored = store_step(x, trial, grad, ahead, moves, changes, n_stored)
             value = found
             for i in range(n):
                 x[i], grad[i] = trial[i], ahead[i]
@@ -236,7 +239,7 @@ def scores_and_variances(
     first, end, slot_ptr, theta_ptr, list_ptr, entry_ptr, entry_slot, value, beyond, weight, binary, last,
     theta, total, prior, hold, tol, max_iter, steps, out, gamma,
 ):  # fmt: skip
-    """Scores and variances of highest penalised likelihood of each query, from the scores in ``out`` and γ = 1/2."""
+    """Scores and variances that maximise the penalised likelihood of each query, from ``out`` and γ = 1/2."""
     data = (entry_ptr, entry_slot, value, beyond, weight, binary, last)
     for q in range(first, end):
         lo, hi = slot_ptr[q], slot_ptr[q + 1]
@@ -251,7 +254,7 @@ def scores_and_variances(
         x[: hi - lo] = out[lo:hi]
         lists = (list_ptr[q], list_ptr[q + 1])
         each = whole / (hi - lo)
-        steps[q] = joint_climb(
+        steps[q] = maximise_jointly(
             x, lists, lo, data, theta[t:stop], total[t:stop], prior * each, hold * each, tol, max_iter
         )
         for i in range(hi - lo):

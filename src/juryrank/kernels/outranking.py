@@ -34,7 +34,7 @@ def outranks(place, weight, preference, veto, concordance, discordance, out):
 
 @kernel
 def extract_classes(relation, out):
-    """out = minus the class of each item, 0 is best: the items left that outrank most and are outranked least."""
+    """out = minus the class of each item, 0 is best: the remaining items that outrank most and are outranked least."""
     n = len(out)
     merit = np.zeros(n)
     for i in range(n):

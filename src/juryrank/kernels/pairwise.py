@@ -96,7 +96,7 @@ def wins_and_losses(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry
 
 
 @kernel
-def wins_of(margin, out):
+def count_wins(margin, out):
     """The number of items that each item beats."""
     for i in range(len(margin)):
         out[i] = 0.0
@@ -118,7 +118,7 @@ def majority_sort(margin, order):
 
 
 @kernel
-def by_strength(strength, noise):
+def sort_by_strength(strength, noise):
     """Items from the strongest to the weakest; neighbours that differ by ``noise`` or less keep the items' order."""
     order = np.argsort(-strength, kind="mergesort")
     level = np.zeros(len(order))
@@ -134,7 +134,7 @@ def borda_order(margin, noise):
     strength = np.empty(len(margin))
     for i in range(len(margin)):
         strength[i] = margin[i, :].sum()
-    return by_strength(strength, noise_of_sums(margin, noise))
+    return sort_by_strength(strength, noise_of_sums(margin, noise))
 
 
 @kernel
@@ -188,7 +188,7 @@ def condorcet_places(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entr
         margin = np.empty((n, n))
         margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, margin)
         wins = np.empty(n)
-        wins_of(margin, wins)
+        count_wins(margin, wins)
         order = np.argsort(-wins, kind="mergesort")
         majority_sort(margin, order)
         at = 0

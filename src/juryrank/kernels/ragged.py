@@ -27,8 +27,8 @@ def parents(ptr):
 
 
 @over_queries
-def descending(first, last, ptr, values, out):
-    """Positions of each query's values from largest to smallest, NaN last; equal values keep their order."""
+def descending_order(first, last, ptr, values, out):
+    """The positions of the values of each query from largest to smallest, NaN last; equal values keep their order."""
     ahead = np.empty(SHORT, np.int64)
     for q in range(first, last):
         lo, hi = ptr[q], ptr[q + 1]
@@ -41,7 +41,7 @@ def descending(first, last, ptr, values, out):
 
 @kernel
 def count_ahead(values, out):
-    """How many values are larger than each, or equal and before it; False if one is NaN, which has no order.
+    """The number of values that are larger than each, or equal and before it; False if there is a NaN.
 
     All pairs are compared, vectorised and without branches; mispredicted branches make sorting slow.
     """

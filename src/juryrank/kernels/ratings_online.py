@@ -69,7 +69,7 @@ def pair_moves(slot, rank, mean, spread, beta, move, shrink):
 
 
 @kernel
-def above_next(upper, lower):
+def order_messages(upper, lower):
     """Messages (precision, precision × mean) to two performances of which the first is the higher one."""
     m1, v1, m2, v2 = upper[1] / upper[0], 1.0 / upper[0], lower[1] / lower[0], 1.0 / lower[0]
     mean, variance = m1 - m2, v1 + v2
@@ -95,7 +95,7 @@ def performances(group, precision, weighted):
             g = turn if turn < n - 1 else 2 * n - 3 - turn
             upper = (precision[g] + from_above[g, 0], weighted[g] + from_above[g, 1])
             lower = (precision[g + 1] + from_below[g + 1, 0], weighted[g + 1] + from_below[g + 1, 1])
-            up, down = above_next(upper, lower)
+            up, down = order_messages(upper, lower)
             moved = max(moved, abs(up[1] - from_below[g, 1]), abs(down[1] - from_above[g + 1, 1]))
             from_below[g, 0], from_below[g, 1] = up
             from_above[g + 1, 0], from_above[g + 1, 1] = down

@@ -11,7 +11,7 @@ from juryrank.kernels.words import (
     any_line_end,
     copy_word,
     grow_table,
-    number_of,
+    number_word,
     same_word,
     word_end,
 )
@@ -22,7 +22,7 @@ QUERY, EXPERT, ITEM, LIST, ENTRY, CAREFUL = range(6)  # what is counted
 
 @kernel
 def split(words, data, at, separator, n_words, ends):
-    """Where the words of the line at ``at`` end; returns where the next line starts, or -1 for an unusual line."""
+    """The ends of the words of the line at ``at``; returns the start of the next line, or -1 for an unusual line."""
     for w in range(n_words):
         end = word_end(words, at)
         if end == at or data[end] != (NEWLINE if w == n_words - 1 else separator):
@@ -34,7 +34,7 @@ def split(words, data, at, separator, n_words, ends):
 
 @kernel
 def read_line(words, data, at, separator, n_words, ends):
-    """Where the next line starts (-1 for an unusual line), the score, how it was read, and the rank (0 without one)."""
+    """The start of the next line (-1 for an unusual line), the score, the result of ``decimal``, and the rank or 0."""
     after = split(words, data, at, separator, n_words, ends)
     if after < 0:
         return -1, 0.0, ODD, 0.0
@@ -48,12 +48,12 @@ def scan_runs(
     words, starts, stops, separators, n_words, books, names, list_query, list_expert, list_start, entry_item,
     entry_score, careful, counts,
 ):  # fmt: skip
-    """Number the names in the lines of the pieces starts:stops; False at a line that is not as they usually are.
+    """Number the names in the lines of the pieces starts:stops; False at a line of unusual form.
 
-    Usual is one separator between words, plain numbers, names that do not crowd (``number_of``), and ranks that never
-    fall inside a list, which is a stretch of one query and one expert. ``books`` and ``names`` are of queries, experts
-    and items; ``careful`` gets entry, start and stop of scores that ``decimal`` leaves to others; ``counts`` what there
-    is of each kind.
+    The usual form is one separator between words, plain numbers, names without many hash collisions (``number_word``),
+    and ranks that never decrease within a list, which is consecutive lines of one query and one expert. ``books`` and
+    ``names`` are of queries, experts and items. ``careful`` gets entry, start and stop of scores that ``decimal`` does
+    not decide; ``counts`` gets the number of each kind.
     """
     data = words.view(np.uint8)
     queries, experts, items = books
@@ -76,7 +76,7 @@ def scan_runs(
             if not same_tag:
                 tag, tag_end = ends[last - 1] + 1, ends[last]
                 expert_table = grow_table(expert_table, experts, counts[EXPERT])
-                expert = number_of(words, tag, tag_end, expert_table, experts, expert_names, counts, EXPERT)
+                expert = number_word(words, tag, tag_end, expert_table, experts, expert_names, counts, EXPERT)
                 if expert == CROWDED:
                     return False
             if same_tag and same_word(words, start, ends[0], words, query, query_end):
@@ -86,17 +86,17 @@ def scan_runs(
                 query, query_end = start, ends[0]
                 query_table = grow_table(query_table, queries, counts[QUERY])
                 m = counts[LIST]
-                list_query[m] = number_of(words, query, query_end, query_table, queries, query_names, counts, QUERY)
+                list_query[m] = number_word(words, query, query_end, query_table, queries, query_names, counts, QUERY)
                 if list_query[m] == CROWDED:
                     return False
                 list_expert[m] = expert
                 list_start[m] = counts[ENTRY]
                 counts[LIST] += 1
             lowest = rank
-            if 2 * counts[ITEM] >= len(item_table):  # asked here, too: the call alone is a tenth of the time
+            if 2 * counts[ITEM] >= len(item_table):  # also tested here: the call alone is a tenth of the time
                 item_table = grow_table(item_table, items, counts[ITEM])
             e = counts[ENTRY]
-            entry_item[e] = number_of(words, ends[1] + 1, ends[2], item_table, items, item_names, counts, ITEM)
+            entry_item[e] = number_word(words, ends[1] + 1, ends[2], item_table, items, item_names, counts, ITEM)
             if entry_item[e] == CROWDED:
                 return False
             entry_score[e] = score
@@ -111,7 +111,7 @@ def scan_runs(
 
 @kernel
 def query_starts(words, size, lines, starts, stops, tags):
-    """Where lines start whose first word differs from that of the line before, and where that word is; how many.
+    """The starts of lines whose first word differs from that of the line before, and of that word; their number.
 
     The first line counts. The ``size`` bytes end in a newline; a carriage return ends a line, too. ``tags`` gets start
     and stop of the last word of the first line, and of the first one that differs from it.
@@ -139,7 +139,7 @@ def query_starts(words, size, lines, starts, stops, tags):
 
 @kernel
 def note_tag(words, data, start, stop, tags):
-    """Note the last word of data[start:stop] where it is the first, or the first that differs from that."""
+    """Store the last word of data[start:stop] if it is the first such word, or the first that differs from it."""
     while is_blank(data[stop - 1]):
         stop -= 1
     first = stop

@@ -7,7 +7,7 @@ from juryrank.kernels.jit import over_queries
 LARGE = 1e100  # numbers up to this, and down to its inverse, can be squared and summed
 
 
-def into_range(largest):
+def scaling_exponents(largest):
     """Powers of 2 that bring numbers of these sizes near 1, or 0 if they can be squared and summed without scaling.
 
     Multiplication by a power of 2 changes no digit.

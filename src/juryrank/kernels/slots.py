@@ -1,4 +1,4 @@
-"""From items of entries to slots: the items of a query in order, and the entries of a list in theirs."""
+"""From the items of entries to slots: sorted items of a query, and sorted entries of a list."""
 
 import numpy as np
 

@@ -29,7 +29,7 @@ from juryrank.kernels.lists import lists_of_query
 from juryrank.kernels.pairs import count_pairs
 
 FARTHEST = 5.0  # the most that one step moves a strength: odds of 150
-SHORTEST = 1e-6  # a step this short is always taken
+SHORTEST = 1e-6  # a step this short is always accepted
 
 
 @kernel
@@ -157,11 +157,17 @@ def maximise(link, pairs, lists, prior, games, tol, max_iter, x):
         if number == 1:
             start = length
         newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, min(0.1, length / start), step)
-        farthest = 0.0
-        for i in range(n):
-            old[i] = x[i]
-            farthest = max(farthest, abs(step[i]))
-        share = min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
+        share = store_and_limit(x, step, old)
+
+
+@kernel
+def store_and_limit(x, step, old):
+    """old = x; returns the share of the step, up to 1, that moves no unknown by more than FARTHEST."""
+    farthest = 0.0
+    for i in range(len(x)):
+        old[i] = x[i]
+        farthest = max(farthest, abs(step[i]))
+    return min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
 
 
 @kernel

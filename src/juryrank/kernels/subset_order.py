@@ -21,8 +21,8 @@ def half_sums(margin, first, count, out):
 def subset_order(margin, order):
     """Fill ``order`` so that the sum of margin[i, j] over the pairs with i before j is as large as possible.
 
-    The best order of a set ends with some item of it, after a best order of the rest. What the rest gains over an item
-    is a sum of two numbers, one for each half of the items.
+    The best order of a set is a best order of all but one of its items, followed by that item. The margins of the
+    others over that item add up to two table entries, one for each half of the items.
     """
     n = len(margin)
     n_low = n // 2

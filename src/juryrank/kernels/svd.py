@@ -110,7 +110,7 @@ def orient(u, v):
 
 
 @kernel
-def untied(rank):
+def has_no_ties(rank):
     """Whether no two neighbours are equal."""
     apart = True
     for e in range(1, len(rank)):
@@ -156,7 +156,7 @@ def singular_vectors(
                         n += 1
                     at[e] = number[i]
             u, v = np.empty((n, rank)), np.empty((n, rank))
-            if form == BINARY and len(lists) == 1 and untied(scale):
+            if form == BINARY and len(lists) == 1 and has_no_ties(scale):
                 closed_form(n, u, v)
             else:
                 steps[p] = iterate(ptr, at, scale, list_weight[lists], form == BINARY, tol, max_iter, u, v)

@@ -22,7 +22,7 @@ def tie_groups(rank, group_rank, size):
 
 
 @kernel
-def of_equal_groups(size, u, v):
+def equal_group_vectors(size, u, v):
     """Binary preferences between groups of the same size, in closed form: a cosine and a sine."""
     n = len(u)
     angle = np.pi / (2 * n - 1)
@@ -59,8 +59,8 @@ def transposed_times_groups(gap, size, binary, x, y, z):
 
 
 @kernel
-def start(gap, size, binary, x):
-    """A first guess of the right vector, of length 1, by how far down a group stands: a sine of it, or a parabola."""
+def initial_vector(gap, size, binary, x):
+    """An initial right vector of length 1: a sine or a parabola of the position of each group in the list."""
     square, below = 0.0, 0.0
     end = size.sum() if binary else gap[:-1].sum()
     for a in range(len(x)):
@@ -77,8 +77,8 @@ def start(gap, size, binary, x):
 
 @kernel
 def power_iteration(gap, size, binary, tol, max_iter, u, v, z):
-    """Power iteration until the steps to come, which shrink by a constant factor, add up to about ``tol``."""
-    start(gap, size, binary, v)
+    """Power iteration until the remaining steps, which shrink by a constant factor, add up to about ``tol``."""
+    initial_vector(gap, size, binary, v)
     before = 0.0
     taken = -1
     for step in range(1, max_iter + 1):
@@ -100,7 +100,7 @@ def power_iteration(gap, size, binary, tol, max_iter, u, v, z):
 
 @kernel
 def first_vectors(rank, form, tol, max_iter, work, out):
-    """out[e] = (u, v) of the item at ``e``; the steps, or -1 if they did not converge. ``work`` is six long rows."""
+    """out[e] = (u, v) of the item at ``e``; returns the steps, or -1 without convergence. ``work`` has six rows."""
     m = len(rank)
     n = tie_groups(rank, work[0], work[1])
     if n < 2:
@@ -109,7 +109,7 @@ def first_vectors(rank, form, tol, max_iter, work, out):
     group_rank, size, gap, u, v, z = work[0, :n], work[1, :n], work[2, :n], work[3, :n], work[4, :n], work[5, :n]
     steps = 0
     if form == BINARY and size.min() == size.max():
-        of_equal_groups(size[0], u, v)
+        equal_group_vectors(size[0], u, v)
     else:
         if form != BINARY:
             scale_of(group_rank, form, gap)

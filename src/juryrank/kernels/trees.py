@@ -7,7 +7,7 @@ from juryrank.kernels.jit import over_queries
 
 @over_queries
 def tree_scores(first, last, slot_ptr, x, root, feature, threshold, left, right, missing_left, value, out):
-    """out[s] += the values of the leaves that x[s] reaches; left where x <= threshold, leaves have no left child."""
+    """out[s] += the sum of the leaf values of x[s]; x <= threshold goes left, and a leaf has no left child."""
     for s in range(slot_ptr[first], slot_ptr[last]):
         total = 0.0
         for t in range(len(root)):

@@ -1,4 +1,4 @@
-"""Words in text, eight bytes at a time: searched for blanks, compared, hashed and numbered; nothing becomes text.
+"""Words in text, eight bytes at a time: searched for blanks, compared, hashed and numbered without decoding.
 
 Text is an array of 64-bit integers, padded by two of them; the first byte of each is its lowest, as on all common
 machines (``io/fast_trec.py`` checks).
@@ -21,61 +21,61 @@ PRIME = np.uint64(0x9E3779B97F4A7C15)  # from the golden ratio: multiplication s
 
 
 @kernel
-def eight(words, at):
+def eight_bytes(words, at):
     """The eight bytes from byte ``at`` on."""
     shift = np.uint64(8 * (at & 7))
     return (words[at >> 3] >> shift) | ((words[(at >> 3) + 1] << ONE) << (MOST - shift))
 
 
 @kernel
-def first_of(marks):
-    """Which byte is the first whose highest bit is set; there is one."""
+def first_marked_byte(marks):
+    """The number of the first byte whose highest bit is set; there must be one."""
     below = (marks & (~marks + ONE)) - ONE
     return np.int64(((below & ONES) * ONES) >> BYTE_7) - 1
 
 
 @kernel
 def word_end(words, at):
-    """Where the first byte is from ``at`` on that is a blank or a control character."""
+    """The position of the first blank or control character from ``at`` on."""
     while True:
-        found = eight(words, at)
+        found = eight_bytes(words, at)
         marks = (found - VISIBLE) & ~found & HIGHS  # right up to the first mark, by borrowing wrong after it
         if marks != 0:
-            return at + first_of(marks)
+            return at + first_marked_byte(marks)
         at += 8
 
 
 @kernel
 def line_end(words, at):
-    """Where the first newline is from ``at`` on."""
+    """The position of the first newline from ``at`` on."""
     while True:
-        found = eight(words, at) ^ NEWLINES
+        found = eight_bytes(words, at) ^ NEWLINES
         marks = (found - ONES) & ~found & HIGHS
         if marks != 0:
-            return at + first_of(marks)
+            return at + first_marked_byte(marks)
         at += 8
 
 
 @kernel
 def any_line_end(words, at):
-    """Where the first newline or carriage return is from ``at`` on."""
+    """The position of the first newline or carriage return from ``at`` on."""
     while True:
-        found = eight(words, at)
+        found = eight_bytes(words, at)
         feed, back = found ^ NEWLINES, found ^ RETURNS
         marks = (((feed - ONES) & ~feed) | ((back - ONES) & ~back)) & HIGHS
         if marks != 0:
-            return at + first_of(marks)
+            return at + first_marked_byte(marks)
         at += 8
 
 
 @kernel
 def count_lines(words, starts, stops):
-    """How many newlines there are in the bytes of the pieces starts:stops."""
+    """The number of newlines in the pieces starts:stops."""
     count = 0
     for p in range(len(starts)):
         at = starts[p]
         while at < stops[p]:
-            found = eight(words, at) ^ NEWLINES
+            found = eight_bytes(words, at) ^ NEWLINES
             marks = ~(((found & LOWS) + LOWS) | found | LOWS)  # the highest bit of each byte that is 0, no other
             if at + 8 > stops[p]:
                 marks &= (ONE << np.uint64(8 * (stops[p] - at))) - ONE
@@ -90,36 +90,36 @@ def same_word(words, start, stop, others, at, end):
     if stop - start != end - at:
         return False
     while start + 8 <= stop:
-        if eight(words, start) != eight(others, at):
+        if eight_bytes(words, start) != eight_bytes(others, at):
             return False
         start += 8
         at += 8
     rest = (ONE << np.uint64(8 * (stop - start))) - ONE
-    return (eight(words, start) ^ eight(others, at)) & rest == 0
+    return (eight_bytes(words, start) ^ eight_bytes(others, at)) & rest == 0
 
 
 @kernel
-def hash_of(words, start, stop):
+def hash_word(words, start, stop):
     """A hash of a word."""
     mixed = ONE
     while start + 8 <= stop:
-        mixed = (mixed ^ eight(words, start)) * PRIME
+        mixed = (mixed ^ eight_bytes(words, start)) * PRIME
         mixed ^= mixed >> HALF
         start += 8
-    mixed = (mixed ^ (eight(words, start) & ((ONE << np.uint64(8 * (stop - start))) - ONE))) * PRIME
+    mixed = (mixed ^ (eight_bytes(words, start) & ((ONE << np.uint64(8 * (stop - start))) - ONE))) * PRIME
     mixed = (mixed ^ (mixed >> HALF)) * PRIME  # without a second round, numbers with leading zeros collide
     return np.int64((mixed ^ (mixed >> HALF)) >> ONE)
 
 
 @kernel
-def number_of(words, start, stop, table, book, names, counts, kind):
-    """The number of the word words[start:stop] among its kind; a new one is entered, copied and counted.
+def number_word(words, start, stop, table, book, names, counts, kind):
+    """The number of the word words[start:stop] among its kind; a new word is inserted, copied and counted.
 
     A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. These
     are stored together, because this is limited by memory access. CROWDED for a name that would be far from its place:
     names can be constructed so that all share one place, and searching them would take quadratic time.
     """
-    hashed = hash_of(words, start, stop)
+    hashed = hash_word(words, start, stop)
     mask = len(table) - 1
     place = hashed & mask
     steps = 0
@@ -169,7 +169,7 @@ def merge_names(names, book, count, our_book, our_names, our_count, out):
     for n in range(our_count[0]):
         insert(n, our_book[n, 0], table)
     for n in range(count):
-        out[n] = number_of(names, book[n, 1], book[n, 2], table, our_book, our_names, our_count, 0)
+        out[n] = number_word(names, book[n, 1], book[n, 2], table, our_book, our_names, our_count, 0)
         if out[n] == CROWDED:
             return False
     return True
@@ -196,14 +196,14 @@ def name_places(names, book, count, out, ordered):
     letters in UTF-8 is that of their bytes, and a name that ends earlier comes first. A name takes part from its own
     last bytes on, so the time depends on the total number of bytes, not on the longest name.
     """
-    number, first = shorter_first(book, count)
+    number, first = sort_by_length(book, count)
     key = np.empty(count, np.uint64)
     other_number, other_key = number.copy(), key.copy()
     for block in range(len(first) - 1, -1, -1):
         lo = first[block]
         for i in range(lo, count):
             start, stop = book[number[i], 1] + 8 * block, book[number[i], 2]
-            key[i] = eight(names, start)
+            key[i] = eight_bytes(names, start)
             if stop < start + 8:
                 key[i] &= (ONE << np.uint64(8 * (stop - start))) - ONE
         if count - lo <= FEW:
@@ -224,8 +224,8 @@ def name_places(names, book, count, out, ordered):
 
 
 @kernel
-def shorter_first(book, count):
-    """The names by how many times eight bytes they begin, and the first one that has a byte in each eight."""
+def sort_by_length(book, count):
+    """The names sorted by length in blocks of eight bytes, and the first name that reaches each block."""
     longest = 1
     for n in range(count):
         longest = max(longest, book[n, 2] - book[n, 1])
@@ -245,7 +245,7 @@ def shorter_first(book, count):
 
 @kernel
 def sort_few(key, number):
-    """Sort a few keys, the lowest byte first, with their numbers; equal ones stay as they are."""
+    """Sort a few keys, compared from their lowest byte, with their numbers; equal keys keep their order."""
     for i in range(1, len(key)):
         k, n, at = key[i], number[i], i
         while at > 0 and comes_before(k, key[at - 1]):
@@ -256,7 +256,7 @@ def sort_few(key, number):
 
 @kernel
 def comes_before(one, other):
-    """Whether eight bytes come before others; the first byte is the lowest."""
+    """Whether eight bytes sort before others; the first byte is the lowest."""
     differ = one ^ other
     lowest = differ & (~differ + ONE)  # the lowest bit that differs is in the first byte that does
     if lowest == 0:
@@ -269,7 +269,7 @@ def comes_before(one, other):
 
 @kernel
 def sort_by_byte(shift, key, number, key_out, number_out):
-    """Keys and their numbers in the order of one byte, equal ones as they were; False where all are equal."""
+    """Stable sort of keys and their numbers by one byte; False if all keys have the same byte."""
     ends = np.zeros(257, np.int64)
     for i in range(len(key)):
         ends[((key[i] >> shift) & np.uint64(255)) + ONE] += 1

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, read_only
+from juryrank.data.arrays import Floats, read_only_view
 from juryrank.errors import unknown_names, warn_about_data
 
 
@@ -48,7 +48,7 @@ class Weighting:
         """The weight of each list: its own, times its expert's."""
         if not self._weights_by_name():
             return rankings.list_weight
-        return read_only(rankings.list_weight * self._weights_of(rankings.experts)[rankings.list_expert])
+        return read_only_view(rankings.list_weight * self._weights_of(rankings.experts)[rankings.list_expert])
 
     def unknown_weights(self, experts: Iterable[str]) -> str:
         """A message about weights of experts that are not among these; empty where there are none."""

@@ -16,7 +16,7 @@ from juryrank.metrics.reciprocal_rank import ReciprocalRank as ReciprocalRank
 from juryrank.metrics.spearman import SpearmanRho as SpearmanRho
 from juryrank.metrics.success import Success as Success
 from juryrank.metrics.truth import CONVENTIONS as CONVENTIONS
-from juryrank.metrics.truth import Judged as Judged
+from juryrank.metrics.truth import JudgedConsensus as JudgedConsensus
 from juryrank.metrics.truth import Truth as Truth
 from juryrank.metrics.truth import judge as judge
 from juryrank.params import parameters

@@ -6,8 +6,8 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import precision_sum
-from juryrank.metrics.base import RelevanceMetric, count_relevant, cutoff_param, ratio, rel_param, relevant
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.base import RelevanceMetric, binary_relevance, count_relevant, cutoff_param, ratio, rel_param
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class AveragePrecision(RelevanceMetric):
     cutoff: int | None = cutoff_param()
     rel: int = rel_param()
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         out = np.empty(len(judged.queries))
-        precision_sum(judged.slot_ptr, relevant(labels.value, self.rel), self.depth, out)
+        precision_sum(judged.slot_ptr, binary_relevance(labels.value, self.rel), self.depth, out)
         return ratio(out, count_relevant(labels, self.rel))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, ParameterError
-from juryrank.kernels.gains import discounted
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.kernels.gains import discounted_gain
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 from juryrank.params import check_parameters, param, parameters
 
 HIGHEST_EXPONENT = 1000  # sums of gains of 2^1000 do not overflow
@@ -59,21 +59,21 @@ class Metric(ABC):
         return replace(self, **changed)
 
     @abstractmethod
-    def per_query(self, judged: Judged) -> Floats:
+    def per_query(self, judged: JudgedConsensus) -> Floats:
         """One value per query of ``judged``, higher is better; NaN where the metric is not defined."""
 
 
 class RelevanceMetric(Metric):
     """A metric based on labels: unjudged items are not relevant, queries without labels have no value."""
 
-    def per_query(self, judged: Judged) -> Floats:
+    def per_query(self, judged: JudgedConsensus) -> Floats:
         if judged.labels is None:
             raise DataError(f"{self} needs labels, but the data has only a reference ranking")
         values = self._values(judged, judged.labels)
         return np.where(np.diff(judged.labels.ideal_ptr) > 0, values, np.nan)
 
     @abstractmethod
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         """One value per query."""
 
     @property
@@ -88,22 +88,22 @@ class ReferenceMetric(Metric):
     Queries in which the reference ties all items have no value; if only the consensus ties all items, the value is 0.
     """
 
-    def per_query(self, judged: Judged) -> Floats:
+    def per_query(self, judged: JudgedConsensus) -> Floats:
         reference = judged.reference
         assert reference is not None
         return np.where(self._defined(reference), self._values(judged, reference), np.nan)
 
-    def _defined(self, reference: Graded) -> NDArray[np.bool_]:
+    def _defined(self, reference: ItemGrades) -> NDArray[np.bool_]:
         worst = np.append(reference.ideal, np.nan)[reference.ideal_ptr[1:] - 1]
         best = np.append(reference.ideal, np.nan)[reference.ideal_ptr[:-1]]
         return (np.diff(reference.ideal_ptr) > 0) & (best > worst)
 
     @abstractmethod
-    def _values(self, judged: Judged, reference: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, reference: ItemGrades) -> Floats:
         """One value per query."""
 
 
-def relevant(values: Floats, rel: float) -> Floats:
+def binary_relevance(values: Floats, rel: float) -> Floats:
     """1 where a label is relevant, 0 where it is not or is missing."""
     return (values >= rel).astype(np.float64)
 
@@ -122,20 +122,20 @@ def exponential_gain(metric: Metric, label: Floats) -> Floats:
 def discounted_sums(ptr: Ints, gain: Floats, discount: Floats) -> Floats:
     """Sum of gain × discount over the top places of each query."""
     out = np.empty(len(ptr) - 1)
-    discounted(ptr, gain, discount, out)
+    discounted_gain(ptr, gain, discount, out)
     return out
 
 
-def count_ranked_relevant(judged: Judged, labels: Graded, rel: float, depth: int) -> Floats:
+def count_ranked_relevant(judged: JudgedConsensus, labels: ItemGrades, rel: float, depth: int) -> Floats:
     """The number of relevant items among the top places of each query."""
     places = min(depth, int(judged.size.max(initial=0)))
-    return discounted_sums(judged.slot_ptr, relevant(labels.value, rel), np.ones(places))
+    return discounted_sums(judged.slot_ptr, binary_relevance(labels.value, rel), np.ones(places))
 
 
-def count_relevant(labels: Graded, rel: float) -> Floats:
+def count_relevant(labels: ItemGrades, rel: float) -> Floats:
     """The number of relevant items of each query."""
     longest = int(np.diff(labels.ideal_ptr).max(initial=0))
-    return discounted_sums(labels.ideal_ptr, relevant(labels.ideal, rel), np.ones(longest))
+    return discounted_sums(labels.ideal_ptr, binary_relevance(labels.ideal, rel), np.ones(longest))
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:

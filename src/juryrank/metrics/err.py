@@ -8,7 +8,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.kernels.gains import cascade
 from juryrank.metrics.base import RelevanceMetric, cutoff_param
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 from juryrank.params import param
 
 
@@ -25,7 +25,7 @@ class ERR(RelevanceMetric):
     cutoff: int | None = cutoff_param()
     max_rel: int = param(4, "highest possible label", at_least=1, at_most=60)
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         highest = labels.ideal.max(initial=0.0)
         if highest > self.max_rel:
             raise DataError(

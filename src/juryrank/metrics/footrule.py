@@ -8,7 +8,7 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import distance
 from juryrank.metrics.base import ReferenceMetric, ratio
 from juryrank.metrics.common_items import common_places
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Footrule(ReferenceMetric):
 
     name = "Footrule"
 
-    def _values(self, judged: Judged, reference: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, reference: ItemGrades) -> Floats:
         ptr, here, there = common_places(judged, reference)
         out = np.empty(len(ptr) - 1)
         distance(ptr, here, there, out)

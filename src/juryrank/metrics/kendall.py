@@ -7,8 +7,8 @@ import numpy as np
 from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import pair_counts
 from juryrank.metrics.base import ReferenceMetric, ratio
-from juryrank.metrics.common_items import common
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.common_items import select_common
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 from juryrank.params import param
 
 
@@ -24,8 +24,8 @@ class KendallTau(ReferenceMetric):
     name = "KendallTau"
     variant: str = param("b", "b: corrected for ties; a: divided by all pairs", choices=("b", "a"))
 
-    def _values(self, judged: Judged, reference: Graded) -> Floats:
-        ptr, score, truth = common(judged, reference)
+    def _values(self, judged: JudgedConsensus, reference: ItemGrades) -> Floats:
+        ptr, score, truth = select_common(judged, reference)
         counts = np.empty((len(ptr) - 1, 4))
         pair_counts(ptr, score, truth, counts)
         surplus, pairs, tied, truth_tied = counts.T

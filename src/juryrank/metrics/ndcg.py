@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.metrics.base import RelevanceMetric, cutoff_param, discounted_sums, exponential_gain, ratio
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 from juryrank.params import param
 
 
@@ -25,7 +25,7 @@ class NDCG(RelevanceMetric):
     cutoff: int | None = cutoff_param()
     dcg: str = param("log2", "log2: gain = label; exp-log2: gain = 2^label - 1", choices=("log2", "exp-log2"))
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         letor = judged.convention == "letor"
         exponential = letor or self.dcg == "exp-log2"
         longest = max(len(labels.value), len(labels.ideal))

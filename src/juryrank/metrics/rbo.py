@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import overlap
 from juryrank.metrics.base import ReferenceMetric
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 from juryrank.params import param
 
 
@@ -25,10 +25,10 @@ class RBO(ReferenceMetric):
     name = "RBO"
     p: float = param(0.9, "probability of looking one place deeper", above=0, at_most=0.999)
 
-    def _defined(self, reference: Graded) -> NDArray[np.bool_]:
+    def _defined(self, reference: ItemGrades) -> NDArray[np.bool_]:
         return np.diff(reference.ideal_ptr) > 0
 
-    def _values(self, judged: Judged, reference: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, reference: ItemGrades) -> Floats:
         out = np.empty(len(judged.queries))
         overlap(judged.slot_ptr, reference.value, reference.ideal_ptr, reference.ideal, float(self.p), out)
         return out

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.arrays import Floats
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, discounted_sums, rel_param, relevant
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.base import RelevanceMetric, binary_relevance, cutoff_param, discounted_sums, rel_param
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 from juryrank.params import param
 
 
@@ -24,7 +24,7 @@ class RBP(RelevanceMetric):
     p: float = param(0.8, "probability of looking at the next place", above=0, at_most=0.999)
     rel: int = rel_param()
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         places = min(self.depth, int(judged.size.max(initial=0)))
         discount = (1 - self.p) * np.power(self.p, np.arange(places, dtype=np.float64))
-        return discounted_sums(judged.slot_ptr, relevant(labels.value, self.rel), discount)
+        return discounted_sums(judged.slot_ptr, binary_relevance(labels.value, self.rel), discount)

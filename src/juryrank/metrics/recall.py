@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from juryrank.data.arrays import Floats
 from juryrank.metrics.base import RelevanceMetric, count_ranked_relevant, count_relevant, cutoff_param, ratio, rel_param
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 
 @dataclass(frozen=True)
@@ -16,5 +16,5 @@ class Recall(RelevanceMetric):
     cutoff: int | None = cutoff_param()
     rel: int = rel_param()
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         return ratio(count_ranked_relevant(judged, labels, self.rel, self.depth), count_relevant(labels, self.rel))

@@ -6,8 +6,8 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import reciprocal_first
-from juryrank.metrics.base import RelevanceMetric, cutoff_param, rel_param, relevant
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.base import RelevanceMetric, binary_relevance, cutoff_param, rel_param
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class ReciprocalRank(RelevanceMetric):
     cutoff: int | None = cutoff_param()
     rel: int = rel_param()
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         out = np.empty(len(judged.queries))
-        reciprocal_first(judged.slot_ptr, relevant(labels.value, self.rel), self.depth, out)
+        reciprocal_first(judged.slot_ptr, binary_relevance(labels.value, self.rel), self.depth, out)
         return out

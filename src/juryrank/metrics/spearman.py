@@ -8,7 +8,7 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.gains import correlation
 from juryrank.metrics.base import ReferenceMetric
 from juryrank.metrics.common_items import common_places
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SpearmanRho(ReferenceMetric):
 
     name = "SpearmanRho"
 
-    def _values(self, judged: Judged, reference: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, reference: ItemGrades) -> Floats:
         ptr, here, there = common_places(judged, reference)
         out = np.empty(len(ptr) - 1)
         correlation(ptr, here, there, out)

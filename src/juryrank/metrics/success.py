@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.metrics.base import RelevanceMetric, count_ranked_relevant, cutoff_param, rel_param
-from juryrank.metrics.truth import Graded, Judged
+from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 
 @dataclass(frozen=True)
@@ -18,5 +18,5 @@ class Success(RelevanceMetric):
     cutoff: int | None = cutoff_param()
     rel: int = rel_param()
 
-    def _values(self, judged: Judged, labels: Graded) -> Floats:
+    def _values(self, judged: JudgedConsensus, labels: ItemGrades) -> Floats:
         return (count_ranked_relevant(judged, labels, self.rel, self.depth) > 0).astype(np.float64)

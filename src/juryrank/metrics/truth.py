@@ -1,4 +1,4 @@
-"""Labels and reference rankings (Truth), and a consensus matched with them (Judged): the input of metrics."""
+"""Labels and reference rankings (Truth), and a consensus matched with them (JudgedConsensus): the input of metrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from juryrank.data import Consensus, Dataset, Labels, Rankings
 from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.label_matching import check_queries
 from juryrank.errors import DataError, UnknownNameError, warn_about_data
-from juryrank.kernels.ragged import children, descending, parents, sizes_to_ptr
+from juryrank.kernels.ragged import children, descending_order, parents, sizes_to_ptr
 
 CONVENTIONS = {
     "trec": "as trec_eval: equal scores by item name, last name first; gain = label; discount log2(place + 1)",
@@ -19,7 +19,7 @@ CONVENTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Graded:
+class ItemGrades:
     """Values of the items of each query (higher is better), in the order of a consensus and in the ideal order."""
 
     value: Floats  # [n_slots] in the order of the consensus; NaN if unknown
@@ -31,15 +31,15 @@ class Graded:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Judged:
+class JudgedConsensus:
     """A consensus matched with the truth, for the queries that have labels or a reference ranking."""
 
     queries: tuple[str, ...]
     convention: str
     slot_ptr: Ints  # [n_queries + 1]
     score: Floats  # [n_slots] best first
-    labels: Graded | None
-    reference: Graded | None  # a reference ranking; the labels if there is none
+    labels: ItemGrades | None
+    reference: ItemGrades | None  # a reference ranking; the labels if there is none
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -79,7 +79,7 @@ class Truth:
         self._labels, self._reference, self.known = labels, reference, source
         self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
 
-    def judge(self, consensus: Consensus, *, convention: str = "trec", name: str = "the consensus") -> Judged:
+    def judge(self, consensus: Consensus, *, convention: str = "trec", name: str = "the consensus") -> JudgedConsensus:
         """The consensus matched with this truth, with ties ordered by the convention."""
         if convention not in CONVENTIONS:
             raise UnknownNameError.of("convention", convention, CONVENTIONS)
@@ -96,10 +96,10 @@ class Truth:
                 f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count 0"
             )
         sides = [
-            None if side is None or ideal is None else Graded(side.by_slot(r)[order], *ideal)
+            None if side is None or ideal is None else ItemGrades(side.by_slot(r)[order], *ideal)
             for side, ideal in zip((self._labels, self._reference), self._ideal, strict=True)
         ]
-        return Judged(
+        return JudgedConsensus(
             queries=self.queries,
             convention=convention,
             slot_ptr=slot_ptr,
@@ -120,7 +120,7 @@ class Truth:
         return found
 
 
-def judge(consensus: Consensus, truth: Dataset | Labels, *, convention: str = "trec") -> Judged:
+def judge(consensus: Consensus, truth: Dataset | Labels, *, convention: str = "trec") -> JudgedConsensus:
     """The consensus matched with the labels or the reference ranking of ``truth``."""
     return Truth(truth).judge(consensus, convention=convention)
 
@@ -150,5 +150,5 @@ def _trec_order(consensus: Consensus) -> Ints:
     with np.errstate(over="ignore"):
         score = consensus.scores.astype(np.float32).astype(np.float64)
     order = np.empty(len(score), np.int64)
-    descending(r.slot_ptr, score[r.slots_by_name_descending], order)
+    descending_order(r.slot_ptr, score[r.slots_by_name_descending], order)
     return r.slots_by_name_descending[order]

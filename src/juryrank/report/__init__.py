@@ -1,10 +1,10 @@
 """Results as tables: for the terminal, notebooks, Markdown, LaTeX, HTML, CSV and JSON."""
 
-from juryrank.report.escapes import csv_text, visible
+from juryrank.report.escapes import csv_text, escape_controls
 from juryrank.report.markdown import markdown_table
 from juryrank.report.numbers import number, p_value
 from juryrank.report.page import html_page, html_table, notebook_html
-from juryrank.report.report import FORMATS, Report, without_nan
+from juryrank.report.report import FORMATS, Report, nan_to_none
 from juryrank.report.table import Table
 
 __all__ = [
@@ -12,12 +12,12 @@ __all__ = [
     "Report",
     "Table",
     "csv_text",
+    "escape_controls",
     "html_page",
     "html_table",
     "markdown_table",
+    "nan_to_none",
     "notebook_html",
     "number",
     "p_value",
-    "visible",
-    "without_nan",
 ]

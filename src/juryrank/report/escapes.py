@@ -21,10 +21,10 @@ MARKUP = re.compile(
 ENTITIES = {"<": "&lt;", "&": "&amp;"}
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Text with control characters as escapes.
 
-    >>> print(visible("\x1b[31mred\x1b[0m, one\ntwo"))
+    >>> print(escape_controls("\x1b[31mred\x1b[0m, one\ntwo"))
     \x1b[31mred\x1b[0m, one\ntwo
     """
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
@@ -53,10 +53,10 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     return "".join(",".join(map(cell, row)) + "\n" for row in rows)
 
 
-def spreadsheet(value: object) -> object:
+def escape_formula(value: object) -> object:
     """A cell that no spreadsheet interprets as a formula: text that begins like one gets an apostrophe.
 
-    >>> spreadsheet("=1+1"), spreadsheet("-0.5"), spreadsheet(-0.5), spreadsheet("bm25")
+    >>> escape_formula("=1+1"), escape_formula("-0.5"), escape_formula(-0.5), escape_formula("bm25")
     ("'=1+1", '-0.5', -0.5, 'bm25')
     """
     formula = isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value)

@@ -45,7 +45,7 @@ def cut(text: str, width: int) -> str:
     return f"{head}…{tail}"
 
 
-def cut_apart(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
+def cut_distinct(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Texts shortened to their widths, or to slightly more if different texts would become equal."""
     for more in count():
         short = [cut(text, width + more) for text, width in zip(texts, widths, strict=True)]
@@ -63,7 +63,7 @@ def _blocks(
         return
     heads = [column[0] for column in numbers]
     limits = [max(LONGEST_HEAD, _widest(column[1:])) for column in numbers]
-    numbers = [[head, *column[1:]] for head, column in zip(cut_apart(heads, limits), numbers, strict=True)]
+    numbers = [[head, *column[1:]] for head, column in zip(cut_distinct(heads, limits), numbers, strict=True)]
     groups = _grouped(numbers, sizes)
     widest = max(map(_total, groups), default=0)
     if width - len(GAP) - widest < min(_total(names), LEAST_NAMES):
@@ -96,7 +96,7 @@ def _narrowed(names: list[list[str]], room: int) -> list[list[str]]:
         if max(spare) <= 0:
             break
         widths[max((n for n in range(len(names)) if spare[n] > 0), key=widths.__getitem__)] -= 1
-    return [cut_apart(column, [width] * len(column)) for column, width in zip(names, widths, strict=True)]
+    return [cut_distinct(column, [width] * len(column)) for column, width in zip(names, widths, strict=True)]
 
 
 def _folded(column: list[str], room: int) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from juryrank.errors import UnknownNameError
-from juryrank.report.escapes import csv_text, spreadsheet
+from juryrank.report.escapes import csv_text, escape_formula
 from juryrank.report.latex import latex_table
 from juryrank.report.layout import Line, table_lines
 from juryrank.report.markdown import markdown_table
@@ -85,19 +85,21 @@ def _html(report: Report, percent: bool | None) -> str:
 
 def _csv(report: Report, percent: bool | None) -> str:
     rows = report.rows()
-    return csv_text([list(rows[0]) if rows else [], *([spreadsheet(value) for value in row.values()] for row in rows)])
+    return csv_text(
+        [list(rows[0]) if rows else [], *([escape_formula(value) for value in row.values()] for row in rows)]
+    )
 
 
 def _json(report: Report, percent: bool | None) -> str:
-    return json.dumps(without_nan(report.to_dict()), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(nan_to_none(report.to_dict()), indent=2, ensure_ascii=False) + "\n"
 
 
-def without_nan(value: Any) -> Any:
+def nan_to_none(value: Any) -> Any:
     """The same value without NaN, which JSON does not have."""
     if isinstance(value, dict):
-        return {key: without_nan(v) for key, v in value.items()}
+        return {key: nan_to_none(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [without_nan(v) for v in value]
+        return [nan_to_none(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from juryrank.report.escapes import visible
+from juryrank.report.escapes import escape_controls
 
 Cells = Sequence[str]
 
@@ -22,10 +22,10 @@ class Table:
 
     def __post_init__(self) -> None:
         shown = {
-            "title": visible(self.title),
-            "columns": tuple(map(visible, self.columns)),
-            "rows": tuple(tuple(map(visible, row)) for row in self.rows),
-            "note": visible(self.note),
+            "title": escape_controls(self.title),
+            "columns": tuple(map(escape_controls, self.columns)),
+            "rows": tuple(tuple(map(escape_controls, row)) for row in self.rows),
+            "note": escape_controls(self.note),
             "groups": tuple(self.groups),
             "best": tuple(self.best),
         }

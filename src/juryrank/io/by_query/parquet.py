@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from juryrank.errors import DataError
-from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged
+from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merge_extents
 from juryrank.io.formats.comparisons import is_comparisons
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
@@ -97,7 +97,7 @@ class TableFile(QueryFile):
         )
 
     def _named_rows(self, extents: Extents) -> pl.DataFrame:
-        places = merged(extents)
+        places = merge_extents(extents)
         with self._reading():
             rows = pl.concat([self.frame.slice(start, stop - start) for start, stop in places]).collect()
 

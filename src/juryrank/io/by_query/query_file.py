@@ -90,7 +90,7 @@ class QueryFile(ABC):
             )
 
 
-def merged(extents: Extents) -> list[tuple[int, int]]:
+def merge_extents(extents: Extents) -> list[tuple[int, int]]:
     """Places in order, neighbours joined."""
     out: list[tuple[int, int]] = []
     for start, stop in sorted(extents):

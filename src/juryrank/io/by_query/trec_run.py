@@ -14,7 +14,7 @@ import polars as pl
 from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.io import fast_trec
-from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merged
+from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merge_extents
 from juryrank.io.experts import sample_tags
 from juryrank.io.formats import trec_run
 from juryrank.io.limits import max_line, too_long
@@ -117,7 +117,7 @@ class RunFile(QueryFile):
 
     def source(self, extents: Extents) -> Source:
         """The lines in some places."""
-        return Source(self.path, with_line_feeds(self._bytes(merged(extents))))
+        return Source(self.path, with_line_feeds(self._bytes(merge_extents(extents))))
 
     def _bytes(self, extents: Extents) -> bytes:
         with self.path.open("rb", buffering=0) as file:

@@ -43,15 +43,15 @@ def format_of(source: Source, name: str | None = None, columns: Columns = None) 
     """The format of that name, or the first one that the content looks like; numbered columns are those of a table."""
     if name is not None:
         return get_format(name)
-    if names_comparisons(columns) and not headerless.by_number(columns):
+    if names_comparisons(columns) and not headerless.has_column_numbers(columns):
         return FORMATS["comparisons"]
-    if headerless.by_number(columns):
+    if headerless.has_column_numbers(columns):
         return FORMATS["table"]
     if (found := sniff(source) or (FORMATS["table"] if columns else None)) is not None:
         return found
     if source.data.lstrip().startswith(b"["):
         raise source.error(1, "one JSON object per line, as pandas writes with orient='records', lines=True")
-    if headerless.looks_bare(source):
+    if headerless.looks_headerless(source):
         raise headerless.unclear_columns(source)
     raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or choose one: format=…)")
 

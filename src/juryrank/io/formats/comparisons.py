@@ -14,7 +14,7 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, warn_about_data
-from juryrank.io.dataset_frames import entries_of, unranked
+from juryrank.io.dataset_frames import entries_of, unranked_slots
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows, first_true
 from juryrank.io.source import Source
@@ -39,7 +39,7 @@ class Comparisons(Format):
 
     def sniff(self, source: Source) -> bool:
         """A table with words for two items and a winner in its header."""
-        return _has_shape(frames.known_words(source))
+        return _has_shape(frames.known_headers(source))
 
     def _read(self, source: Source, columns: Columns = None) -> Rows:
         frame, fail = frames.frame_of(source), frames.line_errors(source)
@@ -57,7 +57,7 @@ class Comparisons(Format):
             raise DataError(
                 f"comparisons are lists of two items, and the data has a list of {size}; write a table instead"
             )
-        warn_of_loss(len(unranked(r)), "items that nobody compares are left out")
+        warn_of_loss(len(unranked_slots(r)), "items that nobody compares are left out")
         entries = entries_of(r)
         left, right = entries[::2], entries[1::2]
         tie = pl.Series(left["rank"] == right["rank"])
@@ -75,7 +75,7 @@ class Comparisons(Format):
 
 def is_comparisons(headers: Iterable[str], columns: Columns) -> bool:
     """Whether a table with these headers holds comparisons."""
-    return names_comparisons(columns) or _has_shape(frames.known_among(headers))
+    return names_comparisons(columns) or _has_shape(frames.match_headers(headers))
 
 
 def names_comparisons(columns: Columns) -> bool:

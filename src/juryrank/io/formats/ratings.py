@@ -14,14 +14,14 @@ import polars as pl
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
-from juryrank.io.dataset_frames import entries_of, unranked
+from juryrank.io.dataset_frames import entries_of, unranked_slots
 from juryrank.io.format import Format
 from juryrank.io.formats.table import Table
 from juryrank.io.rows import Rows, first_true
 from juryrank.io.source import Source
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.frames import frame_lines
-from juryrank.io.words import separated
+from juryrank.io.words import read_separated
 from juryrank.io.write_checks import demand_one_query, demand_single_lists, warn_of_loss
 
 COLUMNS = ("expert", "item", "score", "time")
@@ -44,7 +44,7 @@ class Ratings(Format):
         if first is None or columns or values:
             return Table().read(source, columns=columns, values=values)
         data = source.data.replace(b"::", b"\t")
-        frame = separated(data, first[1].replace("::", "\t"), COLUMNS, numeric=("score",))
+        frame = read_separated(data, first[1].replace("::", "\t"), COLUMNS, numeric=("score",))
         complete = pl.all_horizontal(pl.col("expert", "item", "score").is_not_null()) & pl.col("more").is_null()
         if (row := first_true(frame.select(~complete).to_series())) is not None:
             raise source.error(frame["line"][row], "user, item, rating (a number) and perhaps a time")
@@ -59,6 +59,6 @@ class Ratings(Format):
         demand_single_lists(data.rankings, "a file of ratings")
         if data.rankings.entry_score is None:
             raise DataError("ratings need scores, and the data has only ranks; write a table instead")
-        warn_of_loss(len(unranked(data.rankings)), "items that nobody rates are left out")
+        warn_of_loss(len(unranked_slots(data.rankings)), "items that nobody rates are left out")
         entries = entries_of(data.rankings)
         return frame_lines(entries.select(pl.col("expert").alias("user"), "item", rating="score"), file_name)

@@ -37,11 +37,11 @@ class Table(Format):
         """Parquet, the ending of a table, or a header (or JSON line) with a word for the item and another we know."""
         if source.parquet or source.suffix in self.endings:
             return True
-        known = frames.known_words(source)
+        known = frames.known_headers(source)
         return "item" in known and len(known) > 1
 
     def _read(self, source: Source, columns: Columns = None, values: str | None = None) -> Rows:
-        bare = headerless.is_bare(source, columns)
+        bare = headerless.is_headerless(source, columns)
         frame = headerless.frame_of(source, columns) if bare else frames.frame_of(source)
         comma = frames.separator_of(source) == ";"
         chosen = layout(frame.lazy(), columns, values, name=str(source.path), comma=comma)

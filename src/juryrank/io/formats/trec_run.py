@@ -17,7 +17,7 @@ import polars as pl
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.trec_lines import run_lines
-from juryrank.io.dataset_frames import entries_of, text_of, unranked
+from juryrank.io.dataset_frames import entries_of, text_of, unranked_slots
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows, warn_of_contradictions
 from juryrank.io.source import Source
@@ -85,7 +85,9 @@ def read_run(source: Source, columns: tuple[str, ...]) -> Rows:
 def _dataset_rows(data: Dataset) -> pl.DataFrame:
     """The rows of the runs of all experts."""
     demand_single_lists(data.rankings, "a TREC run")
-    warn_of_loss(len(unranked(data.rankings)), "items that nobody ranks are left out: a TREC run has no place for them")
+    warn_of_loss(
+        len(unranked_slots(data.rankings)), "items that nobody ranks are left out: a TREC run has no place for them"
+    )
     frame = entries_of(data.rankings)
     if "score" not in frame.columns:
         frame = frame.with_columns(score=-pl.col("rank"))

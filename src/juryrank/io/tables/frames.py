@@ -23,12 +23,12 @@ ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
 UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is no text
 
 
-def known_words(source: Source) -> set[str]:
+def known_headers(source: Source) -> set[str]:
     """Our words that the header or schema of a table file has."""
-    return known_among(headers_of(source))
+    return match_headers(headers_of(source))
 
 
-def known_among(headers: Iterable[str]) -> set[str]:
+def match_headers(headers: Iterable[str]) -> set[str]:
     """Our words that some headers stand for."""
     names = {normalise(name) for name in headers}
     return {word for word, others in HEADERS.items() if word in names or names.intersection(others)}
@@ -82,7 +82,7 @@ def _demand_whole_rows(source: Source, frame: pl.DataFrame) -> None:
                 raise source.error(reader.line_num, f"{frame.width} columns, as in the header")
 
 
-def bare_frame(source: Source, data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
+def headerless_frame(source: Source, data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
     """The table in text without a header, all text, with these names for its columns."""
     try:
         return pl.read_csv(data, has_header=False, separator=separator, infer_schema=False, new_columns=names)

@@ -9,7 +9,7 @@ from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.layout import WORDS
-from juryrank.io.words import is_number, one_blank
+from juryrank.io.words import collapse_blanks, is_number
 
 MOST = 8  # columns up to which words separated by blanks look like a table
 EXAMPLES = {
@@ -22,22 +22,22 @@ EXAMPLES = {
 LONG = ("{'query': 1, 'item': 2, 'expert': 3, 'score': 4}",)
 
 
-def by_number(columns: Columns) -> bool:
+def has_column_numbers(columns: Columns) -> bool:
     """Whether all columns are named by number."""
     headers = [header for header in (columns or {}).values() if header]
     return bool(headers) and all(str(header).isdecimal() for header in headers)
 
 
-def is_bare(source: Source, columns: Columns) -> bool:
+def is_headerless(source: Source, columns: Columns) -> bool:
     """Whether a text table has no header, judged by its first line and ``columns``."""
-    if source.parquet or frames.is_json(source) or (columns and not by_number(columns)):
+    if source.parquet or frames.is_json(source) or (columns and not has_column_numbers(columns)):
         return False
-    return looks_bare(source) or bool(columns and not {str(h) for h in columns.values()} & set(cells_of(source)))
+    return looks_headerless(source) or bool(columns and not {str(h) for h in columns.values()} & set(cells_of(source)))
 
 
-def looks_bare(source: Source) -> bool:
+def looks_headerless(source: Source) -> bool:
     """Whether the first line of a text looks like data: none of our words, and a number."""
-    if source.parquet or frames.is_json(source) or frames.known_words(source).intersection(WORDS):
+    if source.parquet or frames.is_json(source) or frames.known_headers(source).intersection(WORDS):
         return False
     cells = cells_of(source)
     return 1 < len(cells) <= MOST and any(is_number(cell) for cell in cells)
@@ -51,12 +51,12 @@ def cells_of(source: Source) -> list[str]:
 
 def frame_of(source: Source, columns: Columns, argument: str = "columns") -> pl.DataFrame:
     """The table, its columns named 1, 2, 3, …; an error where ``columns`` does not name them."""
-    if not by_number(columns):
+    if not has_column_numbers(columns):
         raise unclear_columns(source, argument)
     width, separator, data = len(cells_of(source)), frames.separator_of(source), source.data
     if len(frames.headers_of(source)) < 2:
-        data, separator = one_blank(data, b" "), " "
-    return frames.bare_frame(source, data, separator, [str(n + 1) for n in range(width)])
+        data, separator = collapse_blanks(data, b" "), " "
+    return frames.headerless_frame(source, data, separator, [str(n + 1) for n in range(width)])
 
 
 def unclear_columns(source: Source, argument: str = "columns") -> DataError:

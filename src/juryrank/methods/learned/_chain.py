@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.arrays import Floats, Ints, read_only
+from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
@@ -119,7 +119,7 @@ class SupervisedChain(WeightedExperts):
         """Mean loss of the queries of a problem, with the regularisation, and its derivative by the logits."""
         r = problem.rankings
         weight = softmax(logits) * len(logits)
-        list_weight = read_only(r.list_weight * weight[problem.list_place])
+        list_weight = read_only_view(r.list_weight * weight[problem.list_place])
         self._walk(problem, list_weight)
         loss, slope = np.zeros(len(r)), np.empty(r.n_slots)
         scale = problem.scale

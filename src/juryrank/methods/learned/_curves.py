@@ -83,7 +83,7 @@ class PositionCurves(GroupedExperts):
         if type(other) is not type(self) or other.params() != self.params():
             raise ParameterError(f"only models of {self.name} with the same parameters can be merged")
         merged = copy(self)
-        merged._set_learned(self._statistics().plus(other._statistics()), self.held_out_ + other.held_out_)
+        merged._set_learned(self._statistics().add(other._statistics()), self.held_out_ + other.held_out_)
         return merged
 
     def report(self) -> str:
@@ -145,8 +145,8 @@ class PositionCurves(GroupedExperts):
         """Add the queries to earlier statistics, and compare with RRF on each of them when it is held out."""
         solver = self._solver()
         if len(queries):
-            parts = QueryParts(queries, solver, before.cleared().plus(layout))
-            before = before.plus(parts.total())
+            parts = QueryParts(queries, solver, before.without_queries().add(layout))
+            before = before.add(parts.total())
             held_out = held_out + self._compare(queries, parts.held_out_scores(before, solver))
         self._set_learned(before, held_out)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, in_order, kendall_stages
+from juryrank.kernels.cps import FOOTRULE, KENDALL, SPEARMAN, footrule_stages, kendall_stages, order_by_costs
 from juryrank.kernels.pairwise import TIE
 from juryrank.kernels.positional import add_points
 from juryrank.methods.adherence import Adherent
@@ -44,7 +44,7 @@ class Coset(Adherent):
         cost = np.zeros(r.n_slots)
         add_points(*lists, cost)
         tie = TIE * r.query_size * np.bincount(r.list_query, weight, minlength=len(r))
-        in_order(r.slot_ptr, cost, tie, out)
+        order_by_costs(r.slot_ptr, cost, tie, out)
 
 
 def absent_place(r: Rankings, missing: str) -> Floats:

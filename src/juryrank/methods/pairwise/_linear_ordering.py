@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.pairwise import ROUNDING, by_strength, insertion_search, noise_of_sums
+from juryrank.kernels.pairwise import ROUNDING, insertion_search, noise_of_sums, sort_by_strength
 from juryrank.kernels.subset_order import subset_order
 
 Flags = NDArray[np.bool_]
@@ -48,7 +48,7 @@ def majority_groups(margin: Floats, noise: float) -> list[Ints]:
     above[group[i], group[j]] = True
     np.fill_diagonal(above, False)
     strength = np.bincount(group, margin.sum(1), minlength=n_groups) / np.bincount(group, minlength=n_groups)
-    order = _topological(above, by_strength(strength, noise_of_sums(margin, noise)))
+    order = _topological(above, sort_by_strength(strength, noise_of_sums(margin, noise)))
     return [np.flatnonzero(group == g) for g in order]
 
 

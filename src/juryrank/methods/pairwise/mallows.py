@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
-from juryrank.kernels.mallows import dispersions, draw
+from juryrank.kernels.mallows import dispersions, sample_orders
 from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise._base import KemenyMethod
 
@@ -66,5 +66,5 @@ def sample(centre: Sequence[str], dispersion: float | Sequence[float], n: int, *
     with np.errstate(divide="ignore"):
         theta = np.append(-np.log(phi), 0.0)
     drawn = np.empty((n, len(centre)), np.int64)
-    draw(np.random.default_rng(seed).random((n, len(centre))), theta, drawn)
+    sample_orders(np.random.default_rng(seed).random((n, len(centre))), theta, drawn)
     return [[centre[i] for i in order] for order in drawn]

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import put_last
-from juryrank.kernels.scaling import extremes, into_range, rescale
+from juryrank.kernels.scaling import extremes, rescale, scaling_exponents
 from juryrank.methods.base import Aggregator, missing_param
 from juryrank.params import param
 
@@ -87,7 +87,7 @@ def _bring_into_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> 
 
     Norms do not depend on the scale of a list.
     """
-    power = into_range(np.maximum(-low, high))
+    power = scaling_exponents(np.maximum(-low, high))
     if not power.any():
         return score
     low[:], high[:] = np.ldexp(low, power), np.ldexp(high, power)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, Ints, read_only
+from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.errors import DataError, warn_not_converged
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.pairs import most_pairs
@@ -78,7 +78,13 @@ def lists_with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:
     if missing == "ignore":
         tail = np.zeros(r.n_lists, np.int64)
         return Lists(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, read_only(weight), read_only(tail)
+            r.slot_ptr,
+            r.list_ptr,
+            r.entry_ptr,
+            r.entry_slot,
+            r.entry_rank,
+            read_only_view(weight),
+            read_only_view(tail),
         )
     total = r.query_size[r.list_query]
     if (entries := int(total.sum())) > TAIL_LIMIT:
@@ -95,11 +101,11 @@ def lists_with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:
     return Lists(
         slot_ptr=r.slot_ptr,
         list_ptr=r.list_ptr,
-        entry_ptr=read_only(entry_ptr),
-        entry_slot=read_only(slot[order].astype(np.int32)),
-        entry_rank=read_only(rank[order]),
-        list_weight=read_only(weight),
-        tail=read_only(total - r.list_size),
+        entry_ptr=read_only_view(entry_ptr),
+        entry_slot=read_only_view(slot[order].astype(np.int32)),
+        entry_rank=read_only_view(rank[order]),
+        list_weight=read_only_view(weight),
+        tail=read_only_view(total - r.list_size),
     )
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, read_only
+from juryrank.data.arrays import Floats, read_only_view
 from juryrank.errors import DataError
 from juryrank.kernels.lists import Lists
-from juryrank.kernels.scaling import LARGE, into_range
+from juryrank.kernels.scaling import LARGE, scaling_exponents
 from juryrank.params import param
 
 FLOWS = {
@@ -38,26 +38,26 @@ def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
     entry_rank, tail = lists.entry_rank, lists.tail
     size, ranked = np.diff(lists.entry_ptr), np.isfinite(entry_rank)
     if flow == "order":
-        return read_only(np.zeros(len(entry_rank)))
+        return read_only_view(np.zeros(len(entry_rank)))
     if flow == "score" and r.entry_score is not None:
         _check_magnitude(r.entry_score)
         value = np.repeat(r.entry_score[r.entry_ptr[1:] - 1], size)
         value[ranked] = r.entry_score
-        return read_only(value)
+        return read_only_view(value)
     worst = entry_rank[lists.entry_ptr[1:] - tail - 1] + (tail > 0)
     largest = np.repeat(worst, size)
     rank = np.where(ranked, entry_rank, largest)
     if flow in ("difference", "score"):
-        return read_only(-rank)
+        return read_only_view(-rank)
     if flow == "log-rank":
         rank, largest = np.log(rank), np.log(largest)
-    return read_only(-np.divide(rank, largest, out=np.zeros(len(rank)), where=largest > 0))
+    return read_only_view(-np.divide(rank, largest, out=np.zeros(len(rank)), where=largest > 0))
 
 
 def _check_magnitude(score: Floats) -> None:
     """Refuse scores whose squares overflow, or all underflow to 0."""
     largest = float(np.abs(score).max(initial=0.0))
-    if into_range(largest):
+    if scaling_exponents(largest):
         raise DataError(
             f"flow='score' uses differences of scores without scaling, and their magnitude must be from "
             f"{1 / LARGE:g} to {LARGE:g}, but the largest is {largest:g}; scale the scores of all lists, or use "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.arrays import Floats, Ints, read_only
+from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.errors import ParameterError, warn_not_converged
 from juryrank.kernels.mpm import net_counts, scores
 from juryrank.kernels.positional import add_points
@@ -126,7 +126,7 @@ class Multinomial(Adherent):
             order = np.lexsort((-r.entry_score, parents(r.entry_ptr)))  # the ranks may disagree with the scores
             value = -r.entry_score
         rising = value if order is None else value[order]
-        value, rising = read_only(value), read_only(rising)
+        value, rising = read_only_view(value), read_only_view(rising)
         net_counts(r.list_ptr, r.entry_ptr, rising, beyond, n_beyond, self.counts == "once", net, list_net, total)
         if order is not None:
             net[order] = net.copy()

@@ -10,7 +10,7 @@ from juryrank.data.arrays import Floats
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children
-from juryrank.kernels.scaling import into_range
+from juryrank.kernels.scaling import scaling_exponents
 from juryrank.training.per_query import standardise
 
 VALUES = {
@@ -76,7 +76,7 @@ def _scores_in_range(r: Rankings) -> Floats:
     owner = np.repeat(r.list_expert, r.list_size)
     largest = np.zeros(len(r.experts))
     np.maximum.at(largest, owner, np.abs(r.entry_score))
-    power = into_range(largest)
+    power = scaling_exponents(largest)
     return np.ldexp(r.entry_score, power[owner]) if power.any() else r.entry_score
 
 

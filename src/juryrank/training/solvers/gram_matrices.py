@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.gram import centred, products
+from juryrank.kernels.gram import centre_features, gram_products
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.solvers.linear_algebra import cross_product
@@ -65,7 +65,7 @@ class GramMatrices:
             here = slice(parts[begin], parts[end] + 1)
             rows = row_ptr[here] - row_ptr[parts[begin]]
             z = np.zeros((rows[-1], self.width))
-            centred(
+            centre_features(
                 r.slot_ptr[here], rows, r.list_ptr[here], r.entry_ptr, r.entry_slot, points, self.list_column,
                 queries.weights, queries.gains, z,
             )  # fmt: skip
@@ -76,5 +76,5 @@ class GramMatrices:
         if self.width >= self.block_sizes.threaded_width:
             return np.stack([cross_product(z[a:b], z[a:b]) for a, b in pairwise(row_ptr)])
         out = np.empty((len(row_ptr) - 1, self.width, self.width))
-        products(row_ptr - row_ptr[0], z[row_ptr[0] : row_ptr[-1]], out)
+        gram_products(row_ptr - row_ptr[0], z[row_ptr[0] : row_ptr[-1]], out)
         return out

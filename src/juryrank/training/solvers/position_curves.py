@@ -53,11 +53,11 @@ class Statistics:
     def n_columns(self) -> int:
         return len(self.own) + bool(self.pooled)
 
-    def cleared(self) -> Statistics:
+    def without_queries(self) -> Statistics:
         """Statistics of no queries for the same experts."""
         return replace(self, seen=np.zeros_like(self.seen), n_queries=0, gram=np.zeros_like(self.gram))
 
-    def copies(self, seen: Ints) -> Floats:
+    def count_experts(self, seen: Ints) -> Floats:
         """How many experts share each column, [..., n_columns], given the queries of each expert."""
         present = (seen > 0).astype(np.float64)
         own = present[..., : len(self.own)]
@@ -65,7 +65,7 @@ class Statistics:
             return own
         return np.concatenate([own, present[..., len(self.own) :].sum(axis=-1, keepdims=True)], axis=-1)
 
-    def plus(self, other: Statistics) -> Statistics:
+    def add(self, other: Statistics) -> Statistics:
         """The sum of both, expert by expert; an expert that is pooled in either is pooled in the sum."""
         pooled = dict.fromkeys((*self.pooled, *other.pooled))
         own = [name for name in dict.fromkeys((*self.own, *other.own)) if name not in pooled]
@@ -158,7 +158,7 @@ class QueryParts:
         weights = np.zeros((len(self.size), whole.n_columns, self.curves.shape[1]))
         for first, block in self._grams():
             here = slice(first, first + len(block))
-            left, copies = whole.n_queries - self.size[here], whole.copies(whole.seen - self.seen[here])
+            left, copies = whole.n_queries - self.size[here], whole.count_experts(whole.seen - self.seen[here])
             solved = solver(whole.gram - block, left.astype(np.float64), copies)
             weights[here] = _fill_absent_experts(whole, solved, copies)
         by_list = weights[self._part_of(r.list_query), self.column]
@@ -167,7 +167,7 @@ class QueryParts:
 
 def solve_curves(whole: Statistics, solver: Solver) -> tuple[Floats, Floats]:
     """The curves of the experts with a column of their own, and that of all others."""
-    copies = whole.copies(whole.seen)[None]
+    copies = whole.count_experts(whole.seen)[None]
     weights = solver(whole.gram[None], np.array([float(whole.n_queries)]), copies)
     own = _fill_absent_experts(whole, weights, copies)[0, : len(whole.own)]
     return own, _unknown_expert(whole, weights, copies)[0]
