@@ -38,7 +38,7 @@ def methods_page() -> str:
     return "\n".join(
         [
             "# Methods",
-            "`juryrank methods NAME` prints the text of a page; both come from the classes.",
+            "`juryrank methods NAME` prints the same text; both are generated from the classes.",
             "\n## Without labels\n",
             *head,
             *rows,
@@ -80,7 +80,7 @@ def api_page() -> str:
 
 def metrics_page() -> str:
     """Every metric with its text and parameters."""
-    parts = ["# Metrics", "A name is the same in Python, on the command line and in tables: `nDCG@10`, `AP`."]
+    parts = ["# Metrics", "Names are the same in Python, on the command line and in tables: `nDCG@10`, `AP`."]
     for name, cls in METRICS.items():
         parts += [f"## {name}", _body(cls), _parameter_table(cls)]
     return "\n\n".join(part for part in parts if part)

@@ -134,7 +134,7 @@ def test_a_changed_parameter_is_not_forgotten():
 
 
 FITTED = {name: method(name).fit(random_dataset(0)) for name in ("jury", "ridge", "lambdarank", "borda-fuse")}
-NEW = pytest.mark.filterwarnings("ignore:.*(has not learned from|no list is of an expert)")
+NEW = pytest.mark.filterwarnings("ignore:.*(has not learned from|none of the experts was)")
 LISTS = st.dictionaries(st.sampled_from(["e0", "e1", "e2", "10", "new"]), st.one_of(ORDERS, SCORED), min_size=1)
 
 

@@ -61,7 +61,7 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
         ('{"format": "juryrank-model", "version": "1"}', "version of a model must be a whole number .* found '1'"),
         ('{"format": "juryrank-model", "version": 1.5}', "version of a model must be a whole number .* found 1.5"),
         ('{"format": "juryrank-model", "version": ' + "9" * 5000 + "}", "not a juryrank model: .* 5000 digits$"),
-        ('{"format": "juryrank-model", "version": 1, "version": 1}', "'version' is there twice"),
+        ('{"format": "juryrank-model", "version": 1, "version": 1}', "'version' occurs twice"),
         ('{"format": "juryrank-model", "version": NaN}', "numbers must be finite, found NaN"),
         ('{"a": ' * 100_000, "nested too deeply"),
         (

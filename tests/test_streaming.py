@@ -201,7 +201,7 @@ def test_queries_that_are_floats_are_named_as_in_a_whole_read(wrong: float | Non
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(DataError, match="no pipe and no device; save it to a file"):
+        with pytest.raises(DataError, match="cannot be read query by query; save the data to a file"):
             rank_files([path], juryrank.method("rrf"), tmp_path / "out.run", memory=10**6)
 
 

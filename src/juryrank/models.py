@@ -36,8 +36,8 @@ def fit(
     """A method fitted to data. ``method`` is a name, with its parameters, or a method, of which a copy is fitted.
 
     ``data`` and ``valid`` (validation queries, for methods that use them) are a Dataset, ``{expert: {query: list}}`` or
-    anything that ``read`` takes; ``labels`` are for both, as ``read`` takes them. Weights may name experts by their
-    files.
+    anything that ``read`` takes; ``labels`` are for both, as ``read`` takes them. In ``weights``, experts may also be
+    identified by their file names.
 
     >>> fit({"bm25": {"q": ["a", "b"]}, "dense": {"q": ["b", "a"]}}, "ridge", labels={"q": {"b": 1, "a": 0}}).name
     'ridge'
@@ -68,7 +68,7 @@ def _dataset(data: Any, labels: Any) -> Dataset:
 
 
 def save(model: Aggregator, path: str | os.PathLike[str]) -> None:
-    """Write a fitted method to a JSON file, whole or not at all."""
+    """Write a fitted method to a JSON file; writing is atomic."""
     from juryrank.io.files import save as save_bytes
 
     save_bytes(Path(path), to_json(model).encode())
@@ -146,7 +146,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice")
     return found
 
 

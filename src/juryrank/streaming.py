@@ -43,10 +43,10 @@ def rank_files(
 ) -> tuple[int, int]:
     """Rank the lists in TREC runs or Parquet tables into a TREC run, using about ``memory`` bytes.
 
-    Returns the numbers of queries and of items. The output is that of ``predict`` on everything at once. Methods that
+    Returns the numbers of queries and of items. The output is the same as of ``predict`` on all data. Methods that
     learn must be fitted before, and cannot use item features. ``memory`` does not include the program itself, and a
-    query is never split. Of each query ``top`` items are written, by default all, under the name ``tag``. ``out`` is an
-    open binary file or a path (.run, .trec, .txt, perhaps with .gz or .zst), which is replaced when all is written.
+    query is never split. For each query, ``top`` items are written (by default all), with the tag ``tag``. ``out`` is
+    an open binary file or a path (.run, .trec, .txt, optionally with .gz or .zst); writing is atomic.
     """
     require_threads("rank_files")
     _check_method(model)

@@ -34,7 +34,7 @@ def write(tmp_path: Path, name: str, text: str) -> Path:
         ("item,model,source,rank\na,x,y,1\n", (), "choose one: --columns expert=model\n"),
         ("item,value\na,1\n", (), "use --values rank or --values score\n"),
         ("a,w,1\n", (), "--columns item=1,expert=2,score=3"),
-        ("item,rank\na,1\n", ("--columns", "doc=x"), "--columns does not know 'doc' here"),
+        ("item,rank\na,1\n", ("--columns", "doc=x"), "--columns does not take 'doc' here"),
         ("item,rank\na,1\n", ("--values", "score"), "--values score, but the table has no column"),
         ("item,bm25\na,0.5\n", (), "use --columns score=bm25 or --columns rank=bm25\n"),
         ("query,item,score\n", (), "the table has a header and no rows\n"),

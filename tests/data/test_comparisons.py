@@ -73,7 +73,7 @@ def test_numbers_are_names_too():
     ("wrong", "complaint"),
     [
         ({"worse": ["b"]}, "two sides, got 2 better and 1 worse"),
-        ({"worse": ["b", "c"]}, "comparison 2 is of 'c' with itself"),
+        ({"worse": ["b", "c"]}, "comparison 2 compares 'c' with itself"),
         ({"worse": ["b", None]}, "comparison 2 has no worse item"),
         ({"ties": [True]}, "1 ties for 2 comparisons"),
         ({"experts": ["e"]}, "1 experts for 2 comparisons"),

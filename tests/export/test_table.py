@@ -83,7 +83,7 @@ def test_a_method_that_is_no_sum_is_refused(dataset):
 
 
 def test_sizes_that_matter_must_be_given(dataset):
-    with pytest.raises(DataError, match="the items of a query: give items"):
+    with pytest.raises(DataError, match="the number of items of a query: give items"):
         position_table(method("borda").fit(dataset))
     with pytest.raises(DataError, match="the length of a list: give depth"):
         position_table(method("borda", missing="ignore").fit(dataset))

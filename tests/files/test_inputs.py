@@ -39,7 +39,7 @@ def test_files_of_a_folder_that_are_no_data_are_left_out_and_named(runs: Path, t
     }
     for name, content in others.items():
         (runs / name).write_bytes(content)
-    message = "runs: 5 files are no data and left out: README.md, bm25.run.eval, config.json, dense.run.eval, plot.png"
+    message = "runs: 5 files are not data, skipped: README.md, bm25.run.eval, config.json, dense.run.eval, plot.png"
     with pytest.warns(DataWarning, match=message):
         assert_same(read(runs), plain)
     with pytest.warns(DataWarning, match=message):

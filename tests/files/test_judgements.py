@@ -54,7 +54,7 @@ def test_label_columns_name_other_headers_of_labels(tmp_path: Path, run: Path) -
         read(run, labels=path)
     named = {"query": "frage", "item": "seite", "label": "note"}
     assert labels_of(read(run, labels=path, label_columns=named)) == LABELS
-    with pytest.raises(DataError, match="label_columns= is about labels="):
+    with pytest.raises(DataError, match="label_columns= requires labels="):
         read(run, label_columns=named)
 
 

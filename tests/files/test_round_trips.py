@@ -162,7 +162,7 @@ def test_every_format_has_a_sample_that_is_found_to_be_it(samples: Path) -> None
         ([["a", "b"], ["a"]], "a.toc", None, "the orders need the ending .soi"),
         ([["a "], ["b"]], "a.soi", None, "a PrefLib file cannot represent the name 'a '"),
         ([["a", "b"], ["b", "a"]], "a.run", None, "2 experts need a folder"),
-        ([["a", "b"]], "a.parquet.zst", None, "Parquet is compressed inside; drop the .zst"),
+        ([["a", "b"]], "a.parquet.zst", None, "Parquet files are compressed internally; remove .zst"),
         ([["a", "b"]], "a.xyz", None, "no format has the ending '.xyz'"),
         ([["a", "b"]], "a.qrels", None, "the data has no labels to write"),
         ([["a", "b"]], "no/such/folder/a.csv", None, "cannot be written: No such file or directory"),

@@ -124,7 +124,7 @@ def test_columns_that_are_not_there_or_not_known_are_errors(tmp_path: Path) -> N
     path = table(tmp_path, "item,expert,rank\na,e,2\n")
     with pytest.raises(DataError, match="no column 'nope'; columns are 'item', 'expert', 'rank'"):
         read(path, columns={"item": "nope"})
-    with pytest.raises(DataError, match="does not know 'document' here"):
+    with pytest.raises(DataError, match="does not take 'document' here"):
         read(path, columns={"document": "item"})
 
 

@@ -190,7 +190,7 @@ def test_blocks_of_any_size_give_the_same_model(rows, grams, wide):
 
 
 @both
-@pytest.mark.filterwarnings("ignore:.*no list is of an expert")
+@pytest.mark.filterwarnings("ignore:.*none of the experts was")
 def test_an_unseen_expert_has_the_curve_of_the_mean_expert(name):
     model = method(name).fit(random_dataset(11))
     stranger = from_dicts({"new": {"q": ["a", "b"]}})

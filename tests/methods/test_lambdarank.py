@@ -48,7 +48,7 @@ def test_every_target_can_be_learned(name, target):
 
 
 @both
-@pytest.mark.filterwarnings("ignore:.*no list is of an expert")
+@pytest.mark.filterwarnings("ignore:.*none of the experts was")
 def test_strangers_are_heard_like_the_mean_expert_or_like_all(name):
     train = taught(experts=("a", "b"))
     agreeing = from_dicts(

@@ -164,10 +164,13 @@ def test_an_entry_point_that_is_no_method_is_an_error(tmp_path, monkeypatch, poi
     [
         (TEXT.replace('"approval"', '"rrf"'), r"my_methods.py: Approval: the name 'rrf' is that of a built-in method"),
         (TEXT.replace('"approval"', '"sum"'), "the name 'sum' is that of a built-in method"),
-        (TEXT.replace('"approval"', '"My Method"'), "small letters, digits and single hyphens, got 'My Method'"),
-        (TEXT.replace('"approval"', "7"), "small letters, digits and single hyphens, got 7"),
+        (TEXT.replace('"approval"', '"My Method"'), "lower-case letters, digits and single hyphens, got 'My Method'"),
+        (TEXT.replace('"approval"', "7"), "lower-case letters, digits and single hyphens, got 7"),
         (TEXT.replace('    name = "approval"\n', ""), "Approval: the class has no name"),
-        (TEXT.replace("@dataclass(kw_only=True)\n", ""), r"k is no parameter yet; put @dataclass\(kw_only=True\) over"),
+        (
+            TEXT.replace("@dataclass(kw_only=True)\n", ""),
+            r"k is not a parameter yet; add @dataclass\(kw_only=True\) to",
+        ),
         ("x = 1\n", "no method in it; a method is a class that inherits from juryrank.methods.Aggregator"),
         ("class Approval:\n    name = 'approval'\n", "no method in it"),
         ("x = 1\n1 / 0\n", r"my_methods.py:2: ZeroDivisionError: division by zero"),

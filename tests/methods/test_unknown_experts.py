@@ -26,7 +26,7 @@ def models():
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_lists_of_unknown_experts_alone_are_warned_of_once(name, models):
-    text = f"{name}: no list is of an expert that the model has learned from: another, stranger; known: e0, e1"
+    text = f"{name}: none of the experts was in the training data: another, stranger; known: e0, e1"
     for model in (models[name], from_json(to_json(models[name]))):
         with pytest.warns(DataWarning, match=text) as said:
             scores = model.predict(from_dicts(UNKNOWN)).scores

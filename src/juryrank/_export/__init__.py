@@ -20,9 +20,9 @@ def export(
     """The text of a fitted model for another system.
 
     ``json``, ``csv``, ``python`` and ``sql`` are exact for ranks up to ``depth`` (1000 by default, at most 10 million
-    points in all; where the points of a method depend on them, for lists of ``depth`` items in queries of ``items``).
+    points in all; if the points of a method depend on them, for lists of ``depth`` items in queries of ``items``).
     ``elasticsearch``, ``opensearch`` and ``qdrant`` take only weights: they get the nearest weighted RRF over the lists
-    of ``data``, with what it loses.
+    of ``data``, with a report of the loss.
     """
     if to not in PORTABLE and to not in ENGINES:
         raise UnknownNameError.of("export", to, [*PORTABLE, *ENGINES])

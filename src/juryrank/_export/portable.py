@@ -85,7 +85,7 @@ def to_sql(table: PositionTable) -> str:
     """An SQL query over a table of entries."""
     for name in table.experts:
         if "\0" in name:
-            raise DataError(f"the expert {name!r} has a character that SQL does not know; export to json")
+            raise DataError(f"the expert {name!r} has a character that SQL cannot represent; export to json")
     rows = zip(table.experts, table.points, strict=True)
     values = [f"({_text(name)}, {place}, {_array(curve)})" for place, (name, curve) in enumerate(rows)]
     if not values:

@@ -83,9 +83,11 @@ def position_table(
 
 def _check_sizes(name: str, by: tuple[str, ...], depth: int | None, items: int | None) -> None:
     if "length" in by and depth is None:
-        raise DataError(f"points of {name} depend on the length of a list: give depth, the items of every list")
+        raise DataError(
+            f"points of {name} depend on the length of a list: give depth, the number of items of every list"
+        )
     if "items" in by and items is None:
-        raise DataError(f"points of {name} depend on the items of a query: give items, their number")
+        raise DataError(f"points of {name} depend on the number of items of a query: give items")
     if (items is not None and items < 1) or (depth is not None and depth < 1):
         raise DataError(f"depth and items must be 1 or more, got {depth} and {items}")
     if items is not None and depth is not None and items < depth:

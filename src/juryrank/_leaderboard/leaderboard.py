@@ -41,7 +41,7 @@ def leaderboard(
 
     ``interval`` is ``bootstrap`` (percentiles over ``bootstrap`` resamples of lists, or of whole experts or queries:
     ``by``), ``sandwich`` or ``fisher`` (normal intervals from the likelihood), or ``none``. ``elo`` converts log odds
-    to Elo points: 400 for odds of 10, 1000 on average. ``judges`` adds the reliability of experts if there are several.
+    to Elo points: 400 for odds of 10 to 1, mean 1000. ``judges`` adds the reliability of experts if there are several.
 
     >>> from juryrank import from_orders
     >>> board = leaderboard(from_orders([["a", "b"], ["b", "a"], ["a", "c"], ["b", "c"]], weights=[30, 10, 20, 20]))

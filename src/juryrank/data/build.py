@@ -90,7 +90,7 @@ def from_lists(lists: list[tuple[str, str, ItemList]], values: str, labels: pl.D
 def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | None = None) -> Dataset:
     """A Dataset of one query from lists of items, best first; experts are named "1", "2", …
 
-    An inner tuple, set or list is a group of ties. Items are sorted in the natural order of their names.
+    An inner tuple, set or list is a group of tied items. Items are sorted in the natural order of their names.
 
     >>> from_orders([["a", "b", "c"], ["b", ("a", "c")]]).rankings.entry_rank.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 2.0]

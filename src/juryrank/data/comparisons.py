@@ -31,9 +31,9 @@ def from_pairs(
     experts: Column | None = None,
     weights: Column | None = None,
 ) -> Dataset:
-    """A Dataset of one query from comparisons: ``better[n]`` beat ``worse[n]``, or drew where ``ties[n]``.
+    """A Dataset of one query from comparisons: ``better[n]`` beat ``worse[n]``, or tied with it if ``ties[n]``.
 
-    ``experts`` names the judge of each comparison, ``weights`` says how many times it counts.
+    ``experts`` are the judges of the comparisons, ``weights`` how many times each comparison counts.
 
     >>> from_pairs(["a", "a", "b"], ["b", "c", "c"], ties=[False, False, True])
     Dataset(1 queries, 3 slots, 1 experts, 3 lists, 6 entries)
@@ -44,7 +44,7 @@ def from_pairs(
     items, item = _shared(better, worse) or _codes(pl.concat([_names(better, "better"), _names(worse, "worse")]))
     sides = item.reshape(2, n)
     if (same := sides[0] == sides[1]).any():
-        raise DataError(f"comparison {same.argmax() + 1} is of {items[sides[0, same.argmax()]]!r} with itself")
+        raise DataError(f"comparison {same.argmax() + 1} compares {items[sides[0, same.argmax()]]!r} with itself")
     rank = np.tile((1.0, 2.0), n)
     if ties is not None:
         _same_length(len(ties), n, "ties")

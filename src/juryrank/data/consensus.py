@@ -82,7 +82,7 @@ class Consensus(ByQuery):
         }
 
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
-        """A polars frame with query, item, rank and score, best first; of each query all items, or ``top``."""
+        """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``."""
         import polars as pl
 
         r, order, query = self.rankings, self.order, parents(self.rankings.slot_ptr)
@@ -101,7 +101,7 @@ class Consensus(ByQuery):
         )
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
-        """The lines of a TREC run file; a DataError for a name with blanks, which a run cannot represent."""
+        """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent."""
         import polars as pl
 
         from juryrank.data.trec_lines import run_lines

@@ -86,7 +86,7 @@ class Dataset(ByQuery):
 
     @property
     def has_truth(self) -> bool:
-        """Whether there are labels, a reference ranking or preference pairs to learn from and to measure by."""
+        """Whether there are labels, a reference ranking or preference pairs for learning and evaluation."""
         return self.labels is not None or self.reference is not None or self.pairs is not None
 
     @cached_property
@@ -124,7 +124,7 @@ class Dataset(ByQuery):
     def with_labels(self, other: Labels | Dataset) -> Dataset:
         """A copy with other labels, joined by the names of queries and items.
 
-        Raises a DataError if no query or no ranked item has a label, and warns if few have.
+        Raises a DataError if no query or no ranked item has a label; gives a warning if only a few have.
         """
         labels = other.labels if isinstance(other, Dataset) else other
         if labels is None:
@@ -133,7 +133,7 @@ class Dataset(ByQuery):
         return replace(self, labels=labels.align_to(self.rankings))
 
     def take(self, chosen: Ints) -> Dataset:
-        """The chosen queries, in that order, without folds, which refer to positions in the whole."""
+        """The chosen queries, in that order, without folds, which refer to positions in the whole dataset."""
         slots = children(self.rankings.slot_ptr, chosen)
         return replace(
             self,

@@ -39,7 +39,7 @@ def compare(
     training) or a list of Fold; by default the folds of the data. Without folds, methods that need no labels rank all
     queries at once. Means are over the queries of a fold, then over folds; tests use the queries of all folds
     together. The baseline is ``rrf`` if it takes part, else the first method. ``progress`` is wrapped around the work,
-    like ``rich.progress.track``. The first use of a kernel loads it, which is included in the seconds.
+    like ``rich.progress.track``. Times include loading kernels on their first use.
 
     A method that fails on this data is skipped with a DataWarning; ``Comparison.skipped`` gives the reason. If no
     method is left, the error is raised.

@@ -44,11 +44,11 @@ def read(
 
     ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files, or tables with a
     column per feature) are joined by the names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get
-    slots even if nobody ranks them. The format is found by looking into the files, unless ``format`` names it.
-    For tables, ``columns`` maps our words to other headers (to numbers of columns where there is no header, to None
-    for no column; ``expert`` to a list where each expert has a column), and ``values`` says whether values are ranks or
-    scores. ``label_columns`` does for ``labels`` what ``columns`` does for the data.
-    What is dropped or repaired gives a DataWarning, and with ``strict`` a DataError.
+    slots even if nobody ranks them. The format is detected from the files unless ``format`` is given.
+    For tables, ``columns`` maps query, item, … to headers (to column numbers if there is no header, to None if there is
+    no such column, ``expert`` to a list of headers if each expert has a column), and ``values`` is "rank" or "score".
+    ``label_columns`` does the same for ``labels``. Data that is dropped or repaired gives a DataWarning, or with
+    ``strict`` a DataError.
     """
     require_threads("read")
     if strict:
@@ -65,7 +65,7 @@ def read(
     if features is not None:
         data = add_features(data, features)
     if labels is None and label_columns:
-        raise DataError("label_columns= is about labels=, which is not given")
+        raise DataError("label_columns= requires labels=")
     return data if labels is None else data.with_labels(read_labels(labels, label_columns))
 
 

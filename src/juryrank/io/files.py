@@ -259,7 +259,7 @@ class _Zstd:
 
     def compress(self, content: bytes, /) -> bytes:
         if content.startswith(PARQUET):
-            raise DataError(f"{self.path}: Parquet is compressed inside; drop the .zst")
+            raise DataError(f"{self.path}: Parquet files are compressed internally; remove .zst")
         self.empty = False
         out = io.BytesIO()
         lines = pl.DataFrame({"line": content.decode().removesuffix("\n").split("\n")})

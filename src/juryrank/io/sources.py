@@ -76,7 +76,7 @@ def warn_of_skipped_files(folder: Path, files: Sequence[Path]) -> None:
     if files:
         names = ", ".join(file.name for file in files[:SHOWN]) + (" …" if len(files) > SHOWN else "")
         many = f"{len(files)} files are" if len(files) > 1 else "1 file is"
-        warn_about_data(f"{folder}: {many} no data and left out: {names}")
+        warn_about_data(f"{folder}: {many} not data, skipped: {names}")
 
 
 def _try_load(file: Input, *, strict: bool) -> Source | DataError:

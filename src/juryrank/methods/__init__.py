@@ -161,7 +161,7 @@ def consensus_methods() -> list[str]:
 
 
 def method(name: str, **params: Any) -> Aggregator:
-    """The method of that name, or of another library's name for it, with these parameters.
+    """The method with this name, or with its name in another library, and these parameters.
 
     >>> method("dowdall", ranks="given")
     Dowdall(weights=None, missing='ignore', ranks='given')

@@ -73,9 +73,9 @@ class Aggregator(Weighting, ABC):
         if self.supervised and not data.has_truth:
             raise DataError(f"{self.name} learns from labels, and the data has none; give labels, or a fitted model")
         if self.supervised and not data.rankings.n_lists:
-            raise DataError(f"{self.name} learns from lists, and the data has none; read the runs, too")
+            raise DataError(f"{self.name} learns from lists, and the data has none; also read the runs")
         if data.rankings.n_slots and not data.rankings.n_lists and data.features is None:
-            text = "the data has no lists, only items, so there is nothing to rank by; read the runs, too"
+            text = "the data has no lists, only items, so there is nothing to rank by; also read the runs"
             warn_about_data(f"{self.name}: {text}")
         for name in declared(type(self)):
             vars(self).pop(name, None)
@@ -89,7 +89,7 @@ class Aggregator(Weighting, ABC):
     def predict(self, data: Dataset | Rankings, *, warn_unknown: bool = True) -> Consensus:
         """One finite score for every slot of ``data``.
 
-        A warning says where no list is of an expert that the model has learned from, unless ``warn_unknown`` is false.
+        Gives a warning if none of the experts was in the training data, unless ``warn_unknown`` is false.
         """
         if not self.is_fitted:
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
@@ -97,7 +97,7 @@ class Aggregator(Weighting, ABC):
         r, known = data.rankings, self.experts_seen() if warn_unknown else frozenset[str]()
         present = {r.experts[k] for k in np.unique(r.list_expert)} if known else set()
         if present and known.isdisjoint(present):
-            text = f"{self.name}: no list is of an expert that the model has learned from"
+            text = f"{self.name}: none of the experts was in the training data"
             warn_about_data(f"{text}: {unknown_names(present, known)}")
         check_list_weights(r)
         out = np.zeros(r.n_slots)

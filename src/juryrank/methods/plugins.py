@@ -122,9 +122,11 @@ def _checked_name(cls: Any, source: str) -> str:
     if name is None:
         raise PluginError(f'{source}: the class has no name; write name = "…", as --method takes it')
     if not (isinstance(name, str) and re.fullmatch(NAME, name)):
-        raise PluginError(f"{source}: a name has small letters, digits and single hyphens, got {name!r}")
+        raise PluginError(f"{source}: a name consists of lower-case letters, digits and single hyphens, got {name!r}")
     if undeclared := [key for key, value in vars(cls).items() if type(value).__name__ == "Field"]:
-        raise PluginError(f"{source}: {undeclared[0]} is no parameter yet; put @dataclass(kw_only=True) over the class")
+        raise PluginError(
+            f"{source}: {undeclared[0]} is not a parameter yet; add @dataclass(kw_only=True) to the class"
+        )
     return name
 
 

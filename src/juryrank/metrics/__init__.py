@@ -42,7 +42,7 @@ ALIASES: dict[str, str] = {
 
 
 def parse_metric(text: str | Metric) -> Metric:
-    """The metric that a text stands for; case does not matter.
+    """The metric with this name, such as ``nDCG@10``; case does not matter.
 
     >>> parse_metric("ndcg@10")
     NDCG(cutoff=10, dcg='log2')

@@ -34,19 +34,18 @@ def fuse(
     also as a generator, array or series:
 
     * items in order, best first;
-    * ``{item: score}``, or pairs ``(item, score)``, in any order (``values="rank"`` where the numbers are ranks);
-    * objects with ``.id`` or dicts with ``"id"``, with their ``score`` where they have one, else in order;
-    * objects whose id ``key`` gives: a function, or the name of an attribute; pairs of an object and a score, too.
+    * ``{item: score}``, or pairs ``(item, score)``, in any order (``values="rank"`` if the numbers are ranks);
+    * objects with ``.id`` or dicts with ``"id"``, with their ``score`` if they have one, else in order;
+    * objects whose id ``key`` gives: a function, or the name of an attribute; also pairs of an object and a score.
 
     The result is ``{item: score}``, the best ``top`` items or all. Lists of many queries are ``{expert: {query:
     list}}``, and the result is ``{query: {item: score}}``. Items with equal scores are in the natural order of their
-    names, 9 before 10. ``model`` is a fitted method, or the path of a saved one, in place of ``method`` and its
+    names, 9 before 10. ``model`` is a fitted method, or the path of a saved one, instead of ``method`` and its
     parameters. Experts in ``weights`` without a list, and experts that a model has not learned from, are named in a
     warning; with ``strict`` they are an error.
 
-    The method is prepared as a ``Fuser``. That of a model is kept for the next call, as long as the model lives and
-    until its parameters change or it is fitted again; that of a file until the file changes. The model itself is not
-    changed.
+    The method is prepared as a ``Fuser``. The Fuser of a model is cached until its parameters change, it is fitted
+    again or it is deleted; the Fuser of a file until the file changes. The model itself is not changed.
 
     >>> fuse({"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}})
     {'b': 0.0325..., 'a': 0.0163..., 'c': 0.0161...}

@@ -27,9 +27,9 @@ PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no me
 class Fuser:
     """A method, prepared once to fuse the lists of one query after another.
 
-    ``model`` is a fitted method, the name of a method (with its parameters) or the path of a saved model; a text with
-    a dot or a slash is a path. A Fuser does not change: where the model is given other parameters or fitted again, or
-    the file is replaced, make a new one. Call it with the lists, and with the options of ``fuse`` for them:
+    ``model`` is a fitted method, the name of a method (with its parameters) or the path of a saved model; a string
+    with a dot or a slash is a path. A Fuser does not change: if the parameters of the model change, it is fitted again
+    or the file is replaced, create a new one. Call it with the lists, and with the options of ``fuse`` for lists:
 
     >>> fuser = Fuser("rrf", k=10)
     >>> fuser({"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}})

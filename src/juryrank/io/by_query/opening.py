@@ -44,11 +44,11 @@ def _is_recognised(path: Path) -> bool:
 
 def _open(path: Path, format_name: str | None, options: Options, chunk: int) -> QueryFile:
     if path.exists() and not path.is_file():
-        raise DataError(f"{path}: only a file can be read query by query, no pipe and no device; save it to a file")
+        raise DataError(f"{path}: pipes and devices cannot be read query by query; save the data to a file")
     source = _beginning(path)
     if source.parquet:
         if format_name is not None and not isinstance(get_format(format_name), Table):
-            raise DataError(f"{path}: {ONLY}; a Parquet file is no {format_name}")
+            raise DataError(f"{path}: {ONLY}; the file is Parquet, not {format_name}")
         return TableFile(path, options, chunk)
     if source.data.startswith((GZIP, ZSTD)):
         raise DataError(f"{path}: a compressed file cannot be read query by query; unpack it, or use Parquet")

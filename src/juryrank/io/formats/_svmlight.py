@@ -143,7 +143,7 @@ def _labels_of_slots(data: Dataset) -> NDArray[np.float64]:
         return np.full(data.rankings.n_slots, UNJUDGED)
     labels = data.slot_labels
     if (labels == UNJUDGED).any():
-        raise DataError("LETOR means 'not judged' by the label -1, which the data has; write a table instead")
+        raise DataError("in LETOR, the label -1 means 'not judged', and the data has it; write a table instead")
     inside = int(np.isfinite(labels).sum())
     warn_of_loss(len(data.labels.label_value) - inside, "labels of items that are no candidates are left out")
     return np.where(np.isnan(labels), UNJUDGED, labels)

@@ -63,7 +63,7 @@ def roles(
 ) -> dict[str, str]:
     """Our word -> header, from ``columns`` first, then from equal words, then from common headers."""
     if strange := [word for word in columns or {} if word not in words]:
-        raise DataError(f"{source}: {argument}= does not know {strange[0]!r} here, only {', '.join(words)}")
+        raise DataError(f"{source}: {argument}= does not take {strange[0]!r} here, only {', '.join(words)}")
     given = {
         word: _match_header(header, headers, source) for word, header in (columns or {}).items() if header not in ABSENT
     }
