@@ -32,12 +32,12 @@ def run(
 def _list() -> None:
     from rich.table import Table
 
-    from juryrank.methods import METHODS
+    from juryrank.methods import usable_methods
 
     table = Table(box=None, pad_edge=False)
     table.add_column("method", no_wrap=True)
     table.add_column("what it does")
-    for name, cls in METHODS.items():
+    for name, cls in usable_methods():
         first = (cls.__doc__ or "").partition("\n")[0]
         table.add_row(name, f"{first} Learns from labels." if cls.supervised else first)
     console().print(table)

@@ -11,7 +11,7 @@ from importlib import import_module
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
-from juryrank.errors import ParameterError, UnknownNameError
+from juryrank.errors import JuryrankWarning, ParameterError, PluginError, UnknownNameError, warn_user
 from juryrank.methods.plugins import Plugins
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ __all__ = [
     "load_plugin",
     "method",
     "register",
+    "usable_methods",
     *(place.partition(".")[2] for place in CLASSES.values()),
 ]
 
@@ -140,7 +141,7 @@ class Catalogue(Mapping[str, "type[Aggregator]"]):
         return iter([*CLASSES, *PLUGINS.names()])
 
     def __len__(self) -> int:
-        return len(CLASSES) + len(PLUGINS.names())
+        return len(CLASSES) + len(PLUGINS)
 
 
 METHODS = Catalogue()
@@ -157,7 +158,18 @@ def __getattr__(name: str) -> Any:
 
 def consensus_methods() -> list[str]:
     """The names of the methods that need nothing but lists."""
-    return [name for name, cls in METHODS.items() if not cls.supervised and not cls.needs_features]
+    return [name for name, cls in usable_methods() if not cls.supervised and not cls.needs_features]
+
+
+def usable_methods() -> Iterator[tuple[str, type[Aggregator]]]:
+    """Every method with its class; those of a package that cannot be loaded are left out, with a warning."""
+    for name in METHODS:
+        try:
+            cls = METHODS[name]
+        except PluginError as error:
+            warn_user(f"{error}; the method is left out", JuryrankWarning)
+        else:
+            yield name, cls
 
 
 def method(name: str, **params: Any) -> Aggregator:

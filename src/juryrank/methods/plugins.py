@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 GROUP = "juryrank.methods"  # of entry points: name of the method = module:Class
 C = TypeVar("C", bound=type)
 BASE = "juryrank.methods.Aggregator"
+FILE_MODULE = "juryrank_plugin_"  # what the modules of files are called
 NAME = r"[a-z0-9]+(-[a-z0-9]+)*"
 
 
@@ -52,7 +53,16 @@ class Plugins:
 
     def names(self) -> list[str]:
         """The names of all methods from outside, without loading those of packages."""
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=GROUP):
+            if point.name in self.built_in:
+                message = f"the method {point.name!r} of {_package(point)} is ignored: that name is built in"
+                warn_user(message, JuryrankWarning)
         return sorted({*self.registered, *self._entry_points()})
+
+    def __len__(self) -> int:
+        return len({*self.registered, *self._entry_points()})
 
     def __contains__(self, name: object) -> bool:
         return name in self.registered or name in self._entry_points()
@@ -68,8 +78,7 @@ class Plugins:
             raise PluginError(f"{source}: the name {name!r} is that of a built-in method; choose another")
         other = self.registered.get(name, cls)
         if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):  # else it was run again
-            where = f"{other.__module__}.{other.__qualname__}"
-            raise PluginError(f"{source}: the name {name!r} is that of {where} already; choose another")
+            raise PluginError(f"{source}: the name {name!r} is that of {_place(other)} already; choose another")
         self.registered[name] = cls
 
     def _entry_points(self) -> dict[str, list[EntryPoint]]:
@@ -77,12 +86,10 @@ class Plugins:
         from importlib.metadata import entry_points
 
         found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=GROUP):
-            if point.name in self.built_in:
-                message = f"the method {point.name!r} of {_package(point)} is ignored: that name is built in"
-                warn_user(message, JuryrankWarning)
-            elif point.value not in [other.value for other in found.setdefault(point.name, [])]:
-                found[point.name].append(point)
+        for point in (point for point in entry_points(group=GROUP) if point.name not in self.built_in):
+            known = found.setdefault(point.name, [])
+            if point.value not in [other.value for other in known]:
+                known.append(point)
         return found
 
     def _load_entry_point(self, name: str, points: list[EntryPoint]) -> None:
@@ -112,6 +119,12 @@ def _base() -> type[Aggregator]:
 
 def _package(point: EntryPoint) -> str:
     return f"the package {point.dist.name}" if point.dist else f"the entry point {point.value}"
+
+
+def _place(cls: type) -> str:
+    """Where a class is defined: the file of a plugin, else its module."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return f"{file if file and cls.__module__.startswith(FILE_MODULE) else cls.__module__}: {cls.__qualname__}"
 
 
 def _checked_name(cls: Any, source: str) -> str:
@@ -145,9 +158,10 @@ def _run(path: Path) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location
 
     if not path.is_file():
-        raise PluginError(f"{path}: no such file; a plugin is a Python file with methods")
+        found = "not a file" if path.exists() else "no such file"
+        raise PluginError(f"{path}: {found}; a plugin is a Python file with methods")
     place = path.resolve()
-    name = f"juryrank_plugin_{crc32(os.fsencode(place)):08x}_{place.stem}"
+    name = f"{FILE_MODULE}{crc32(os.fsencode(place)):08x}_{place.stem}"
     spec = spec_from_file_location(name, place)
     if spec is None or spec.loader is None:
         raise PluginError(f"{path}: a plugin is a Python file, with the ending .py")
