@@ -185,3 +185,18 @@ def test_errors_and_notes_show_control_characters_as_escapes(run: Run, tmp_path:
     assert failed.code == 1
     assert r"\x1b[31mno-such-file.run" in failed.err
     assert "\x1b" not in failed.err
+
+
+@pytest.mark.parametrize("command", [["rank", "--method", "rrf", "-o"], ["convert"]], ids=str)
+def test_a_path_that_cannot_exist_is_an_error_about_the_path(run: Run, tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    data = table(tmp_path / "data.parquet", "bad")
+    for path, reason in ((tmp_path / "loop.csv", "symbolic links"), (tmp_path / f"{'x' * 300}.csv", "too long")):
+        written = run(command[0], str(data), *command[1:], str(path))
+        assert (written.code, written.out) == (1, "")
+        assert f"{path.name}: cannot be written" in written.err
+        assert reason in written.err
+        read = run("rank", str(path), "--method", "rrf")
+        assert (read.code, read.out) == (1, "")
+        assert f"{path.name}: cannot be read" in read.err
+        assert reason in read.err

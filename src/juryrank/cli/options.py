@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,10 +21,10 @@ DEFAULT_METRICS = ("nDCG@10", "AP")
 
 
 def a_file(path: Path | None) -> Path | None:
-    """A path that can be replaced by renaming: the target of a symbolic link, never a device or a pipe."""
-    if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
+    """A path that can be replaced by renaming, not a device or a pipe; what else is wrong, writing will say."""
+    if path is not None and os.path.exists(path) and not (path.is_file() or path.is_dir()):
         raise typer.BadParameter(f"{path} is a device or a pipe; only files and folders are written")
-    return path.resolve() if path is not None and path.is_symlink() else path
+    return path
 
 
 def a_file_or_stdout(path: Path | None) -> Path | None:

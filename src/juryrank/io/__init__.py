@@ -93,7 +93,7 @@ def write(
     target = Path(path)
     chosen = format_for(thing, target, format)
     if chosen.one_file_per_expert and isinstance(thing, Dataset) and not (len(thing.experts) == 1 and target.suffix):
-        if target.is_file() or target.suffix:
+        if os.path.isfile(target) or target.suffix:
             raise DataError(f"{target}: {len(thing.experts)} experts need a folder; give a path without an ending")
         save_folder(target, chosen.expert_files(thing, **options))
     else:

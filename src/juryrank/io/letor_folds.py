@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)
 
 def fold_folders(folder: Path) -> list[Path]:
     """The fold folders in a folder, in the order of their numbers."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return []
     numbered = [(int(m[1]), p) for p in folder.iterdir() if p.is_dir() and (m := FOLD.match(p.name))]
     return [path for _, path in sorted(numbered)]

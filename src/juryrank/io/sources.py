@@ -41,7 +41,7 @@ def inputs_of(source: Any) -> list[Input]:
 
 def load_sources(inputs: Sequence[Input], *, whole_folders: bool = False) -> list[Source]:
     """The content of files, and of the files in folders: those that are data, or all of them (``whole_folders``)."""
-    folders = [each if isinstance(each, Path) and each.is_dir() else None for each in inputs]
+    folders = [each if isinstance(each, Path) and os.path.isdir(each) else None for each in inputs]
     files = [
         (folder, file)
         for folder, each in zip(folders, inputs, strict=True)

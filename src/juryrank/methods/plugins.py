@@ -157,8 +157,8 @@ def _run(path: Path) -> ModuleType:
     """The module that a Python file makes."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    if not path.is_file():
-        found = "not a file" if path.exists() else "no such file"
+    if not os.path.isfile(path):
+        found = "not a file" if os.path.exists(path) else "no such file"
         raise PluginError(f"{path}: {found}; a plugin is a Python file with methods")
     place = path.resolve()
     name = f"{FILE_MODULE}{crc32(os.fsencode(place)):08x}_{place.stem}"

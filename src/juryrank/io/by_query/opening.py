@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def open_files(paths: Sequence[Path], format_name: str | None, options: Options,
     """The files, and those of folders that are data."""
     out = []
     for path in paths:
-        if not path.is_dir():
+        if not os.path.isdir(path):
             out.append(_open(path, format_name, options, chunk))
             continue
         others = [file for file in files_in(path) if not has_known_ending(file) and not _is_recognised(file)]
@@ -43,7 +44,7 @@ def _is_recognised(path: Path) -> bool:
 
 
 def _open(path: Path, format_name: str | None, options: Options, chunk: int) -> QueryFile:
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not path.is_file():
         raise DataError(f"{path}: pipes and devices cannot be read query by query; save the data to a file")
     source = _beginning(path)
     if source.parquet:
