@@ -16,7 +16,7 @@ from juryrank.report.layout import cut_distinct
 
 LONGEST_NAME = 60  # characters of a name in a picture
 NO_PICTURES = ("pgf", "raw", "rgba")  # formats of matplotlib that are not offered: LaTeX commands and raw pixels
-# Characters that the font of the current drawing lacks: its parts are drawn one by one, and one warning is for all.
+# Characters that the font lacks, collected over all parts of the current drawing for a single warning.
 _missing: ContextVar[set[str] | None] = ContextVar("_missing", default=None)
 
 
@@ -83,11 +83,11 @@ def drawn_names(names: Iterable[object]) -> list[str]:
 
 
 def _missing_characters(characters: set[str]) -> set[str]:
-    """Those that no font of matplotlib's ``font.family`` has."""
+    """The characters that no font of matplotlib's ``font.family`` has."""
     fonts = _matplotlib().font_manager
     default = fonts.FontProperties()
     paths = []
-    for family in default.get_family():  # in matplotlib, later families are used for what the first one lacks
+    for family in default.get_family():  # matplotlib uses later families for characters that the first one lacks
         try:
             paths.append(fonts.findfont(fonts.FontProperties(family=family), fallback_to_default=False))
         except ValueError:  # not installed

@@ -1,4 +1,4 @@
-"""``explain``: everything that is known about a fitted model, with or without data."""
+"""``explain``: a fitted model explained, with or without data."""
 
 from __future__ import annotations
 

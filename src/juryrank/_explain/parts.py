@@ -1,4 +1,4 @@
-"""The parts of an explanation, which tables, pages and pictures are drawn from."""
+"""The parts of an explanation, from which tables, pages and pictures are made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from juryrank._explain.single_expert import SingleExperts
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Parts:
-    """What is known about a model; parts that need data, labels or a query are None without."""
+    """The parts of an explanation; those that need data, labels or a query are None without."""
 
     method: str
     params: dict[str, Any]

@@ -1,4 +1,4 @@
-"""A Dataset from pairwise comparisons: one list of two items each, in the order in which they took place."""
+"""A Dataset from pairwise comparisons: one list of two items each, in the order given."""
 
 from __future__ import annotations
 

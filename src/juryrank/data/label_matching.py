@@ -179,7 +179,7 @@ ALIKE: dict[str, Change] = {
 
 
 def _swapped(labels: Labels, rankings: Rankings) -> bool:
-    """Whether the labels have queries and items in each other's place."""
+    """Whether queries and items are swapped in the labels."""
     return not set(rankings.queries).isdisjoint(labels.items[labels.label_item]) and not set(rankings.items).isdisjoint(
         labels.queries
     )

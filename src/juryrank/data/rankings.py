@@ -1,6 +1,6 @@
 """Rankings: the lists of all experts, as flat arrays.
 
-Three words and two rules. A *slot* is one item of one query; a *list* is what one expert ranked for one query; an
+A *slot* is one item of one query; a *list* is what one expert ranked for one query; an
 *entry* is one slot at one rank of one list. ``x_ptr[i]:x_ptr[i+1]`` are the x's of parent ``i``. An item that nobody
 ranked has a slot but no entry.
 """

@@ -1,4 +1,4 @@
-"""The one door for files, in and out: ``read`` finds the format by looking into the file, ``write`` by its ending."""
+"""Reading and writing of files: ``read`` detects the format from the content, ``write`` from the ending of the name."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def labels_frame(data: Dataset) -> pl.DataFrame:
 
 
 def unranked_slots(rankings: Rankings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Slots that nobody ranks."""
+    """Slots that no expert ranks."""
     ranked = np.zeros(rankings.n_slots, bool)
     ranked[rankings.entry_slot] = True
     return np.flatnonzero(~ranked)
@@ -60,7 +60,7 @@ def text_of(number: pl.Expr) -> pl.Expr:
 
 
 def long_table(data: Dataset) -> pl.DataFrame:
-    """Every entry, then the items that nobody ranks, with labels; columns without information are omitted."""
+    """Every entry, then the items that no expert ranks, with labels; columns without information are omitted."""
     r = data.rankings
     rest = unranked_slots(r)
     bare = slot_frame(r)[rest].with_columns(slot=rest.astype(np.int32))

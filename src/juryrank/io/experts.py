@@ -48,7 +48,7 @@ def _expert(part: Rows) -> str:
 
 
 def _overlap(tag: str, tags: Sequence[str], parts: Sequence[Rows]) -> bool:
-    """Whether a query stands in several files of an expert."""
+    """Whether several files of one expert have the same query."""
     queries = [
         p.entries["query"].unique() for p, t in zip(parts, tags, strict=True) if t == tag and p.entries is not None
     ]

@@ -1,7 +1,7 @@
-"""The fast path for TREC runs, straight from bytes to a Dataset; runs that it does not cover are left to ``trec_run``.
+"""The fast path for TREC runs, directly from bytes to a Dataset; ``trec_run`` reads the runs that it does not cover.
 
-Covered: one blank or one tab between words, lists that stand together and fall in score, no item twice in a list, no
-expert shared by two files. For these the two ways give the same Dataset, and this one takes a fifth of the time.
+Covered: one blank or one tab between words, lists that are consecutive and descending in score, no item twice in a
+list, no expert shared by two files. For these, both give the same Dataset, and this one takes a fifth of the time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read(
 ) -> Dataset | None:
     """The Dataset of these runs, or None where a line is not covered; ``n_words`` of a line of each, if known.
 
-    ``pieces`` are read one after the other: when the lists of a query stand together, names are still in the cache.
+    ``pieces`` are read one after the other: if the lists of a query are consecutive, names are still in the cache.
     Each ends with a line. Without them whole sources are read, in several threads.
     """
     counts = [len(first_words(source)) for source in sources] if n_words is None else n_words

@@ -1,4 +1,4 @@
-"""Files in and out: open, decompress, write atomically, write to standard output.
+"""Files: open, decompress, write atomically, write to standard output.
 
 Writing is atomic. The content goes to a new file beside the target, with a name that cannot be guessed and with the
 permissions of the file that it replaces; it is flushed to the disk before it is renamed. A symbolic link stays a link:
@@ -30,7 +30,9 @@ from juryrank.io.source import GZIP, PARQUET, ZSTD, Source, normalise_text
 
 CHUNK = 1 << 24  # bytes that are read at a time
 TEMPORARY_NAME = 40  # characters of the target's name in the name of the temporary file
-CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # what a terminal would obey; not tab and line feed
+CONTROL = re.compile(
+    rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]"
+)  # control characters that a terminal would interpret; not tab and line feed
 UNFINISHED: list[Path] = []  # temporary files that this process is writing
 
 
@@ -94,7 +96,7 @@ def _decompress(path: Path, data: bytes) -> bytes:
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path``, compressed when it ends in .gz or .zst; after an error the old file is there."""
+    """Write ``content`` to ``path``, compressed if it ends in .gz or .zst; an error leaves the old file unchanged."""
     save_all({path: [content]})
 
 
@@ -114,7 +116,7 @@ def save_all(contents: Mapping[Path, Iterable[bytes]]) -> None:
 
 
 def deliver(chunks: Iterable[bytes], out: Path | Writable) -> None:
-    """Write chunks to a file (atomically) or to an open file, each as soon as it is there."""
+    """Write chunks to a file (atomically) or to an open file, each as soon as it is available."""
     if isinstance(out, Path):
         save_all({out: chunks})
         return
@@ -142,7 +144,7 @@ class _NewFile:
                 raise
 
     def _mode(self) -> int | None:
-        """The permissions of the file that is there; a DataError where it is not a regular file."""
+        """The permissions of the existing file; a DataError if it is not a regular file."""
         try:
             found = self.target.stat()
         except FileNotFoundError:
@@ -194,7 +196,7 @@ def _new_file(path: Path) -> Iterator[_NewFile]:
 
 
 def _create(path: Path, mode: int | None) -> BinaryIO:
-    """A new file; nobody can read it whom ``mode``, if given, does not allow to."""
+    """A new file, never readable by more users than ``mode``, if given, allows."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
     file = os.fdopen(descriptor, "wb")
@@ -232,7 +234,7 @@ class _Compressor(Protocol):
 
 
 def _compressor(path: Path) -> _Compressor:
-    """What packs the content of a file with this ending."""
+    """The compressor for files with this ending."""
     match path.suffix.lower():
         case ".gz":
             return zlib.compressobj(9, wbits=31)  # its header has no time, so that equal data gives equal files

@@ -1,4 +1,4 @@
-"""Folders in and out: the files of one to read, and several files to write that belong together."""
+"""Folders: the files of a folder to read, and files that are written together."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from juryrank.io.source import Source
 class Format(ABC):
     """A file format.
 
-    A subclass declares what it is called and what it takes, and writes ``sniff``, ``_read`` and ``_lines``. What it
-    does not declare is refused here, with the same message for every format. A file, a folder, standard output and a
+    A subclass declares its name and options, and implements ``sniff``, ``_read`` and ``_lines``. Options that it does
+    not declare are refused here, with the same message for every format. A file, a folder, standard output and a
     streamed file all take their bytes from ``lines``.
     """
 

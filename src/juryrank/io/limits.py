@@ -1,4 +1,4 @@
-"""Limits of reading: a small file can unpack to more than fits into memory, and a device never ends.
+"""Limits of reading: a small file can decompress to more than fits into memory, and a device may be endless.
 
 JURYRANK_MAX_SIZE is the limit for one file, unpacked; a line may have 1/64 of it.
 """
@@ -38,7 +38,7 @@ def size_of(text: str) -> int:
 
 
 def size_text(size: int) -> str:
-    """Bytes as a message shows them.
+    """A number of bytes as text for messages.
 
     >>> size_text(4 * 2**30), size_text(1500)
     ('4.29 GB', '1.5 KB')
@@ -91,7 +91,7 @@ def check_line_lengths(path: Path, data: bytes) -> None:
 
 
 def join_chunks(path: Path, chunks: Iterable[bytes], *, text: bool) -> bytes:
-    """All chunks, or an error beyond the limit; reading stops early where it is not text."""
+    """All chunks, or an error beyond the limit; reading stops early if the content is not text."""
     parts: list[bytes] = []
     size = line = 0
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Dataframes and dicts that ``read`` is given, as rows."""
+"""Dataframes and dicts as rows, for ``read``."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from juryrank.errors import DataError
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
-QUOTED = 40  # characters of an offending line that a message repeats
+QUOTED = 40  # characters of an invalid line that a message quotes
 START, HEAD = 20, 1000  # lines that sniffing looks at: first these, then those if needed
 HEAD_BYTES = 1_000_000  # of them at most, but never less than one line
 

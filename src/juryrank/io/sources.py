@@ -1,4 +1,4 @@
-"""The files that ``read`` is given, loaded and read: paths, folders and open files as sources, sources as rows."""
+"""Loading and reading of the inputs of ``read``: paths, folders and open files as sources, sources as rows."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def read_rows(sources: Sequence[Source], format_name: str | None, options: Optio
 
 
 def no_lists_message(source: str, *, labels: bool = True) -> str:
-    """What is wrong with data that has no lists, but perhaps labels."""
+    """The error message for data that has no lists, but perhaps labels."""
     if not labels:
         return f"{source}: items and no lists, so there is nothing to rank by; no row has a rank or a score"
     return (

@@ -93,7 +93,7 @@ def _split_again(
 
 
 def read_separated(data: bytes, separator: str, names: tuple[str, ...], numeric: tuple[str, ...]) -> pl.DataFrame:
-    """Columns with the line they stand in: null for what is absent or not a number, ``more`` for a surplus column."""
+    """Columns with the number of their line: null if absent or not a number, ``more`` for a surplus column."""
     marked = data.startswith(BYTE_ORDER_MARK)  # part of a name here, but polars would drop it at the very beginning
     frame = pl.read_csv(
         b"\n" + data if marked else data,

@@ -1,4 +1,4 @@
-"""Checks before writing: what a format cannot represent is an error, what it leaves out is a warning."""
+"""Checks before writing: content that a format cannot represent is an error, content that it omits a warning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def demand_single_lists(rankings: Rankings, what: str) -> None:
 
 
 def demand_one_query(rankings: Rankings, what: str) -> None:
-    """A DataError when there are queries, other than the one that stands for none."""
+    """A DataError if there are queries other than the default one."""
     if rankings.queries != (ONE_QUERY,):
         raise DataError(
             f"{what} has no queries, and the data has {len(rankings)}; choose one, or write a table instead"

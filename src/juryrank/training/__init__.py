@@ -1,1 +1,1 @@
-"""What learned methods share: labelled queries, targets, columns and solvers."""
+"""Code shared by learned methods: labelled queries, targets, columns and solvers."""

@@ -1,4 +1,4 @@
-"""Which experts have weights of their own; all others form one group that shares its weights."""
+"""Groups of experts: some have individual weights; all others form one group that shares its weights."""
 
 from __future__ import annotations
 

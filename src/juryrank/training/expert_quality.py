@@ -1,4 +1,4 @@
-"""The quality of each expert by itself."""
+"""The quality of each single expert."""
 
 from __future__ import annotations
 

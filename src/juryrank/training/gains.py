@@ -1,4 +1,4 @@
-"""Gains: one number per slot to learn from, made of labels, a reference ranking or preference pairs."""
+"""Gains: one number per slot to learn from, computed from labels, a reference ranking or preference pairs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from juryrank.kernels.ragged import parents, sizes_to_ptr
 
 
 def slot_gains(data: Dataset) -> Floats:
-    """The gain of each slot, 0 is worst; NaN where nothing is known about it.
+    """The gain of each slot, 0 is worst; NaN if it is unknown.
 
     Labels are gains as they are, and 0 where they are below 0. Of m items in a reference ranking the first gains 1
     and each following rank 1/m less. An item in preference pairs gains the share of its comparisons that it won.
-    Labels come before a reference, a reference before pairs.
+    Labels take precedence over a reference ranking, and that over pairs.
     """
     if data.labels is not None:
         return np.maximum(data.slot_labels, 0.0)

@@ -1,7 +1,7 @@
 """Reading files query by query: TREC runs and Parquet tables, in any number, larger than memory.
 
-One pass records where each query stands (``index``); then any queries can be read on their own. The lines of a query
-should stand together.
+One pass records the positions of each query (``index``); then any queries can be read separately. The lines of a query
+should be consecutive.
 """
 
 from juryrank.io.by_query.index import QueryFiles

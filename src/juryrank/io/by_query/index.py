@@ -1,4 +1,4 @@
-"""Where each query stands in several files, and the Dataset of any of the queries."""
+"""The positions of each query in several files, and the Dataset of any of the queries."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class QueryFiles:
         experts = [{name} if name else file.experts for file, name in zip(self.files, self.names, strict=True)]
         self.aliases = aliases([source.stem for source in sources], experts)
         self.columns = frozenset[str]().union(*(file.columns for file in self.files))
-        # As in a whole read: if some lists have no scores, all lists go by rank.
+        # As when all files are read at once: if some lists have no scores, ranks are used for all.
         self.by_rank = {"rank", "score"} <= self.columns and any(file.lacks_scores for file in self.files)
 
     @property
@@ -132,7 +132,7 @@ class QueryFiles:
         return fast_trec.read(sources, pieces, [len(file.run_columns) for file, _ in runs])
 
     def _overlap(self, tag: str) -> bool:
-        """Whether a query stands in several files of an expert."""
+        """Whether several files of one expert have the same query."""
         found = np.zeros(len(self.queries), bool)
         for file, places in zip(self.files, self.places, strict=True):
             if file.tag == tag:
@@ -143,7 +143,7 @@ class QueryFiles:
 
 
 def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
-    """The queries of all files in natural order, and where they stand in each."""
+    """The queries of all files in natural order, and their positions in each file."""
     chunks_of = [file.chunks() for file in files]
     for file, chunks in zip(files, chunks_of, strict=True):
         if not chunks:
@@ -192,12 +192,12 @@ def _sorted_union(known: pl.Series, names: pl.Series) -> pl.Series:
 
 
 def _positions(names: pl.Series, ordered: pl.Series) -> Codes:
-    """The position of each name among sorted names, which have all of them."""
+    """The position of each name among sorted names; all names must be among them."""
     return ordered.search_sorted(names).to_numpy().astype(np.int32)
 
 
 def _by_query(query: Codes, places: Places) -> Places:
     if (query[1:] >= query[:-1]).all():  # the file is sorted
         return Places(query, places.start, places.stop)
-    order = np.argsort(query, kind="stable")  # places rise in a file
+    order = np.argsort(query, kind="stable")  # places increase within a file
     return Places(query[order], places.start[order], places.stop[order])

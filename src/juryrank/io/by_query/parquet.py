@@ -1,4 +1,4 @@
-"""A Parquet table that is read query by query; the layout is decided once for the whole table, as in a whole read."""
+"""A Parquet table that is read query by query; the layout is decided once for the whole table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file that is read query by query, and where each query stands in it."""
+"""One file that is read query by query, and the positions of each query in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Stretches(NamedTuple):
 
 @dataclass
 class QueryFile(ABC):
-    """One file and where each query stands in it."""
+    """One file and the positions of each query in it."""
 
     path: Path
     options: Options
@@ -41,7 +41,7 @@ class QueryFile(ABC):
     experts: set[str] = field(default_factory=set)
     advice = ""
     weight = 1  # approximate bytes in memory for each unit of a stretch
-    most = 1 << 28  # bytes of a batch, above which larger batches gain nothing
+    most = 1 << 28  # bytes of a batch above which larger batches are not faster
     columns: frozenset[str] = frozenset({"score"})  # of entries, in addition to their names
     lacks_scores = False  # whether an entry has no score
 

@@ -1,4 +1,4 @@
-"""A TREC run that is read query by query; lines end in ``\\n``, ``\\r\\n`` or ``\\r``, as in a whole read."""
+"""A TREC run that is read query by query; lines end in ``\\n``, ``\\r\\n`` or ``\\r``."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class RunFile(QueryFile):
         return Stretches(query, first + start, first + np.append(start[1:], len(data))[: len(start)])
 
     def _lines_of(self, chunk: int) -> tuple[int, bytes]:
-        """Where the first line begins that begins in a chunk, and all lines that begin there."""
+        """The start of the first line that begins in a chunk, and all lines that begin in it."""
         with self.path.open("rb") as file:
             first = chunk
-            if chunk > self.begin:  # the line that goes on here belongs to the chunk before
+            if chunk > self.begin:  # a line that continues here belongs to the previous chunk
                 file.seek(chunk - 1)
                 found = LINE_END.search(file.read(self.chunk))
                 if found is None:
@@ -82,7 +82,7 @@ class RunFile(QueryFile):
         return b"".join(parts)
 
     def _split(self, data: bytes) -> tuple[pl.Series, Ints]:
-        """Queries in lines with one kind of separator, and where they start."""
+        """The queries in lines with one kind of separator, and their starts."""
         data += b"" if data.endswith((b"\n", b"\r")) else b"\n"
         size = len(data)
         words = np.frombuffer(bytearray().join([data, fast_trec.padding(size)]), np.uint64)
@@ -96,7 +96,7 @@ class RunFile(QueryFile):
         return names, line
 
     def _split_carefully(self, data: bytes) -> tuple[pl.Series, Ints]:
-        """Queries line by line, and where they start."""
+        """The queries, line by line, and their starts."""
         optional = OPTIONAL if self.run_columns == trec_run.FULL else ()
         names, starts = [b""], [0]
         for line in LINE.finditer(data):

@@ -1,4 +1,4 @@
-"""The catalogue of formats, and which of them a file is, or should become."""
+"""The catalogue of formats, and the choice of a format for reading or writing a file."""
 
 from __future__ import annotations
 

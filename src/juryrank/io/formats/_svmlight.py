@@ -20,7 +20,7 @@ from juryrank.io.source import Source
 from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
-UNJUDGED = -1.0  # LETOR's label of an item that nobody judged
+UNJUDGED = -1.0  # LETOR's label of an unjudged item
 EXPECTED = "a number, qid:… and key:value pairs"
 NAMED = r"^#\s*(?:expert|feature)\s+(\d+)\s*=\s*(.*\S)\s*$"
 

@@ -84,7 +84,7 @@ def names_comparisons(columns: Columns) -> bool:
 
 
 def _has_shape(known: Collection[str]) -> bool:
-    """Whether a header with these of our words is that of comparisons; scores alone are not, beside items."""
+    """Whether a header with these standard names is that of comparisons; items and scores alone are not."""
     return any(set(known).issuperset(shape) for shape in (SHAPES if "item" not in known else (PAIR, SHAPES[3])))
 
 
@@ -106,7 +106,7 @@ def _rows(frame: pl.DataFrame, columns: Columns, *, name: str, expert: str, fail
 
 
 def _roles(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> dict[str, str]:
-    """Our word -> header, of one shape; columns of model names are preferred to columns of their texts."""
+    """Standard name -> header, of one shape; columns of model names are preferred to columns of their texts."""
     known = {normalise(header) for header in frame.columns}
     texts = ("chosen", "rejected") if known.issuperset(("chosenmodel", "rejectedmodel")) else ()
     found = roles([header for header in frame.columns if normalise(header) not in texts], columns, name, WORDS)

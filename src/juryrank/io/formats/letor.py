@@ -1,6 +1,6 @@
 """LETOR rank aggregation: ``label qid:Q 1:rank 2:NULL … #docid = X``; experts are numbered, rank 1 is best.
 
-Every line is a slot, in the order of the file, whether or not anybody ranks its item. The other parts of a comment
+Every line is a slot, in the order of the file, whether or not an expert ranks its item. The other parts of a comment
 (``inc``, ``prob``) are about how items were chosen for judging and are never read.
 """
 

@@ -18,7 +18,7 @@ from juryrank.io.source import Source
 
 
 class LetorFeatures(svmlight.LineFormat):
-    """Features and labels of items, which nobody ranks."""
+    """Features and labels of items, without lists."""
 
     name = "letor-features"
     endings = (".svm", ".svmlight")

@@ -1,4 +1,4 @@
-"""PrefLib orders: strict or with ties, complete or not (soc, soi, toc, toi), new format and that before 2022.
+"""PrefLib orders: strict or with ties, complete or not (soc, soi, toc, toi), in the new format and in that before 2022.
 
 One list per line, its count is the weight of the list; experts are the lines, numbered. Items have the names of the
 alternatives. The format has order and ties only: ranks have no gaps.
@@ -29,7 +29,7 @@ PLACE = r"(?:\d{1,9}|\{\s*\d{1,9}(?:\s*,\s*\d{1,9})*\s*\})"
 ORDER = re.compile(rf"\s*(\d{{1,15}})\s*[:,]\s*({PLACE}(?:\s*,\s*{PLACE})*)\s*$")
 PLACES = re.compile(r"\{[^}]*\}|\d+")
 OLD_NAME = re.compile(r"\s*(\d{1,9})\s*,(.*)$")
-MOST_UNNAMED = 100_000  # a stated number of alternatives without names is believed up to here
+MOST_UNNAMED = 100_000  # limit of a stated number of alternatives without names
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Preflib(Format):
         return iter([("\n".join([*header, *lines]) + "\n").encode()])
 
     def _data_type(self, r: Rankings, file_name: str) -> str:
-        """The type that the ending says, or the one that the orders need; an error where the ending says less."""
+        """The type given by the ending, or the one that the orders need; an error if the former is too narrow."""
         kind, ending = _kind(r), ending_of(Path(file_name))
         if ending not in self.endings:
             return kind
@@ -171,7 +171,7 @@ def _compare_with_stated(election: _Election, n_names: int, path: str) -> None:
 
 
 def _orders(r: Rankings) -> Counter[str]:
-    """How often each order stands in the lists, in PrefLib's notation."""
+    """The number of lists with each order, in PrefLib's notation."""
     counts: Counter[str] = Counter()
     for m in range(r.n_lists):
         lo, hi = r.entry_ptr[m], r.entry_ptr[m + 1]

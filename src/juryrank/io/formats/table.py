@@ -34,7 +34,7 @@ class Table(Format):
     write_options = ("top",)
 
     def sniff(self, source: Source) -> bool:
-        """Parquet, the ending of a table, or a header (or JSON line) with a word for the item and another we know."""
+        """Parquet, the ending of a table, or a header (or JSON line) with an item and another known column."""
         if source.parquet or source.suffix in self.endings:
             return True
         known = frames.known_headers(source)
@@ -54,7 +54,7 @@ class Table(Format):
         return _rows(frame, chosen, name=name, expert="table", fail=frames.row_errors(name))
 
     def _lines(self, thing: Dataset | Consensus, file_name: str, top: int | None = None) -> Iterator[bytes]:
-        """Every entry, then the items that nobody ranks; columns without information are omitted."""
+        """Every entry, then the items that no expert ranks; columns without information are omitted."""
         frame = thing.to_frame(top) if isinstance(thing, Consensus) else long_table(thing)
         return frames.frame_lines(frame, file_name)
 

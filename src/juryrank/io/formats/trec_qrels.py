@@ -18,7 +18,7 @@ COLUMNS = ("query", "iteration", "item", "label")
 
 
 class TrecQrels(Format):
-    """Labels, and nothing else."""
+    """Labels only."""
 
     name = "trec-qrels"
     endings = (".qrels",)

@@ -95,7 +95,7 @@ def _dataset_rows(data: Dataset) -> pl.DataFrame:
 
 
 def _file_names(experts: Sequence[str]) -> list[str]:
-    """Names that files may have and that differ in more than case, not hidden; the reader goes by the tag inside."""
+    """Names that files may have and that differ in more than case, not hidden; the reader uses the tag inside."""
     plain = [quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith(".")) for expert in experts]
     often = Counter(name.lower() for name in plain)
     return [

@@ -1,1 +1,1 @@
-"""What all formats with columns share: headers, the layout of a table, files of rows as frames."""
+"""Code shared by all formats with columns: headers, the layout of a table, files of rows as frames."""

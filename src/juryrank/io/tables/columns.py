@@ -1,4 +1,4 @@
-"""Which column of a table is which: our words, common headers for them, text for names and float64 for numbers."""
+"""The columns of a table under standard names: common headers, text for names and float64 for numbers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$"
 ABSENT = (None, "")  # given instead of a header: there is no such column
 
 Fail = Callable[[int, str], DataError]  # the error for a row (counted from 0) and what was expected of it
-Columns = Mapping[str, object] | None  # our word -> header, None for no column, or the headers of several experts
+Columns = Mapping[str, object] | None  # standard name -> header, None for no column, or the headers of several experts
 
 
 def normalise(header: str) -> str:
@@ -61,7 +61,7 @@ def normalise(header: str) -> str:
 def roles(
     headers: list[str], columns: Columns, source: str, words: Collection[str], argument: str = "columns"
 ) -> dict[str, str]:
-    """Our word -> header, from ``columns`` first, then from equal words, then from common headers."""
+    """Standard name -> header: from ``columns`` first, then equal names, then common headers."""
     if strange := [word for word in columns or {} if word not in words]:
         raise DataError(f"{source}: {argument}= does not take {strange[0]!r} here, only {', '.join(words)}")
     given = {
@@ -85,7 +85,7 @@ def roles(
 
 
 def _match_header(header: object, headers: list[str], source: str) -> str:
-    """The header of the table: the same, or the only one that differs from it in case and blanks alone."""
+    """The header of the table: the same, or the only one that differs from it only in case and blanks."""
     alike = [h for h in headers if normalise(h) == normalise(str(header))]
     if header not in headers and len(alike) != 1:
         raise DataError(f"{source}: no column {header!r}; columns are {join_names(headers)}")
@@ -93,7 +93,7 @@ def _match_header(header: object, headers: list[str], source: str) -> str:
 
 
 def convert_columns(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *, comma: bool = False) -> pl.DataFrame:
-    """The columns under our words; names as text, numbers as float64, and null where a cell is empty."""
+    """The columns under standard names; names as text, numbers as float64, and null where a cell is empty."""
 
     def column(word: str, header: str) -> pl.Series:
         if word == "weight":
@@ -181,6 +181,6 @@ def _cast(header: str, dtype: pl.DataType, *, comma: bool) -> pl.Expr:
 
 
 def join_names(headers: Collection[str]) -> str:
-    """Headers as a message shows them."""
+    """Headers as text for messages."""
     shown = list(headers)
     return ", ".join(repr(h) for h in shown[:12]) + (" …" if len(shown) > 12 else "")

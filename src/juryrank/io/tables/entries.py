@@ -1,4 +1,4 @@
-"""The rows of a table under our words, and what they hold: entries, candidates and labels."""
+"""The rows of a table under standard names, and the entries, candidates and labels in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from juryrank.io.tables.layout import Layout
 
 
 def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFrame:
-    """The rows that are not blank, with our words as headers; a row without a query or item is an error."""
+    """The rows that are not blank, with standard names as headers; a row without a query or item is an error."""
     rows = convert_columns(frame, chosen.headers, fail, comma=chosen.comma)
     rows = rows.with_columns(as_numbers(frame[h], h, fail, comma=chosen.comma).alias(h) for h in chosen.experts)
     blank = rows.select(pl.all_horizontal(pl.all().is_null())).to_series()

@@ -20,16 +20,16 @@ CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".ndjson", ".jsonl")
 ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
-UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is no text
+UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is not text
 
 
 def known_headers(source: Source) -> set[str]:
-    """Our words that the header or schema of a table file has."""
+    """The standard names in the header or schema of a table file."""
     return match_headers(headers_of(source))
 
 
 def match_headers(headers: Iterable[str]) -> set[str]:
-    """Our words that some headers stand for."""
+    """The standard names for which there is a header."""
     names = {normalise(name) for name in headers}
     return {word for word, others in HEADERS.items() if word in names or names.intersection(others)}
 
@@ -75,7 +75,7 @@ def _demand_whole_rows(source: Source, frame: pl.DataFrame) -> None:
     twice = [header for header in frame.columns if "_duplicated_" in header and header.rpartition("_duplicated_")[0]]
     if twice and (name := twice[0].rpartition("_duplicated_")[0]) in frame.columns:
         raise source.error(1, f"different headers (there are several columns {name!r}; rename or drop all but one)")
-    if frame.height and frame.width > 1 and frame[:, -1].null_count():  # only there a row may have ended early
+    if frame.height and frame.width > 1 and frame[:, -1].null_count():  # only then a row may have ended early
         reader = csv.reader(io.StringIO(source.data.decode()), delimiter=separator_of(source))
         for cells in reader:
             if cells and len(cells) < frame.width:

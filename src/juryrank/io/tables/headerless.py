@@ -1,4 +1,4 @@
-"""Tables without a header: the user names their columns by number, since the content does not show which is which."""
+"""Tables without a header: the user identifies the columns by number, because the content is ambiguous."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_headerless(source: Source, columns: Columns) -> bool:
 
 
 def looks_headerless(source: Source) -> bool:
-    """Whether the first line of a text looks like data: none of our words, and a number."""
+    """Whether the first line of a text looks like data: no standard name, and a number."""
     if source.parquet or frames.is_json(source) or frames.known_headers(source).intersection(WORDS):
         return False
     cells = cells_of(source)
@@ -60,7 +60,7 @@ def frame_of(source: Source, columns: Columns, argument: str = "columns") -> pl.
 
 
 def unclear_columns(source: Source, argument: str = "columns") -> DataError:
-    """The error that asks which column is which."""
+    """The error that asks for the columns by number."""
     cells = cells_of(source)
     choices = " or ".join(f"{argument}={choice}" for choice in EXAMPLES.get(len(cells), LONG))
     expected = f"a header that says which column is which; without one, number the columns: {choices}"

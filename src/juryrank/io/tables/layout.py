@@ -1,4 +1,4 @@
-"""The layout of a table: which column is which, decided once for the whole table and never by a silent guess.
+"""The layout of a table: the role of each column, decided once for the whole table and never by a silent guess.
 
 A table has one row per entry, or (wide) one row per item and a column of numbers per expert.
 """
@@ -15,7 +15,7 @@ from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_na
 
 WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight")
 ORDERED = ("rank", "score")
-DESCRIPTIVE = (  # columns that tables often have beside ours, and that hold no ranking
+DESCRIPTIVE = (  # other columns that tables often have, and that hold no ranking
     "abstract", "body", "comment", "comments", "content", "contents", "date", "datetime", "description", "genres",
     "iter", "iteration", "language", "link", "note", "notes", "q0", "querytext", "snippet", "text", "time", "timestamp",
     "title", "url",
@@ -30,7 +30,7 @@ SIGNS = {"rank": ("rank", "position"), "score": ("score", "similarity")}  # in h
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a table by our words; a wide table has ``experts``, whose columns hold ``values``."""
+    """The columns of a table by standard name; a wide table has ``experts``, whose columns hold ``values``."""
 
     headers: Mapping[str, str]
     experts: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Table:
     found: Mapping[str, str]
     name: str
     comma: bool
-    chosen: tuple[str, ...]  # words whose columns the user has named
+    chosen: tuple[str, ...]  # standard names whose columns the user has named
 
     @property
     def height(self) -> int:
@@ -160,7 +160,7 @@ def _without_order(table: Table, numeric: list[str]) -> DataError:
 
 
 def resolve_value(found: dict[str, str], values: str | None, source: str) -> dict[str, str]:
-    """The roles with 'value' turned into rank or score, as ``values`` says."""
+    """The roles with 'value' replaced by rank or score, according to ``values``."""
     if "rank" in found or "score" in found:
         if values is not None and values not in found:
             raise DataError(f"{source}: values={values!r}, but the table has no column for a {values}")
@@ -219,7 +219,7 @@ def _kind(table: Table, experts: tuple[str, ...]) -> str | None:
 
 
 def _demand_no_other_names(table: Table, found: Mapping[str, str]) -> None:
-    """An error for an unused column that tells rows apart as only an expert, or a query, would."""
+    """An error for an unused column that distinguishes rows as only an expert or a query would."""
     missing = [word for word in ("expert", "query") if word not in found and word not in table.chosen]
     schema = table.frame.collect_schema()
     free = [h for h in table.unused() if not (schema[h].is_float() or schema[h].is_nested())]

@@ -1,4 +1,4 @@
-"""Who won a comparison, from the cells of a column: names of items, words, results such as 1-0, or numbers.
+"""The winner of a comparison, from the cells of a column: names of items, words, results such as 1-0, or numbers.
 
 What a number or a letter means depends on the others in its column: 1 and 2 are the sides, 1, 0.5 and 0 what the left
 item scored. A column that can mean two things is refused.
@@ -43,7 +43,7 @@ TRUTH = {"true": "1", "false": "0"}
 
 
 class Column(NamedTuple):
-    """The column that says who won, and those beside it."""
+    """The column of winners, and the columns beside it."""
 
     header: str
     left: str

@@ -1,1 +1,1 @@
-"""What learned methods know of an item: columns made of lists and of item features."""
+"""The input columns of learned methods, computed from lists and from item features."""

@@ -1,4 +1,4 @@
-"""One column per expert, made of the ranks in its lists; and columns of all lists together."""
+"""Columns from lists: one per expert, from the ranks in its lists, and columns over all lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N_CONSENSUS = 3  # columns of ``consensus_columns``
 def expert_columns(rankings: Rankings, experts: Sequence[str], entry_value: Floats, absent: float = 0.0) -> Floats:
     """[n_slots, n_experts]: the value that each expert gives the item, ``absent`` where it does not rank it.
 
-    Of several lists of one expert in a query, the mean, by the lists' weights. Lists of other experts are not used.
+    For several lists of one expert in a query it is their weighted mean. Lists of other experts are not used.
     """
     r = rankings
     column = np.repeat(r.positions_in(experts)[r.list_expert], r.list_size)

@@ -1,4 +1,4 @@
-"""Sparse features of slots: one row per entry of a list, and none for what an expert did not rank."""
+"""Sparse features of slots: one row per entry of a list, and none for items that an expert did not rank."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SparseRows:
     column: Codes  # [n_rows]
     value: Floats  # [n_rows, width]
     n_columns: int
-    weight: Floats | None = None  # [n_rows] how many rows each stands for; its values are sums over these
+    weight: Floats | None = None  # [n_rows] number of rows that each row represents; its values are sums over these
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -31,7 +31,7 @@ class SparseRows:
 
     @property
     def n_rows(self) -> float:
-        """How many rows there are, by their weights."""
+        """The number of rows: the sum of their weights."""
         return float(len(self.value) if self.weight is None else self.weight.sum())
 
     @classmethod

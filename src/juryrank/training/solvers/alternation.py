@@ -1,4 +1,4 @@
-"""MR-RankAgg: two linear models, of lists and of item features, fitted such that both give one order."""
+"""MR-RankAgg: two linear models, of lists and of item features, fitted such that both give the same order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from juryrank.training.solvers.glm import Linear
 from juryrank.training.solvers.monotone_targets import Scale, label_levels, retarget
 
 Monitor = Callable[[Floats, Floats], dict[str, float]]
-LONGEST = 4096.0  # times a step is lengthened at most
+LONGEST = 4096.0  # limit of the number of times that a step is lengthened
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class State:
 
 @dataclass(eq=False)
 class Result:
-    """The last state, and one value per step of the objective and of what the monitor returns."""
+    """The last state, and one value per step of the objective and of the monitor."""
 
     state: State
     history: dict[str, list[float]] = field(default_factory=dict)
@@ -96,8 +96,8 @@ class Alternation:
                 break
             best, length = far, 2 * length
         yield best
-        yield self._fit_to_wishes(now, lambda own, other: other)
-        yield self._fit_to_wishes(now, self._reorder)
+        yield self._fit_to_wanted_scores(now, lambda own, other: other)
+        yield self._fit_to_wanted_scores(now, self._reorder)
 
     def _retarget(self, now: State) -> State:
         """Algorithm 2: features follow the order of the lists' scores, then lists that of the features' scores."""
@@ -110,8 +110,8 @@ class Alternation:
             b = self.lists.fit(r, b)
         return self._state(b, w, r, z)
 
-    def _fit_to_wishes(self, now: State, wish: Callable[[Floats, Floats], Floats]) -> State:
-        """Features fitted to their wish given the scores of the lists; then lists, given those of the features."""
+    def _fit_to_wanted_scores(self, now: State, wish: Callable[[Floats, Floats], Floats]) -> State:
+        """Features fitted to the scores wanted given those of the lists; then lists, given those of the features."""
         f, g = self.features.predictor(now.w), self.lists.predictor(now.b)
         w = self.features.fit(standardise(self.lists.ptr, wish(f, g)), now.w)
         f = self.features.predictor(w)

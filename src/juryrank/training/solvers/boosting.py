@@ -21,7 +21,7 @@ ToColumns = Callable[[Dataset], Floats]
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """What a library learns from: slots query by query, in an order that does not depend on names."""
+    """The training data of a library: slots query by query, in an order that does not depend on names."""
 
     x: Floats  # [n_rows, n_columns], NaN where an expert did not rank the item
     gains: Floats  # [n_rows]
@@ -43,9 +43,9 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class Boosting:
-    """How a forest is grown by a library, and cut on validation queries."""
+    """Grows a forest with a library, and prunes it to the best number of trees on validation queries."""
 
-    grow: Callable[[TrainingRows, int], Forest]  # so many trees
+    grow: Callable[[TrainingRows, int], Forest]  # takes the number of trees
     trees: int
     target: str
     seed: int
@@ -53,7 +53,7 @@ class Boosting:
     to_columns: ToColumns
 
     def run(self, data: Dataset, valid: Dataset | None) -> Forest:
-        """Learn from ``data``, cut on ``valid``; without it, on a fifth of the queries, and then learn from all."""
+        """Train with the number of trees chosen on ``valid``, or on a fifth of the queries before training on all."""
         queries = LabelledQueries.of(data, self.unjudged).require("boosted", data)
         validation = None if valid is None else LabelledQueries.of(valid, self.unjudged)
         if validation is not None and len(validation):

@@ -70,7 +70,7 @@ class Grower:
             "random_seed": self.seed, "thread_count": 1, "allow_writing_files": False, "logging_level": "Silent",
         }  # fmt: skip
         varies = (rows.x != rows.x[:1]) & ~(np.isnan(rows.x) & np.isnan(rows.x[:1]))
-        if not varies.any():  # an error in catboost
+        if not varies.any():  # works around a bug in catboost
             return _join([])
         group = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         model = library.CatBoost(settings).fit(library.Pool(rows.x, labels, group_id=group, thread_count=1))

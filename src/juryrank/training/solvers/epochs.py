@@ -26,13 +26,13 @@ class Learner(Protocol):
 
     @property
     def fan(self) -> int:
-        """How many units each value of a row feeds; the weights of the rows come first."""
+        """The number of units connected to each value of a row; the weights of the rows come first."""
 
     def start(self, rows: SparseRows, rng: np.random.Generator) -> Floats:
-        """The first weights."""
+        """The initial weights."""
 
     def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> float:
-        """One pass, which moves ``weights``."""
+        """One pass, which updates ``weights``."""
 
     def scores(self, rows: SparseRows, slot_ptr: Ints, weights: Floats) -> Floats:
         """One score per slot."""
@@ -48,7 +48,7 @@ class TrainedWeights:
 
 @dataclass(frozen=True)
 class Training:
-    """How a learner is trained: the metric, the passes, the seed, and how lists become rows."""
+    """The settings of training: the metric, the passes, the seed, and the conversion of lists to rows."""
 
     learner: Learner
     target: str

@@ -19,14 +19,14 @@ SPREAD = 0.01  # of the first weights
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedMetricLearner:
-    """Linear weights; every visit of a query samples ``sample`` items and takes one step on all their orders."""
+    """Linear weights; each pass samples ``sample`` items of a query and takes one step on all their orders."""
 
     sample: int = 6
     rate: float = 100.0
 
     @property
     def fan(self) -> int:
-        """How many units each value of a row feeds."""
+        """The number of units connected to each value of a row."""
         return 1
 
     def start(self, rows: SparseRows, rng: np.random.Generator) -> Floats:
@@ -34,7 +34,7 @@ class ExpectedMetricLearner:
         return rng.normal(0.0, SPREAD, rows.n_columns * rows.width)
 
     def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> float:
-        """One pass over the queries in random order, which moves ``weights``; the sum of their losses."""
+        """One pass over the queries in random order, which updates ``weights``; returns the sum of their losses."""
         n = len(target.slot_ptr) - 1
         order, draws = rng.permutation(n), rng.random((n, 2 * self.sample))
         loss: float = expected_epoch(

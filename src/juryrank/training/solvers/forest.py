@@ -13,7 +13,7 @@ from juryrank.kernels.trees import tree_scores
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees one after the other, their nodes numbered through; a child comes after its parent."""
+    """Trees one after the other, with consecutive node numbers; a child comes after its parent."""
 
     root: Ints  # [n_trees]
     feature: Ints  # [n_nodes]
@@ -27,7 +27,7 @@ class Forest:
         return len(self.root)
 
     def fault(self, n_columns: int) -> str | None:
-        """What is wrong with it: an index out of range, or a child that does not come after its parent."""
+        """The fault of an invalid forest: an index out of range, or a child that does not come after its parent."""
         inner = np.flatnonzero(self.left >= 0)
         for name, child in (("left_", self.left), ("right_", self.right)):
             if len(astray := inner[(child[inner] <= inner) | (child[inner] >= len(self.left))]):

@@ -1,6 +1,6 @@
 """Generalised linear models over the items of many queries: losses, and coefficients by Newton's method.
 
-A loss is known by the conjugate φ* of its convex function. With t the link of the scores z, z = ∇φ*(t), the divergence
+A loss is given by the conjugate φ* of its convex function. With t the link of the scores z, z = ∇φ*(t), the divergence
 of the scores from a linear predictor f is D(z‖f) = φ*(f) - φ*(t) - z·(f - t).
 """
 
@@ -23,7 +23,7 @@ LARGEST = 30.0  # exponents are cut here: e^30 is 10^13 times a typical score
 
 
 class Loss(ABC):
-    """A Bregman divergence by its conjugate; values per item unless they say otherwise."""
+    """A Bregman divergence by its conjugate; values are per item unless stated otherwise."""
 
     name: ClassVar[str]
     quadratic: ClassVar[bool] = False

@@ -17,7 +17,7 @@ from juryrank.training.solvers.linear_algebra import cross_product
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """How much is computed at once; results do not depend on it."""
+    """Sizes of blocks of computation; results do not depend on them."""
 
     features: int = 1 << 23  # numbers of features: 64 MB
     grams: int = 1 << 17  # numbers of Gram matrices: they stay in the processor's cache
@@ -29,7 +29,7 @@ BLOCK_SIZES = BlockSizes()
 
 @dataclass(frozen=True, eq=False)
 class GramMatrices:
-    """What is multiplied: the curves of each entry, and the column that each list belongs to.
+    """The factors of Gram matrices: the curves of each entry, and the column of each list.
 
     The columns of a matrix are curve by curve of column 0, of column 1, and so on, then the gain.
     """

@@ -17,7 +17,7 @@ SMALL = 1e-3  # spread of the first linear weights: enough to separate items tha
 
 @dataclass(frozen=True, kw_only=True)
 class LambdaRankLearner:
-    """A net, trained by gradient steps on a pairwise loss after every ``batch`` queries.
+    """A neural network, trained by gradient steps on a pairwise loss after every ``batch`` queries.
 
     The weights are one flat array, layer by layer; without hidden layers they are [n_columns × width].
     """
@@ -30,11 +30,11 @@ class LambdaRankLearner:
 
     @property
     def fan(self) -> int:
-        """How many units each value of a row feeds."""
+        """The number of units connected to each value of a row."""
         return self.hidden[0] if self.hidden else 1
 
     def start(self, rows: SparseRows, rng: np.random.Generator) -> Floats:
-        """Normal weights: small for a linear net; with hidden layers, scaled so that activations keep their size."""
+        """Normal weights: small for a linear model; with hidden layers, scaled so that activations keep their size."""
         sizes = self._sizes(rows)
         if not self.hidden:
             return rng.normal(0.0, SMALL, int(sizes[0]))
@@ -44,7 +44,7 @@ class LambdaRankLearner:
         return np.concatenate([part for layer in layers for part in layer][:-1])
 
     def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> float:
-        """One pass over the queries in random order, which moves ``weights``; the sum of their losses."""
+        """One pass over the queries in random order, which updates ``weights``; returns the sum of their losses."""
         order = rng.permutation(len(target.slot_ptr) - 1)
         loss: float = lambda_epoch(
             order, target.slot_ptr, rows.row_ptr, rows.column, rows.value, self._sizes(rows), self.activation == "relu",

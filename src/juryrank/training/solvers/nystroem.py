@@ -22,7 +22,7 @@ ToColumns = Callable[[Dataset], Floats]
 
 @dataclass(frozen=True)
 class Limits:
-    """What fitting and scoring may cost in time and memory."""
+    """Limits of time and memory for fitting and scoring."""
 
     training_slots: int = 40_000  # of more, a sample is used, in which each slot has the weight of those it stands for
     slots_at_once: int = 5_000  # expanded: 20 MB
@@ -51,7 +51,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Nystroem:
-    """How an expansion is fitted."""
+    """The settings of a fit."""
 
     width: float  # of the kernel, in root median distances between landmarks
     penalty: float  # in queries: it matters less with more of them
@@ -94,7 +94,7 @@ class Problem:
         x = np.concatenate([x[slots[(slots >= a) & (slots < b)] - a] for a, b, x in columns])
         query, gains = parents(queries.rankings.slot_ptr)[slots], queries.gains[slots]
         order = np.lexsort((*x.T, gains, query))
-        # The square root is between a grade and a yes or no: both matter, and metrics use either.
+        # The square root is a compromise between graded and binary relevance: metrics use either.
         self.x, self.gains = x[order], np.sqrt(gains[order])
         self.weight = (queries.weights[slots] / share)[order]
         new = np.diff(query[order], prepend=-1) > 0

@@ -29,7 +29,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Statistics:
-    """Sums over the training queries, all that is stored of them; the experts in ``pooled`` share the last column."""
+    """Sums over the training queries, the only data stored of them; the experts in ``pooled`` share the last column."""
 
     own: tuple[str, ...]
     pooled: tuple[str, ...]
@@ -103,7 +103,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Limits:
-    """What fitting may cost in time and memory."""
+    """Limits of time and memory for fitting."""
 
     held_out_work: float = 1e10  # multiplications for held-out curves; beyond, queries are held out in groups
     fewest_parts: int = 10

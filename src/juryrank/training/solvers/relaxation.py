@@ -1,12 +1,12 @@
 """Supervised MC2 as a semidefinite program (Liu, Liu, Qin, Ma, Li, WWW 2007, section 4), with cvxpy and SCS.
 
-The paper takes γ = (α, x, t): expert weights, masses of the items, shortfalls of the labelled pairs. For the condition
-that x is stationary it puts the bound 2 - 2 αᵀA x with A[k, j] = P_k(j, j), and it solves the Lagrangian dual of
-min γᵀH₀γ under the linear constraints and γᵀγ <= c. Here its dual in turn is solved, which has the same value and
-whose solution holds γ itself: min tr(H₀ Γ), tr Γ <= c, Γ - γγᵀ positive semidefinite. H₀ couples α with the x of each
-query and nothing else, so one matrix over (α, x, 1) per query, all with the same block of α, is the whole of it; the
-pairs stand outside as plain squares. Where c leaves room, the value is that of the convex program
-min γᵀ(H₀ + σI)γ - σc, σ the largest singular value of A: a strong pull to equal weights.
+The paper takes γ = (α, x, t): expert weights, masses of the items, shortfalls of the labelled pairs. It replaces the
+condition that x is stationary by the bound 2 - 2 αᵀA x with A[k, j] = P_k(j, j), and solves the Lagrangian dual of
+min γᵀH₀γ under the linear constraints and γᵀγ <= c. This module solves the dual of that dual, which has the same value
+and whose solution contains γ: min tr(H₀ Γ), tr Γ <= c, Γ - γγᵀ positive semidefinite. H₀ couples α only with the x of
+each query, so one matrix over (α, x, 1) per query, all with the same block of α, is sufficient; the pairs are separate
+squares. If c exceeds γᵀγ at the solution, the value is that of the convex program
+min γᵀ(H₀ + σI)γ - σc, σ the largest singular value of A: a strong regularisation towards equal weights.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Relaxation:
 
     @property
     def seconds(self) -> float:
-        """About how long it takes to solve."""
+        """The estimated time of a solution."""
         return 0.5 + self.size * SECONDS_EACH
 
     @property
@@ -142,7 +142,7 @@ def run(name: str, problem: Any, max_iter: int) -> None:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whatever cvxpy warns of is an error below
+            warnings.simplefilter("ignore")  # cvxpy's warnings become errors below
             problem.solve(solver="SCS", eps=ACCURACY, max_iters=max_iter)
         status = str(problem.status)
     except SolverError as error:
