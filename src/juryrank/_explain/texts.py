@@ -36,7 +36,7 @@ def weights_table(method: str, summary: str, weights: dict[str, dict[str, float]
         for expert, row in weights.items()
     ]
     columns = ["expert", *(cell for n in names for cell in (n, ""))]
-    note = f"Squares: {FULL} positive, {HOLLOW} negative, in units of each column's largest."
+    note = f"Squares: {FULL} positive, {HOLLOW} negative, relative to the largest value of the column."
     if others is not None:
         note += f" {others} stands for all other experts."
     return Table(
@@ -70,7 +70,9 @@ def leave_one_out_table(found: LeaveOneOut, percent: bool) -> Table:
         for name, values in rows
     ]
     how = "Refitted without the expert, evaluated on held-out queries" if found.refitted else "Same model, not refitted"
-    note = f"{how}. A change above 0 means that the expert does harm; within about two standard errors it may be noise."
+    note = (
+        f"{how}. A change above 0 means that the expert is harmful; within about two standard errors it may be noise."
+    )
     groups = [3] * len(found.metrics)
     return Table("Leave one expert out", columns, [whole, *body], note=note, groups=groups)
 
@@ -88,7 +90,7 @@ def redundancy_table(found: Redundancy) -> Table:
         similar = ["–", ""] if near is None else [near[0], _percent(near[1])]
         rows.append([str(a + 1), name, *similar, *cells])
     columns = ["", "expert", "most similar", "percent", *(str(b + 1) for b in range(len(found.experts)))]
-    note = "Of the item pairs that both experts order, the percentage in the same order; 50 is chance."
+    note = "Of the item pairs that both experts order, the percentage in the same order; 50 is expected at random."
     return Table("Agreement of experts", columns, rows, n_names=3, note=note)
 
 

@@ -41,7 +41,7 @@ OTHER = {other}
 
 
 def fuse(lists):
-    """Sum the points of every item over the lists; items with equal scores stand in the order of their names, 9, 10."""
+    """Sum the points of every item over the lists; items with equal scores are ordered by name, 9 before 10."""
     scores = {{}}
     for expert in sorted(lists, key=_natural):
         points = POINTS.get(expert, OTHER)

@@ -22,14 +22,14 @@ METRIC, FOLDS, SEED = "nDCG@10", 5, 0
 BASELINE, LEARNED = "rrf", "jury"
 SHOWN = 5  # articles of one topic
 INTRODUCTION = (
-    "TREC-COVID round 1: 12 search systems ranked articles for 30 topics; NIST had the articles judged (0, 1 or 2). "
+    "TREC-COVID round 1: 12 search systems ranked articles for 30 topics; NIST judged the articles (0, 1 or 2). "
     "This excerpt has the first 100 articles of each list and all judgements."
 )
 NEXT = """Next, with your own data (TREC runs and qrels, CSV, Parquet, …):
-  juryrank fuse a.run b.run -o fused.run            combine runs, no judgements
+  juryrank fuse a.run b.run -o fused.run            combine runs without judgements
   juryrank compare RUNS --labels QRELS --folds 5 --methods rrf,jury
-                                                    does learning pay here?
-  juryrank fit RUNS --labels QRELS -o model.json    learn whom to trust
+                                                    measure the gain from learning
+  juryrank fit RUNS --labels QRELS -o model.json    learn how reliable each run is
   juryrank methods                                  all methods"""
 
 
@@ -152,13 +152,13 @@ def explanation(results: list[Result]) -> str:
     return "\n".join(
         [
             f"{BASELINE} uses no judgements. {LEARNED} learns from them, with {FOLDS}-fold cross-validation: each "
-            "topic is ranked by a model of 18 other topics.",
-            f"The best system, {best_system(results).name}, is chosen by these judgements; without them nobody knows "
-            "which one it is.",
+            "topic is ranked by a model trained on 18 other topics.",
+            f"The best system, {best_system(results).name}, is chosen with these judgements; without them it "
+            "would not be known.",
             "W/T/L: topics won, tied, lost. p: two-sided randomisation test over topics, not corrected for the "
             "three comparisons. Intervals: t distribution.",
-            f"points: what {LEARNED} gives an article for rank 1 in the list of a system. They depend on what a system "
-            "adds to the others, not on its quality alone.",
+            f"points: the points that {LEARNED} gives an article for rank 1 in the list of a system. They depend on "
+            "what a system adds to the others, not only on its quality.",
         ]
     )
 
