@@ -65,7 +65,7 @@ def test_all_slots_of_a_consensus_are_retrieved():
 
 
 def test_a_labelled_query_that_is_not_ranked_counts_zero_with_a_warning():
-    with pytest.warns(DataWarning, match="run ranks nothing in 1 of 2 queries that have labels; they count 0"):
+    with pytest.warns(DataWarning, match="run ranks nothing in 1 of 2 queries that have labels; they count as 0"):
         found = evaluate({"q1": RUN["q1"]}, LABELS, "RR")
     assert found["RR"] == 0.25
 
@@ -120,7 +120,7 @@ def test_an_expert_without_a_list_in_the_labelled_queries_counts_zero():
     assert sorted(str(w.message) for w in told) == [
         "1 of 2 queries have no labels; left out",
         "x: 1 of 2 queries have no labels; left out",
-        "y ranks nothing in 1 of 1 queries that have labels; they count 0",
+        "y ranks nothing in 1 of 1 queries that have labels; they count as 0",
         "y: 1 of 2 queries have no labels; left out",
     ]
 

@@ -217,7 +217,7 @@ def test_ids_that_are_pairs_need_key():
     passages = [("d1", 3), ("d2", 1), ("d1", 7)]
     with pytest.warns(DataWarning) as told:
         assert list(fuse({"x": passages})) == ["d1", "d2"]
-    assert "read as (id, score), and ids repeat; say key=lambda pair: pair" in str(told[0].message)
+    assert "read as (id, score), and ids repeat; use key=lambda pair: pair" in str(told[0].message)
     assert list(fuse({"x": passages}, key=lambda pair: pair)) == passages
     assert list(fuse({"x": [("d1", "b"), ("d1", "a")]})) == [("d1", "b"), ("d1", "a")]
     assert list(fuse({"x": [("d1", 2, 0.5)]})) == [("d1", 2, 0.5)]
@@ -314,7 +314,7 @@ def test_an_entry_without_a_finite_score_is_dropped_and_counted(name, bad, shape
 
 def test_numbers_and_text_of_the_same_name_are_one_item_and_a_warning_says_so():
     for name in ("rrf", "borda", "copeland"):
-        with pytest.warns(DataWarning, match="1 ids are given in several types .*'1' for one"):
+        with pytest.warns(DataWarning, match="1 ids are given in several types .*'1'"):
             fused = fuse({"x": [1, 2], "y": ["1", "b"]}, name)
         assert list(fused) == [1, 2, "b"]
     with pytest.warns(DataWarning, match="1 ids are given in several types"):
@@ -508,6 +508,6 @@ def test_no_lists_give_no_items(name):
 
 def test_scores_that_are_not_used_beside_lists_in_order_are_reported():
     mixed = {"a": ["x", "y"], "b": {"x": 0.2, "y": 0.9}, "c": []}
-    with pytest.warns(DataWarning, match="1 of 2 lists have no scores, so that methods that use scores go by rank"):
+    with pytest.warns(DataWarning, match="1 of 2 lists have no scores, so methods that use scores fall back to ranks"):
         assert fuse(mixed, "combsum") == {"x": 1.0, "y": 1.0}
     assert fuse(mixed, "borda") == {"x": 1.0, "y": 1.0}  # which uses no scores, so nothing is lost

@@ -22,7 +22,7 @@ from juryrank.io.by_query import QueryFiles
 from juryrank.io.formats.trec_run import TrecRun
 from juryrank.streaming import rank_batches
 
-BY_DESIGN = ("must stand together", "needs a column 'query'", "cannot be read query by query", "looks like qrels")
+BY_DESIGN = ("must be adjacent", "needs a column 'query'", "cannot be read query by query", "looks like qrels")
 METHODS = ("rrf", "combsum", "borda")
 Row = tuple[int, str, str, int, float]  # query, item, expert, rank, score
 

@@ -111,7 +111,7 @@ def test_a_batch_takes_no_more_than_it_may(runs: Path) -> None:
 def test_scattered_queries_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     lines = [f"q{n % 50} Q0 d{n} 1 {1 - n / 5000} x\n" for n in range(4000)]
     (tmp_path / "x.run").write_text("".join(lines))
-    with pytest.raises(DataError, match=r"must stand together.*sort -s -k1,1"):
+    with pytest.raises(DataError, match=r"must be adjacent.*sort -s -k1,1"):
         rank_files([tmp_path / "x.run"], juryrank.method("rrf"), tmp_path / "out.run", memory=10**6)
     assert not (tmp_path / "out.run").exists()
 
@@ -176,7 +176,7 @@ def test_a_limit_below_what_the_index_takes_is_an_error_that_says_how_much_is_ne
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     source = request.getfixturevalue(kind)
-    with pytest.raises(DataError, match=r"where 40 queries stand takes .* give at least \d"):
+    with pytest.raises(DataError, match=r"where 40 queries takes .* give at least \d"):
         rank_files([source], juryrank.method("rrf"), tmp_path / "out.run", memory=1000)
 
 

@@ -54,7 +54,7 @@ def rank_files(
     room = memory - INDEX * files.nbytes
     if room <= 0:
         raise DataError(
-            f"the index of where {len(files.queries)} queries stand takes {size_text(INDEX * files.nbytes)}, more than "
+            f"the index of {len(files.queries)} queries takes {size_text(INDEX * files.nbytes)}, more than "
             f"the memory limit of {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
         )
     at_once = concurrent_batches()

@@ -20,7 +20,7 @@ WORDS = {
     "again": r"\d+ entries .*(repeat|again|twice|more than once)|ids repeat",
     "unknown weights": r"weights for experts that are not in the data",
     "types": r"ids are given in several types",
-    "ranks": r"ranks and scores disagree on \d+ neighbours",
+    "ranks": r"ranks and scores disagree on \d+ neighbouring entries",
     "same tag": r"files share the expert",
     "unused": r"columns? (is|are) not used",
     "wide": r"read as one column per expert",

@@ -166,7 +166,7 @@ def test_headers_of_a_wide_table_may_say_rank_or_score(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match=r"with ranks \(small is best\)"):
         assert read(ranks).rankings.entry_score is None
     both = table(tmp_path, "item,x_rank,x_score\na,1,0.4\nb,2,0.3\n")
-    with pytest.raises(DataError, match="hold ranks and scores; use values='rank' or values='score'"):
+    with pytest.raises(DataError, match="contain ranks and scores; use values='rank' or values='score'"):
         read(both)
 
 

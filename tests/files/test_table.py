@@ -145,7 +145,7 @@ def test_a_direction_that_the_table_contradicts_is_an_error(tmp_path: Path) -> N
 
 def test_rank_and_score_that_disagree_are_counted_and_the_rank_is_obeyed(tmp_path: Path) -> None:
     path = table(tmp_path, "item,expert,rank,score\na,e,1,0.1\nb,e,2,0.2\nc,e,3,0.05\n")
-    with pytest.warns(DataWarning, match="ranks and scores disagree on 1 neighbours; the order is that of the ranks"):
+    with pytest.warns(DataWarning, match="ranks and scores disagree on 1 neighbouring entries; the ranks are used"):
         r = read(path).rankings
     assert r.entry_rank.tolist() == [1, 2, 3]
     assert r.entry_score is not None

@@ -50,7 +50,7 @@ def test_the_order_is_that_of_the_scores_whatever_the_lines_and_ranks(tmp_path: 
 
 def test_ranks_that_contradict_scores_warn_with_a_count(tmp_path: Path) -> None:
     path = run(tmp_path, "1 Q0 a 3 9 t\n1 Q0 b 2 8 t\n1 Q0 c 1 7 t\n2 Q0 a 0 2 t\n2 Q0 b 1 1 t\n")
-    with pytest.warns(DataWarning, match="ranks and scores disagree on 2 neighbours; the order is that of the scores"):
+    with pytest.warns(DataWarning, match="ranks and scores disagree on 2 neighbouring entries; the scores are used"):
         assert ranks(path)["a"] == 1
 
 

@@ -65,8 +65,8 @@ def position_table(
     position_points = model.as_points()
     if position_points is None:
         raise DataError(
-            f"{model.name} with these parameters is not a sum of points by position, so no table can stand for it; "
-            "jury, ridge and rrf are"
+            f"{model.name} with these parameters is not a sum of points by position and cannot be exported as a table; "
+            "jury, ridge and rrf can"
         )
     by = position_points.depends_on
     _check_sizes(model.name, by, depth, items)

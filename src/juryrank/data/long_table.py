@@ -164,7 +164,7 @@ def drop_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
 
 def missing_scores_message(source: str, lacking: int, n_lists: int) -> str:
     """The text of the warning about lists without scores among lists with scores."""
-    return f"{source}: {lacking} of {n_lists} lists have no scores, so that methods that use scores go by rank"
+    return f"{source}: {lacking} of {n_lists} lists have no scores, so methods that use scores fall back to ranks"
 
 
 def label_rows(labels: Mapping[Any, Mapping[Any, float]]) -> pl.DataFrame:

@@ -95,7 +95,7 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
         if key is None and len(set(names)) < len(names):
             warn_about_data(
                 f"{where}: pairs such as {elements[0]!r:.60} are read as (id, score), and ids repeat; "
-                "say key=lambda pair: pair where the pairs are ids"
+                "use key=lambda pair: pair if the pairs are ids"
             )
         return ItemList(names, floats(names, [pair[1] for pair in elements], where, what))
     if key is not None:
@@ -144,7 +144,7 @@ def _kind(element: Any, key: Key) -> str:
     if hasattr(element, "id"):
         return OBJECT
     if isinstance(element, Mapping):
-        return RECORD if "id" in element or "_id" in element else "a dict without 'id' (say key=, its name for the id)"
+        return RECORD if "id" in element or "_id" in element else "a dict without 'id' (use key= to name the id)"
     return PAIR if pair or (isinstance(element, list) and len(element) == 2) else ID
 
 
@@ -183,7 +183,7 @@ def _refuse_text_scores(elements: list[Any], where: str) -> None:
     if elements:
         raise DataError(
             f"{where}: {elements[0]!r:.60} may be an id, or an id and a score as text; "
-            "make the scores numbers, or say key=lambda pair: pair where the pairs are ids"
+            "make the scores numbers, or use key=lambda pair: pair if the pairs are ids"
         )
 
 
@@ -216,7 +216,7 @@ def _checked_id(item: Any, where: str, n: int) -> Any:
     if not by_value:
         raise DataError(
             f"{at}: {type(item).__name__} {item!r:.60} cannot be an id; "
-            "give text or whole numbers, or say key=, a function or attribute that gives the id"
+            "give text or whole numbers, or use key=, a function or attribute that gives the id"
         )
     return item
 
@@ -232,7 +232,7 @@ def as_texts(items: list[Any]) -> tuple[list[str], dict[str, Any] | None]:
     own: dict[str, Any] = {}
     merged = {text for text, item in zip(texts, items, strict=True) if own.setdefault(text, item) != item}
     if merged:
-        told = f"{len(merged)} ids are given in several types (as text and as a number, say), {min(merged)!r} for one"
+        told = f"{len(merged)} ids are given in several types (such as text and number), for example {min(merged)!r}"
         warn_about_data(f"the data: {told}; the same text is the same item")
     return texts, own
 

@@ -66,7 +66,7 @@ def max_line() -> int:
 def too_large(path: Path) -> DataError:
     """The error for a file beyond the limit."""
     return DataError(
-        f"{path}: more than {size_text(max_size())} of data, which is the limit for one file; if the file is right, "
+        f"{path}: more than {size_text(max_size())} of data, which is the limit for one file; if this is correct, "
         f"raise it: {VARIABLE}={size_text(4 * max_size()).replace(' ', '')}"
     )
 
@@ -74,7 +74,7 @@ def too_large(path: Path) -> DataError:
 def too_long(path: Path, line: int) -> DataError:
     """The error for a line beyond the limit."""
     return DataError(
-        f"{path}:{line}: a line of more than {size_text(max_line())}; is it text? If the file is right, raise the "
+        f"{path}:{line}: a line of more than {size_text(max_line())}; is it text? If this is correct, raise the "
         f"limit, of which a line may have 1/{LINES}: {VARIABLE}={size_text(4 * max_size()).replace(' ', '')}"
     )
 

@@ -111,7 +111,7 @@ def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> N
         return
     count = entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item()
     if count:
-        message = f"{source}: ranks and scores disagree on {count} neighbours; the order is that of the {obeyed}"
+        message = f"{source}: ranks and scores disagree on {count} neighbouring entries; the {obeyed} are used"
         warn_about_data(message)
 
 

@@ -124,8 +124,8 @@ def read_rows(sources: Sequence[Source], format_name: str | None, options: Optio
 def no_lists_message(source: str, *, labels: bool = True) -> str:
     """The error message for data that has no lists, but perhaps labels."""
     if not labels:
-        return f"{source}: items and no lists, so there is nothing to rank by; no row has a rank or a score"
+        return f"{source}: there are items but no lists, so there is nothing to rank by; no row has a rank or a score"
     return (
-        f"{source}: labels and no lists, so there is nothing to rank by; it looks like qrels: "
+        f"{source}: there are labels but no lists, so there is nothing to rank by; it looks like qrels: "
         "give the runs as the data and this file with labels="
     )

@@ -12,7 +12,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.params import LARGEST_WEIGHT
 
-LIKELY_CAUSES = "scores, ranks, weights or labels are too large or too small, or a parameter is extreme: look at these"
+LIKELY_CAUSES = "scores, ranks, weights or labels are too large or too small, or a parameter is extreme"
 
 
 def check_list_weights(r: Rankings) -> None:

@@ -93,7 +93,7 @@ class Truth:
             slot_ptr = sizes_to_ptr(np.diff(padded)[found])
         if missed := int((np.diff(slot_ptr) == 0).sum()):
             warn_about_data(
-                f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count 0"
+                f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count as 0"
             )
         sides = [
             None if side is None or ideal is None else ItemGrades(side.by_slot(r)[order], *ideal)

@@ -85,8 +85,8 @@ class QueryFile(ABC):
         queries = int(names.select(pl.all().approx_n_unique()).item())  # to one percent, in little memory
         if count > SCATTERED * queries + 1000:
             raise DataError(
-                f"{self.path}: the rows of a query must stand together to be read query by query, but "
-                f"about {queries} queries stand in {count} places so far; {self.advice}"
+                f"{self.path}: the rows of a query must be adjacent to be read query by query, but "
+                f"about {queries} queries are in {count} places so far; {self.advice}"
             )
 
 

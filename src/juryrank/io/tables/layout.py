@@ -182,7 +182,7 @@ def _wide(table: Table, experts: tuple[str, ...], values: str | None, *, assumed
     if assumed and len(set(signs.values()) - {None}) == 2:
         if values is None:
             raise DataError(
-                f"{name}: columns {join_names(experts)} hold ranks and scores; use values='rank' or values='score'"
+                f"{name}: columns {join_names(experts)} contain ranks and scores; use values='rank' or values='score'"
             )
         experts = tuple(h for h in experts if signs[h] == values)
     decided = values or (signs[experts[0]] if len({signs[h] for h in experts}) == 1 else None) or _kind(table, experts)
