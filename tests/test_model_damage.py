@@ -14,11 +14,11 @@ from conftest import random_dataset
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.methods import METHODS, method
 from juryrank.methods.base import Aggregator
-from juryrank.methods.learned_fields import declared
+from juryrank.methods.learned_fields import learned_kinds
 from juryrank.models import save
 
 CASES = int(os.environ.get("JURYRANK_DAMAGE", "15"))  # of each model; 400 take two minutes
-LEARNING = [name for name, cls in METHODS.items() if declared(cls)]
+LEARNING = [name for name, cls in METHODS.items() if learned_kinds(cls)]
 OTHERS = {
     "jury-hybrid": ("jury", {"experts": "hybrid", "threshold": 30}),
     "lambdarank-hidden": ("lambdarank", {"hidden": 3, "layers": 2}),
@@ -34,7 +34,7 @@ def fitted(name: str, **params: object) -> Aggregator:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_learned_field_is_declared(name):
-    assert [f.name for f in fields(METHODS[name]) if f.name.endswith("_")] == list(declared(METHODS[name]))
+    assert [f.name for f in fields(METHODS[name]) if f.name.endswith("_")] == list(learned_kinds(METHODS[name]))
 
 
 @pytest.mark.parametrize("name", [*LEARNING, *OTHERS])

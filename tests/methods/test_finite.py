@@ -14,7 +14,7 @@ from juryrank.errors import DataError, JuryrankError, ParameterError
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.io import read
 from juryrank.methods import METHODS, method
-from juryrank.methods.learned.supervised_borda import on_simplex
+from juryrank.methods.learned.supervised_borda import project_to_simplex
 from juryrank.params import parameters
 
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -195,6 +195,6 @@ def test_a_step_size_that_leads_nowhere_is_an_error_of_fit():
 
 
 def test_the_simplex_is_found_from_far_away():
-    near = on_simplex(np.array([0.3, 0.1, -0.4]))
-    assert_allclose(on_simplex(np.array([0.3, 0.1, -0.4]) + 2.0**30), near, atol=1e-6)
-    assert_allclose(on_simplex(np.array([-1e90, 5e88, 4e88])), [0.0, 1.0, 0.0])
+    near = project_to_simplex(np.array([0.3, 0.1, -0.4]))
+    assert_allclose(project_to_simplex(np.array([0.3, 0.1, -0.4]) + 2.0**30), near, atol=1e-6)
+    assert_allclose(project_to_simplex(np.array([-1e90, 5e88, 4e88])), [0.0, 1.0, 0.0])

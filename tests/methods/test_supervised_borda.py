@@ -16,7 +16,7 @@ from juryrank.data.build import from_dicts
 from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.methods import method
-from juryrank.methods.learned.supervised_borda import on_simplex
+from juryrank.methods.learned.supervised_borda import project_to_simplex
 
 seeds = pytest.mark.parametrize("seed", range(4))
 
@@ -95,9 +95,9 @@ def test_scores_are_weighted_borda_counts(dataset):
 
 
 def test_the_nearest_point_of_the_simplex_by_hand():
-    assert_allclose(on_simplex(np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5])
-    assert_allclose(on_simplex(np.array([2.0, 0.0])), [1.0, 0.0])
-    assert_allclose(on_simplex(np.array([0.6, 0.6, -1.0])), [0.5, 0.5, 0.0])
+    assert_allclose(project_to_simplex(np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5])
+    assert_allclose(project_to_simplex(np.array([2.0, 0.0])), [1.0, 0.0])
+    assert_allclose(project_to_simplex(np.array([0.6, 0.6, -1.0])), [0.5, 0.5, 0.0])
 
 
 def test_too_few_steps_warn_and_keep_the_estimate(dataset):

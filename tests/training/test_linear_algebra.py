@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from juryrank.methods import METHODS
-from juryrank.methods.learned_fields import declared
+from juryrank.methods.learned_fields import learned_kinds
 from juryrank.training.solvers.linear_algebra import cross_product, product, solve, whitening_basis
 
 SHAPES = [(0, 3, 2), (1, 1, 1), (7, 5, 3), (33, 64, 65), (100, 4, 9), (3, 0, 2)]
@@ -72,7 +72,7 @@ for name in sys.argv[1:]:
         print(name, hashlib.sha256(to_json(model).encode() + model.predict(given).scores.tobytes()).hexdigest())
 """
 # What auto chooses from is here itself; boosted trees are grown in one thread.
-LEARNING = [name for name, cls in METHODS.items() if declared(cls) and name not in ("auto", "boosted")]
+LEARNING = [name for name, cls in METHODS.items() if learned_kinds(cls) and name not in ("auto", "boosted")]
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="takes minutes without compiled kernels")

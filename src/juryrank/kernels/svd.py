@@ -118,6 +118,22 @@ def has_no_ties(rank):
     return apart
 
 
+@kernel
+def number_items(lists, ptr, entry_ptr, entry_slot, first_slot, number, at, owner):
+    """Number the items of lists: ``at`` of each entry, ``owner`` the first entry of each item; returns how many."""
+    n = 0
+    for m in range(len(lists)):
+        lo = entry_ptr[lists[m]]
+        for e in range(ptr[m], ptr[m + 1]):
+            i = entry_slot[lo + e - ptr[m]] - first_slot
+            if number[i] < 0:
+                number[i] = n
+                owner[n] = lo + e - ptr[m]
+                n += 1
+            at[e] = number[i]
+    return n
+
+
 @over_queries
 def singular_vectors(
     first, last, pool_ptr, slot_ptr, member_ptr, member, entry_ptr, entry_slot, entry_rank, list_weight, form, tol,
@@ -144,17 +160,10 @@ def singular_vectors(
             for m in range(len(lists)):
                 ptr[m + 1] = ptr[m] + entry_ptr[lists[m] + 1] - entry_ptr[lists[m]]
             at, owner, scale = np.empty(ptr[-1], np.int64), np.empty(ptr[-1], np.int64), np.empty(ptr[-1])
-            n = 0
             for m in range(len(lists)):
                 lo = entry_ptr[lists[m]]
                 scale_of(entry_rank[lo : entry_ptr[lists[m] + 1]], form, scale[ptr[m] : ptr[m + 1]])
-                for e in range(ptr[m], ptr[m + 1]):
-                    i = entry_slot[lo + e - ptr[m]] - slot_ptr[q]
-                    if number[i] < 0:
-                        number[i] = n
-                        owner[n] = lo + e - ptr[m]
-                        n += 1
-                    at[e] = number[i]
+            n = number_items(lists, ptr, entry_ptr, entry_slot, slot_ptr[q], number, at, owner)
             u, v = np.empty((n, rank)), np.empty((n, rank))
             if form == BINARY and len(lists) == 1 and has_no_ties(scale):
                 closed_form(n, u, v)

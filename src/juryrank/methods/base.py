@@ -16,8 +16,8 @@ from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, NotFittedError, ParameterError, unknown_names, warn_about_data
 from juryrank.methods.cost import Cost
-from juryrank.methods.finite import LIKELY_CAUSES, arithmetic, check_list_weights, check_scores
-from juryrank.methods.learned_fields import Sizes, declared, first_learned_fault
+from juryrank.methods.finite import LIKELY_CAUSES, check_list_weights, check_scores, refuse_arithmetic_errors
+from juryrank.methods.learned_fields import Sizes, first_learned_fault, learned_kinds
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
@@ -77,9 +77,9 @@ class Aggregator(Weighting, ABC):
         if data.rankings.n_slots and not data.rankings.n_lists and data.features is None:
             text = "the data has no lists, only items, so there is nothing to rank by; also read the runs"
             warn_about_data(f"{self.name}: {text}")
-        for name in declared(type(self)):
+        for name in learned_kinds(type(self)):
             vars(self).pop(name, None)
-        with arithmetic(self.name):
+        with refuse_arithmetic_errors(self.name):
             self._learn(data, None if valid is None else as_dataset(valid))
         if fault := self._fault():
             raise DataError(f"{self.name}: {fault}; {LIKELY_CAUSES}")
@@ -101,7 +101,7 @@ class Aggregator(Weighting, ABC):
             warn_about_data(f"{text}: {unknown_names(present, known)}")
         check_list_weights(r)
         out = np.zeros(r.n_slots)
-        with arithmetic(self.name):
+        with refuse_arithmetic_errors(self.name):
             details = self._predict(data, out)
         check_scores(self.name, r, out)
         return Consensus(r, out, details or {})
@@ -167,7 +167,7 @@ class Aggregator(Weighting, ABC):
 
     def learned(self) -> dict[str, Any]:
         """What ``fit`` learned, by name: arrays, numbers, texts, and lists and dicts of these."""
-        return {name: getattr(self, name) for name in declared(type(self))}
+        return {name: getattr(self, name) for name in learned_kinds(type(self))}
 
     def _sizes(self) -> Sizes:
         """Dimensions of learned arrays that follow from learned names and parameters."""
@@ -185,7 +185,7 @@ class Aggregator(Weighting, ABC):
             raise DataError(f"{cls.name} has the parameters {sorted(known)}, but the model has {shortened(params)}")
         model = cls(**params)
         model.check()
-        wanted = declared(cls).keys()
+        wanted = learned_kinds(cls).keys()
         if not isinstance(learned, Mapping) or learned.keys() != wanted:
             raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {shortened(learned)}")
         vars(model).update(learned)

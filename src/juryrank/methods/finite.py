@@ -38,7 +38,7 @@ def check_scores(name: str, r: Rankings, out: Floats) -> None:
 
 
 @contextmanager
-def arithmetic(name: str) -> Iterator[None]:
+def refuse_arithmetic_errors(name: str) -> Iterator[None]:
     """Turn errors of arithmetic (division by zero, a singular matrix) into a DataError."""
     try:
         yield

@@ -27,7 +27,7 @@ def learned(kind: Kind) -> Any:
 
 
 @cache
-def declared(owner: Any) -> Mapping[str, Kind]:
+def learned_kinds(owner: Any) -> Mapping[str, Kind]:
     """The kinds of all that a method learns, by field."""
     return {f.name: f.metadata["kind"] for f in fields(owner) if "kind" in f.metadata}
 
@@ -166,7 +166,7 @@ def first_learned_fault(owner: Any, sizes_of: Callable[[], Sizes]) -> str | None
     """
     sizes: Sizes = {}
     for kind_is_names in (True, False):
-        for name, kind in declared(owner.__class__).items():
+        for name, kind in learned_kinds(owner.__class__).items():
             if isinstance(kind, Names) is kind_is_names and (fault := kind.fault(getattr(owner, name), sizes)):
                 return f"{name} {fault}"
         sizes |= sizes_of() if kind_is_names else {}

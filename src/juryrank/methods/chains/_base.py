@@ -94,7 +94,7 @@ def entries_above(r: Rankings) -> Floats:
     return start
 
 
-def at_or_above(r: Rankings) -> Floats:
+def count_at_or_above(r: Rankings) -> Floats:
     """The number of entries of the same list tied with each entry or above it, itself included."""
     return 2 * r.entry_place - 1 - entries_above(r)
 

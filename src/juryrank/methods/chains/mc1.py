@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.chains._base import ListChain, at_or_above, inverse
+from juryrank.methods.chains._base import ListChain, count_at_or_above, inverse
 from juryrank.methods.lists import sums_at
 
 
@@ -29,7 +29,7 @@ class MC1(ListChain):
     def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
         r = rankings
         entry = np.repeat(weight, r.list_size)
-        targets = sums_at(r.entry_slot, entry * at_or_above(r), r.n_slots)
+        targets = sums_at(r.entry_slot, entry * count_at_or_above(r), r.n_slots)
         if last:
             everything = weight * r.query_size[r.list_query]
             per_query = sums_at(r.list_query, everything, len(r))

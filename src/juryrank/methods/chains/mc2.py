@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.chains._base import ListChain, at_or_above, inverse
+from juryrank.methods.chains._base import ListChain, count_at_or_above, inverse
 from juryrank.methods.lists import slot_weight
 
 
@@ -28,6 +28,6 @@ class MC2(ListChain):
 
     def _shares(self, rankings: Rankings, weight: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
         r = rankings
-        entry = np.repeat(weight, r.list_size) / at_or_above(r)
+        entry = np.repeat(weight, r.list_size) / count_at_or_above(r)
         tail = weight / r.query_size[r.list_query] if last else np.zeros(r.n_lists)
         return inverse(slot_weight(r, weight, last=last)), entry, tail

@@ -77,11 +77,11 @@ def minimise(objective: Objective, tol: float, max_iter: int) -> tuple[Floats, i
     value, slope = objective(ahead)
     momentum, size = 1.0, 1.0 / (np.ptp(slope) or 1.0)  # a first step across the simplex, halved where that is too far
     for step in range(1, max_iter + 1):
-        new = on_simplex(ahead - size * slope)
+        new = project_to_simplex(ahead - size * slope)
         move = new - ahead
         while objective(new)[0] > value + slope @ move + (move @ move) / (2 * size) + ROUNDING * value:
             size /= 2
-            new = on_simplex(ahead - size * slope)
+            new = project_to_simplex(ahead - size * slope)
             move = new - ahead
         if np.abs(new - at).max() < tol and np.abs(move).max() < tol:
             return new, step
@@ -95,7 +95,7 @@ def minimise(objective: Objective, tol: float, max_iter: int) -> tuple[Floats, i
     return at, max_iter + 1
 
 
-def on_simplex(point: Floats) -> Floats:
+def project_to_simplex(point: Floats) -> Floats:
     """The nearest weights that are not negative and sum to 1 (Duchi et al., ICML 2008)."""
     if np.abs(point).max() > LARGE:  # a shift changes nothing but the rounding, in which the sum of 1 would be lost
         point = point - point.max()

@@ -74,7 +74,7 @@ def best_order(margin: Floats, start: Ints, noise: float, *, subsets_up_to: int 
 
     Margins are known up to ``noise``, and sums of them up to rounding: a difference below that is none.
     """
-    margin, step = in_units(margin, noise)
+    margin, step = round_to_units(margin, noise)
     search = _Search(margin, step, start)
     if len(margin) > subsets_up_to:
         return search.run()
@@ -84,7 +84,7 @@ def best_order(margin: Floats, start: Ints, noise: float, *, subsets_up_to: int 
     return search.best, True
 
 
-def in_units(margin: Floats, noise: float) -> tuple[Floats, float]:
+def round_to_units(margin: Floats, noise: float) -> tuple[Floats, float]:
     """Margins as whole numbers, and the least difference of two sums, 1; or as they are, and 0.
 
     Whole numbers where all margins are multiples of one number, up to noise, so that sums are exact.
