@@ -176,7 +176,7 @@ def test_a_limit_below_what_the_index_takes_is_an_error_that_says_how_much_is_ne
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     source = request.getfixturevalue(kind)
-    with pytest.raises(DataError, match=r"where 40 queries takes .* give at least \d"):
+    with pytest.raises(DataError, match=r"index of 40 queries takes .* give at least \d"):
         rank_files([source], juryrank.method("rrf"), tmp_path / "out.run", memory=1000)
 
 
