@@ -1,4 +1,4 @@
-"""The page on adding a method and a metric, followed to the letter in a copy of the source tree."""
+"""The page on adding a method, a metric and a format, followed to the letter in a copy of the source tree."""
 
 import re
 import shutil
@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/add-a-method.md").read_text()
 FILES = dict(re.findall(r"`(src/juryrank/[\w/]+\.py)`:\n\n```python\n(.*?)```", PAGE, flags=re.DOTALL))
+FORMAT_LINE = re.findall(r"`CATALOGUE`.*?```python\n(.*?\n)```", PAGE, flags=re.DOTALL)[0]
 LINES = re.findall(r"[Ii]n\s`(src/juryrank/\w+/__init__\.py)`[^`]*(?:`CLASSES`[^`]*)?:\n\n```python\n(.*?\n)```", PAGE)
 
 
@@ -26,6 +27,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(text)
     for name, line in LINES:
         insert_in_order(folder / name, line)
+    formats = folder / "src/juryrank/io/formats/__init__.py"
+    first = "CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried\n"
+    formats.write_text(formats.read_text().replace(first, first + FORMAT_LINE))
+    insert_in_order(formats, "from juryrank.io.formats.order import Order\n")
+    (folder / "tests/files/samples/lunch.order").write_text("1. soup\n2. salad\n2. cake\n4. apples\n")
     (folder / "src/juryrank/__init__.pyi").write_text(run(folder, "tests/stubs.py"))
     return folder
 
@@ -47,8 +53,10 @@ def run(folder: Path, *args: str) -> str:
     return done.stdout
 
 
-def test_the_page_shows_a_method_and_a_metric_each_with_its_line() -> None:
-    assert list(FILES) == ["src/juryrank/methods/positional/approval.py", "src/juryrank/metrics/first_place.py"]
+def test_the_page_shows_a_method_a_metric_and_a_format_each_with_its_line() -> None:
+    places = ["methods/positional/approval.py", "metrics/first_place.py", "io/formats/order.py"]
+    assert list(FILES) == [f"src/juryrank/{place}" for place in places]
+    assert FORMAT_LINE == "    Order(),\n"
     assert [name for name, _ in LINES] == ["src/juryrank/methods/__init__.py", "src/juryrank/metrics/__init__.py"]
 
 
@@ -73,11 +81,30 @@ def test_the_catalogues_have_the_method_and_the_metric(tree: Path) -> None:
     assert run(tree, "-c", code) == "First(rel=2) {'all': {'b': 3.0, 'a': 2.0, 'c': 1.0}}\n"
 
 
+def test_the_format_is_read_and_written_and_refuses_what_it_cannot_represent(tree: Path) -> None:
+    done = run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/files/test_fuzz.py", "-k", "lunch")
+    assert re.search(r"\d passed", done)
+    sample = "tests/files/samples/lunch.order"
+    written = run(tree, "-m", "juryrank", "convert", sample, "-", "--to", "order")
+    assert written == "1. soup\n2. cake\n2. salad\n4. apples\n"  # tied items in the order of their names
+    code = (
+        "import juryrank as jr\n"
+        f"for thing in ({sample!r}, jr.from_orders([['a'], ['b']])):\n"
+        "    try: jr.write(jr.read(thing, columns={'item': 'dish'}) if isinstance(thing, str) else thing, 'x.order')\n"
+        "    except jr.JuryrankError as error: print(error)"
+    )
+    assert run(tree, "-c", code).splitlines() == [
+        f"{sample}: columns= does not apply to the format order",
+        "an order is one list, and the data has 2; write a table instead",
+    ]
+
+
 def test_the_linter_and_the_type_checker_have_nothing_to_say(tree: Path) -> None:
     pytest.importorskip("mypy")
     pytest.importorskip("ruff")
-    run(tree, "-m", "ruff", "check", *FILES, *(name for name, _ in LINES))
-    run(tree, "-m", "ruff", "format", "--check", *FILES, *(name for name, _ in LINES))
+    changed = [*FILES, *(name for name, _ in LINES), "src/juryrank/io/formats/__init__.py"]
+    run(tree, "-m", "ruff", "check", *changed)
+    run(tree, "-m", "ruff", "format", "--check", *changed)
     run(tree, "-m", "mypy", *FILES)
 
 
