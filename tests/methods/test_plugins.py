@@ -108,7 +108,7 @@ def test_a_model_with_a_member_of_a_missing_plugin_names_the_member(tmp_path: Pa
     jr.save(jr.fit(LISTS, "auto", labels={"q": {"a": 1, "b": 0}}), tmp_path / "model.json")  # chooses rrf
     text = (tmp_path / "model.json").read_text().replace('"name": "rrf"', '"name": "approval"')
     (tmp_path / "model.json").write_text(text)
-    missing = "chosen_ must be a fitted method, but it is of method 'approval', which this installation does not have; "
+    missing = "chosen_ must be a fitted method, but it needs method 'approval', which this installation does not have; "
     with pytest.raises(DataError, match=missing + "give --plugin FILE or install the package"):
         jr.load(tmp_path / "model.json")
 

@@ -63,7 +63,7 @@ def single_experts_table(experts: SingleExperts, weights: dict[str, dict[str, fl
 def leave_one_out_table(found: LeaveOneOut, percent: bool) -> Table:
     """One row per expert, the most dispensable first."""
     columns = ["without", *(cell for m in found.metrics for cell in (m, "change", "± se"))]
-    whole = ["nobody", *(cell for mean in found.whole for cell in (number(mean, percent), "", ""))]
+    whole = ["none", *(cell for mean in found.whole for cell in (number(mean, percent), "", ""))]
     rows = sorted(found.left_out.items(), key=lambda row: -row[1][0][1])
     body = [
         [name, *(t for mean, change, error in values for t in _change(mean, change, error, percent))]

@@ -12,7 +12,7 @@ from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 @dataclass(frozen=True)
 class AveragePrecision(RelevanceMetric):
-    """Mean precision at the relevant items, with 0 for those that are not ranked; 0 with nothing relevant.
+    """Mean precision at the relevant items, with 0 for those that are not ranked; 0 without relevant items.
 
     With a cutoff, the sum ends there and is still divided by the number of all relevant items.
     """

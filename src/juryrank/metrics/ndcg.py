@@ -12,7 +12,7 @@ from juryrank.params import param
 
 @dataclass(frozen=True)
 class NDCG(RelevanceMetric):
-    """Gain of the ranking, discounted by place, over the gain of the ideal ranking; 0 with nothing relevant.
+    """Gain of the ranking, discounted by place, over the gain of the ideal ranking; 0 without relevant items.
 
     The ideal ranking includes judged items that the consensus lacks; labels below 0 have gain 0. Under the
     ``letor`` convention the gain is always 2^label - 1, places 1 and 2 are not discounted, and nDCG@k is 0 for a

@@ -12,7 +12,7 @@ from juryrank.params import param
 
 @dataclass(frozen=True)
 class RBP(RelevanceMetric):
-    r"""Expected share of relevant items seen by a user who goes on to the next place with probability p.
+    r"""Expected share of relevant items seen by a user who continues to the next place with probability p.
 
     :math:`(1 - p) \sum_i p^{i-1} [\text{item at place } i \text{ is relevant}]`; never 1 for a finite list.
 

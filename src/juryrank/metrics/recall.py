@@ -9,7 +9,7 @@ from juryrank.metrics.truth import ItemGrades, JudgedConsensus
 
 @dataclass(frozen=True)
 class Recall(RelevanceMetric):
-    """The share of all relevant items that is in the top k places; 0 with nothing relevant."""
+    """The share of all relevant items in the top k places; 0 without relevant items."""
 
     name = "R"
     needs_cutoff = True

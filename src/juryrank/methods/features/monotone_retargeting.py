@@ -1,4 +1,4 @@
-"""Aggregation that looks at the items, too: monotone retargeting."""
+"""Monotone retargeting: aggregation of lists and item features."""
 
 from __future__ import annotations
 

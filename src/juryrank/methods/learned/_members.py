@@ -66,5 +66,5 @@ def load_member(state: Any) -> Aggregator:
     if not isinstance(state, dict) or set(state) != set(STATE):
         raise DataError(f"a fitted method has {', '.join(STATE)}, found {shortened(state)}")
     if not isinstance(state["name"], str) or state["name"] not in METHODS:
-        raise DataError(f"it is of {missing_method(state['name'])}")
+        raise DataError(f"it needs {missing_method(state['name'])}")
     return METHODS[state["name"]].from_learned(state["params"], state["learned"])

@@ -37,10 +37,10 @@ class ThetaMPM(Multinomial):
     that repeats others gets less weight, and one that contradicts the labels gets none.
 
     ``agreement`` is the published recipe, :math:`\theta_n = (1 + \tau_n) / 2`: the share of the pairs of expert n's
-    list that the labels order alike, among those that both order, as a mean over the queries that have such pairs.
-    An expert without such pairs and an unknown expert get the mean of the others. Whether unranked items are last is
-    also ``learned``, by nDCG@10 on the validation queries, or on the training queries if there are none. The rest is
-    as in ``mpm``.
+    list that the labels order in the same way, among those that both order, as a mean over the queries that have such
+    pairs. An expert without such pairs and an unknown expert get the mean of the others. Whether unranked items are
+    last is also ``learned``, by nDCG@10 on the validation queries, or on the training queries if there are none. The
+    rest is as in ``mpm``.
 
     >>> from juryrank import from_dicts
     >>> runs = {"good": {"q": ["a", "b", "c"]}, "poor": {"q": ["c", "b", "a"]}}
