@@ -43,7 +43,7 @@ def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, r
     """
     if not data.has_truth:
         raise DataError("leaving experts out needs labels, and the data has none; give labels=")
-    values = _refitted if refit else _predicted
+    values = _evaluate_refits if refit else _evaluate_model
     whole = values(model, data, metrics)
     left_out = {}
     for k in track(np.unique(data.rankings.list_expert).tolist(), "leaving experts out"):
@@ -52,13 +52,13 @@ def leave_one_out(model: Aggregator, data: Dataset, metrics: Sequence[str], *, r
     return LeaveOneOut(tuple(metrics), refit, tuple(float(np.nanmean(v)) for v in whole), left_out)
 
 
-def _predicted(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
+def _evaluate_model(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
     """[n_metrics, n_queries]."""
     judged = Truth(data).judge(model.predict(data))
     return np.array([parse_metric(metric).per_query(judged) for metric in metrics])
 
 
-def _refitted(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
+def _evaluate_refits(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Floats:
     parts = []
     for fold in splits_of(None if data.folds else FOLDS, data, seed=0):
         train, valid, test = (
@@ -68,7 +68,7 @@ def _refitted(model: Aggregator, data: Dataset, metrics: Sequence[str]) -> Float
         assert train is not None
         assert test is not None
         fresh = type(model)(**model.params()).fit(train, valid=valid)
-        parts.append(_predicted(fresh, test, metrics))
+        parts.append(_evaluate_model(fresh, test, metrics))
     return np.concatenate(parts, axis=1)
 
 

@@ -77,7 +77,7 @@ def _count_by_lists(r: Rankings) -> Counts:
         for b in range(a, n):
             pairs = ((one, one) for one in lists[a]) if a == b else ((x, y) for x in lists[a] for y in lists[b])
             for (one, one_weight), (other, other_weight) in pairs:
-                found = _compared(r, one, other, one_weight * other_weight)
+                found = _compare_lists(r, one, other, one_weight * other_weight)
                 surplus[a, b], ordered[a, b] = surplus[a, b] + found[0], ordered[a, b] + found[1]
             surplus[b, a], ordered[b, a] = surplus[a, b], ordered[a, b]
     return surplus, ordered
@@ -100,7 +100,7 @@ def _by_slot(r: Rankings, lists: Ints) -> tuple[Floats, Floats]:
     return rank, weight
 
 
-def _compared(r: Rankings, one: Floats, other: Floats, weight: Floats) -> tuple[float, float]:
+def _compare_lists(r: Rankings, one: Floats, other: Floats, weight: Floats) -> tuple[float, float]:
     both = np.flatnonzero(~np.isnan(one + other))
     query = parents(r.slot_ptr)[both]
     ptr = sizes_to_ptr(np.bincount(query, minlength=len(r)))

@@ -103,21 +103,21 @@ def _intervals(
     """The interval of the score and of the rank of each item: lowest and highest score, best and worst rank."""
     n = fit.rankings.n_slots
     if interval == "none":
-        nothing, rank = np.full(n, np.nan), 1 + _above(fit.scores, fit.scores)
+        nothing, rank = np.full(n, np.nan), 1 + _count_above(fit.scores, fit.scores)
         return nothing, nothing, rank, rank
     if interval == "bootstrap":
         scores = bootstrap_scores(fit, bootstrap, seed)
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(scores, tails, axis=0)
-        ranks = np.array([1 + _above(row, row) for row in scores])
+        ranks = np.array([1 + _count_above(row, row) for row in scores])
         best, worst = np.quantile(ranks, tails, axis=0, method="closest_observation").astype(np.int64)
         return low, high, best, worst
     reach = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(np.diag(covariance(fit, robust=interval == "sandwich")))
     low, high = fit.scores - reach, fit.scores + reach
-    return low, high, 1 + _above(low, high), n - _above(-high, -low)
+    return low, high, 1 + _count_above(low, high), n - _count_above(-high, -low)
 
 
-def _above(low: Floats, high: Floats) -> Ints:
+def _count_above(low: Floats, high: Floats) -> Ints:
     """For each item, the number of others whose ``low`` is above its ``high``."""
     above: Ints = len(low) - np.searchsorted(np.sort(low), high, side="right")
     return above

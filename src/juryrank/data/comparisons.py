@@ -41,7 +41,7 @@ def from_pairs(
     n = len(better)
     if len(worse) != n:
         raise DataError(f"comparisons have two sides, got {n} better and {len(worse)} worse items")
-    items, item = _shared(better, worse) or _codes(pl.concat([_names(better, "better"), _names(worse, "worse")]))
+    items, item = _object_codes(better, worse) or _codes(pl.concat([_names(better, "better"), _names(worse, "worse")]))
     sides = item.reshape(2, n)
     if (same := sides[0] == sides[1]).any():
         raise DataError(f"comparison {same.argmax() + 1} compares {items[sides[0, same.argmax()]]!r} with itself")
@@ -67,7 +67,7 @@ def from_pairs(
     )
 
 
-def _shared(better: Column, worse: Column) -> tuple[Names, Codes] | None:
+def _object_codes(better: Column, worse: Column) -> tuple[Names, Codes] | None:
     """As ``_codes``, for lists that repeat the same few text objects: each object is hashed by its address."""
     if not (isinstance(better, list) and isinstance(worse, list)):
         return None

@@ -119,15 +119,15 @@ def rank_by_score(entries: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
     """The rank of each row's item among the items of its list (rows with the same ``keys``) by their best scores."""
     lists = np.zeros(entries.height, np.int64)
     for name in keys:
-        _, lists = distinct_keys(_paired(lists, entries[name]))
-    first, code = distinct_keys(_paired(lists, entries["item"]))
+        _, lists = distinct_keys(_pair_codes(lists, entries[name]))
+    first, code = distinct_keys(_pair_codes(lists, entries["item"]))
     best = np.full(len(first), -np.inf)
     np.fmax.at(best, code, entries["score"].cast(pl.Float64).to_numpy())
     rank = np.where(np.isfinite(best), ranks_from_scores(lists[first], best), np.nan)
     return pl.Series(rank[code], nan_to_null=True)
 
 
-def _paired(code: Ints, column: pl.Series) -> Ints:
+def _pair_codes(code: Ints, column: pl.Series) -> Ints:
     """A number for each pair of code and value."""
     values = column.unique()
     return code * len(values) + codes(column, values)

@@ -38,8 +38,8 @@ def check_match(labels: Labels, rankings: Rankings) -> None:
         return
     check_queries(labels, rankings, labelled, listed)
     here = labels.align_to(rankings)
-    shared = _shared(here, rankings)
-    n, empty = int(shared.sum()), int((shared & ~_matched(here, rankings)).sum())
+    shared = _have_labels(here, rankings)
+    n, empty = int(shared.sum()), int((shared & ~_have_matches(here, rankings)).sum())
     if empty == n:
         names, cause = unmatched_items(labels, rankings)
         raise DataError(f"no ranked item is judged in any of the {n} queries with labels; {names}{cause or ''}")
@@ -63,7 +63,7 @@ def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: In
         return
     names = f"queries are named like {_example(there - shared)} in {data} and {_example(lost)} in the labels"
     why = str(cause or "")
-    if not shared and _swapped(labels, rankings):
+    if not shared and _are_swapped(labels, rankings):
         why = "; in the labels the columns of queries and items look swapped"
     count = f"none of the {len(theirs)} queries with labels is" if not shared else (
         f"only {len(shared)} of the {len(theirs)} queries with labels are"
@@ -77,7 +77,7 @@ def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: In
 def unmatched_items(labels: Labels, rankings: Rankings) -> tuple[str, Cause | None]:
     """Examples of item names in shared queries without a match, and the change that would make them match."""
     here = labels.align_to(rankings)
-    queries = np.flatnonzero(_shared(here, rankings) & ~_matched(here, rankings))
+    queries = np.flatnonzero(_have_labels(here, rankings) & ~_have_matches(here, rankings))
     ours = set(rankings.items[rankings.slot_item[children(rankings.slot_ptr, queries)]])
     theirs = set(here.items[here.label_item[children(here.label_ptr, queries)]])
     ours, theirs = ours - theirs, theirs - ours
@@ -87,13 +87,13 @@ def unmatched_items(labels: Labels, rankings: Rankings) -> tuple[str, Cause | No
     return names, find_cause(ours, theirs)
 
 
-def _shared(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
+def _have_labels(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
     """Whether each query has labels and items; the labels are joined to the rankings."""
     shared: NDArray[np.bool_] = (np.diff(labels.label_ptr) > 0) & (rankings.query_size > 0)
     return shared
 
 
-def _matched(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
+def _have_matches(labels: Labels, rankings: Rankings) -> NDArray[np.bool_]:
     """Whether each query has an item with a label."""
     judged = ~np.isnan(labels.by_slot(rankings))
     found: NDArray[np.bool_] = np.bincount(parents(rankings.slot_ptr)[judged], minlength=len(rankings)) > 0
@@ -134,14 +134,14 @@ def _changes(ours: set[str], theirs: set[str]) -> Iterator[tuple[str, Change, Ch
     for text, change in ALIKE.items():
         yield text, change, change
     for kind, cut in (("prefix", str.removeprefix), ("suffix", str.removesuffix)):
-        for added in _added(ours, theirs, kind):
+        for added in _find_affixes(ours, theirs, kind):
             yield f"without the {kind} {added!r} in the data", lambda n, cut=cut, a=added: cut(n, a), str  # type: ignore[misc]
-        for added in _added(theirs, ours, kind):
+        for added in _find_affixes(theirs, ours, kind):
             yield f"without the {kind} {added!r} in the labels", str, lambda n, cut=cut, a=added: cut(n, a)  # type: ignore[misc]
     yield "by the numbers in them alone", _number, _number
 
 
-def _added(long: set[str], short: set[str], kind: str) -> list[str]:
+def _find_affixes(long: set[str], short: set[str], kind: str) -> list[str]:
     """The most frequent prefixes (or suffixes) that turn a name of one side into a name of the other."""
     some = sorted(short - {""}, key=lambda name: (-len(name), name))[:SAMPLES]
     extra = Counter[str]()
@@ -154,31 +154,31 @@ def _added(long: set[str], short: set[str], kind: str) -> list[str]:
     return [text for text, _ in extra.most_common(2)]
 
 
-def _without_point(name: str) -> str:
+def _remove_point(name: str) -> str:
     return re.sub(r"^(-?\d+)\.0*$", r"\1", name)
 
 
-def _without_zeros(name: str) -> str:
+def _remove_zeros(name: str) -> str:
     return re.sub(r"^0+(?=\d)", "", name)
 
 
 def _number(name: str) -> str:
     """The only number in a name; names with none or several are unchanged."""
     numbers = re.findall(r"\d+", name)
-    return _without_zeros(numbers[0]) if len(numbers) == 1 else name
+    return _remove_zeros(numbers[0]) if len(numbers) == 1 else name
 
 
 ALIKE: dict[str, Change] = {
     "without the spaces around them": str.strip,
     "if case were ignored": str.casefold,
-    "with whole numbers as '1', not '1.0'": _without_point,
-    "without leading zeros": _without_zeros,
+    "with whole numbers as '1', not '1.0'": _remove_point,
+    "without leading zeros": _remove_zeros,
     "with the same signs between their parts": lambda name: re.sub(r"[\W_]+", "-", name),
     "without spaces around them, and if case were ignored": lambda name: name.strip().casefold(),
 }
 
 
-def _swapped(labels: Labels, rankings: Rankings) -> bool:
+def _are_swapped(labels: Labels, rankings: Rankings) -> bool:
     """Whether queries and items are swapped in the labels."""
     return not set(rankings.queries).isdisjoint(labels.items[labels.label_item]) and not set(rankings.items).isdisjoint(
         labels.queries

@@ -87,8 +87,8 @@ class Evaluation(Report):
             "convention": self.convention,
             "metrics": [str(metric) for metric in self.metrics],
             "queries": list(self.queries),
-            "means": {name: _by_metric(self.metrics, means[n]) for n, name in enumerate(self.names)},
-            "per_query": {name: _by_metric(self.metrics, self.values[n]) for n, name in enumerate(self.names)},
+            "means": {name: _values_by_metric(self.metrics, means[n]) for n, name in enumerate(self.names)},
+            "per_query": {name: _values_by_metric(self.metrics, self.values[n]) for n, name in enumerate(self.names)},
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -186,5 +186,5 @@ def warn_of_undefined(metrics: Sequence[Metric], values: NDArray[np.float64]) ->
             warn_about_data(text)
 
 
-def _by_metric(metrics: Sequence[Metric], values: NDArray[np.float64]) -> dict[str, Any]:
+def _values_by_metric(metrics: Sequence[Metric], values: NDArray[np.float64]) -> dict[str, Any]:
     return {str(metric): value for metric, value in zip(metrics, values.tolist(), strict=True)}

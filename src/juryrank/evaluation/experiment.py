@@ -45,7 +45,7 @@ class Experiment:
         self.queries = tuple(query for truth in self.truths for query in truth.queries)
         if not self.queries:
             raise DataError(f"a comparison needs queries with labels, and {labelled_text(0, data)}")
-        self.test = [_named(part, truth.queries) for part, truth in zip(test, self.truths, strict=True)]
+        self.test = [_select_queries(part, truth.queries) for part, truth in zip(test, self.truths, strict=True)]
         self.estimates = {label: estimate(m, data, folds) for label, m in self.methods.items()}
         self.values: dict[str, list[NDArray[np.float64]]] = {label: [] for label in self.methods}
         self.seconds = dict.fromkeys(self.methods, (0.0, 0.0))
@@ -144,7 +144,7 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, JuryrankError) else f"{type(error).__name__}: {error}"
 
 
-def _named(data: Dataset, queries: tuple[str, ...]) -> Dataset:
+def _select_queries(data: Dataset, queries: tuple[str, ...]) -> Dataset:
     """The part of the data with these queries; the score of a query does not depend on the others."""
     if len(queries) == len(data):
         return data

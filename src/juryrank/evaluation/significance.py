@@ -21,7 +21,7 @@ def t_test(difference: Floats) -> float:
     """
     from scipy.special import stdtr
 
-    d = _known(difference)
+    d = _drop_nan(difference)
     if len(d) < 2:
         return float("nan")
     mean, error = d.mean(), d.std(ddof=1) / np.sqrt(len(d))
@@ -38,7 +38,7 @@ def half_width(difference: Floats, level: float = 0.95) -> float:
     """
     from scipy.special import stdtrit
 
-    d = _known(difference)
+    d = _drop_nan(difference)
     if len(d) < 2:
         return float("nan")
     return float(stdtrit(len(d) - 1, (1 + level) / 2) * d.std(ddof=1) / np.sqrt(len(d)))
@@ -64,7 +64,7 @@ def randomisations(differences: NDArray[np.float64], *, seed: int = 0) -> Floats
     for column in np.flatnonzero((n_differ > 0) & (n_differ <= EXACT_UP_TO)):
         out[column] = _exact(d[d[:, column] != 0, column])
     if len(many := np.flatnonzero(n_differ > EXACT_UP_TO)):
-        out[many] = _drawn(d[:, many], seed)
+        out[many] = _monte_carlo(d[:, many], seed)
     return out
 
 
@@ -75,7 +75,7 @@ def _exact(d: Floats) -> float:
     return float((sums >= abs(d.sum()) - SAME * np.abs(d).sum()).mean())
 
 
-def _drawn(d: NDArray[np.float64], seed: int) -> Floats:
+def _monte_carlo(d: NDArray[np.float64], seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     total, slack = d.sum(axis=0), SAME * np.abs(d).sum(axis=0)
     as_far = np.zeros(d.shape[1])
@@ -106,9 +106,9 @@ def win_tie_loss(difference: Floats) -> tuple[int, int, int]:
     >>> win_tie_loss(np.array([0.5, 0.0, -0.1, 0.2]))
     (2, 1, 1)
     """
-    d = _known(difference)
+    d = _drop_nan(difference)
     return int((d > SAME).sum()), int((np.abs(d) <= SAME).sum()), int((d < -SAME).sum())
 
 
-def _known(difference: Floats) -> Floats:
+def _drop_nan(difference: Floats) -> Floats:
     return difference[~np.isnan(difference)]

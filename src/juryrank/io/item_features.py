@@ -35,13 +35,13 @@ def add_features(data: Dataset, given: Any) -> Dataset:
 
 def _features(given: Any) -> Features:
     if isinstance(given, Dataset):
-        return _of_dataset(given)
+        return _from_dataset(given)
     if hasattr(given, "__arrow_c_stream__"):
-        return _of_table(frames.from_arrow(given), "features", frames.row_errors("features"))
+        return _from_table(frames.from_arrow(given), "features", frames.row_errors("features"))
     sources = load_sources(inputs_of(given))
     if not any(isinstance(format_of(source), Table) for source in sources):
-        return _of_dataset(read_rows(sources, "letor-features", {}).build())
-    parts = [_of_file(source) for source in sources]
+        return _from_dataset(read_rows(sources, "letor-features", {}).build())
+    parts = [_from_file(source) for source in sources]
     columns, names = parts[0][0].columns, parts[0][2]
     for source, part in zip(sources, parts, strict=True):
         if (part[0].columns, part[2]) != (columns, names):
@@ -49,18 +49,18 @@ def _features(given: Any) -> Features:
     return pl.concat(part[0] for part in parts), np.vstack([part[1] for part in parts]), names
 
 
-def _of_dataset(data: Dataset) -> Features:
+def _from_dataset(data: Dataset) -> Features:
     if data.features is None:
         raise DataError("features: the data that was given has no features")
     return slot_frame(data.rankings), data.features, data.feature_names
 
 
-def _of_file(source: Source) -> Features:
+def _from_file(source: Source) -> Features:
     with source.reading():
-        return _of_table(frames.frame_of(source), str(source.path), frames.line_errors(source))
+        return _from_table(frames.frame_of(source), str(source.path), frames.line_errors(source))
 
 
-def _of_table(frame: pl.DataFrame, name: str, fail: Fail) -> Features:
+def _from_table(frame: pl.DataFrame, name: str, fail: Fail) -> Features:
     found = roles(frame.columns, None, name, SLOT)
     names = tuple(header for header in frame.columns if header not in found.values())
     if "item" not in found or not names:

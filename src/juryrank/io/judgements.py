@@ -25,10 +25,10 @@ NUMBERED = {"query": "1", "item": "2", "label": "3"}  # three columns without a 
 
 def label_rows(sources: Sequence[Source], columns: Columns) -> list[Rows]:
     """The labels of each source."""
-    return [_of_source(source, columns) for source in sources]
+    return [_from_source(source, columns) for source in sources]
 
 
-def _of_source(source: Source, columns: Columns) -> Rows:
+def _from_source(source: Source, columns: Columns) -> Rows:
     found = Table() if columns else sniff(source)
     if isinstance(found, TrecQrels | LineFormat):
         return found.read(source)

@@ -26,11 +26,11 @@ def table_lines(table: Table, width: int) -> list[Line]:
     """The lines of a table, in blocks where it is wider than ``width``."""
     columns = [list(column) for column in zip(table.columns, *table.rows, strict=True)]
     names, numbers = columns[: table.n_names], columns[table.n_names :]
-    lines: list[Line] = [("title", line) for line in _wrapped(table.title, width)]
+    lines: list[Line] = [("title", line) for line in _wrap(table.title, width)]
     for n, block in enumerate(_blocks(names, numbers, table.groups, width)):
         lines += [("gap", "")] if n else []
         lines += _block_lines(block, len(names))
-    return lines + [("note", line) for line in _wrapped(table.note, min(width, NOTE_WIDTH))]
+    return lines + [("note", line) for line in _wrap(table.note, min(width, NOTE_WIDTH))]
 
 
 def cut(text: str, width: int) -> str:
@@ -64,16 +64,16 @@ def _blocks(
     heads = [column[0] for column in numbers]
     limits = [max(LONGEST_HEAD, _widest(column[1:])) for column in numbers]
     numbers = [[head, *column[1:]] for head, column in zip(cut_distinct(heads, limits), numbers, strict=True)]
-    groups = _grouped(numbers, sizes)
+    groups = _group_columns(numbers, sizes)
     widest = max(map(_total, groups), default=0)
     if width - len(GAP) - widest < min(_total(names), LEAST_NAMES):
         groups = [[column] for column in numbers]
         widest = max(map(_total, groups), default=0)
     half = max(width // 2, width - len(GAP) - _total(numbers))
-    names = _narrowed(names, max(min(half, width - len(GAP) - widest), LEAST_NAMES))
+    names = _narrow_names(names, max(min(half, width - len(GAP) - widest), LEAST_NAMES))
     room = width - len(GAP) - _total(names)
     block: list[list[str]] = []
-    for group in [[_folded(column, room) for column in group] for group in groups]:
+    for group in [[_fold_column(column, room) for column in group] for group in groups]:
         if block and _total([*block, *group]) > room:
             yield [*names, *block]
             block = []
@@ -81,13 +81,13 @@ def _blocks(
     yield [*names, *block]
 
 
-def _grouped(columns: list[list[str]], sizes: Sequence[int]) -> list[list[list[str]]]:
+def _group_columns(columns: list[list[str]], sizes: Sequence[int]) -> list[list[list[str]]]:
     """Columns in groups of these sizes; without sizes, each column is its own group."""
     rest = iter(columns)
     return [[next(rest) for _ in range(size)] for size in sizes or [1] * len(columns)]
 
 
-def _narrowed(names: list[list[str]], room: int) -> list[list[str]]:
+def _narrow_names(names: list[list[str]], room: int) -> list[list[str]]:
     """Name columns that fit into ``room``, the widest shortened first; numbers are not shortened."""
     widths = [_widest(column) for column in names]
     least = [max(4, _widest(cell for cell in column if NUMBER.fullmatch(cell))) for column in names]
@@ -99,11 +99,11 @@ def _narrowed(names: list[list[str]], room: int) -> list[list[str]]:
     return [cut_distinct(column, [width] * len(column)) for column, width in zip(names, widths, strict=True)]
 
 
-def _folded(column: list[str], room: int) -> list[str]:
+def _fold_column(column: list[str], room: int) -> list[str]:
     """A column with texts wider than ``room`` wrapped between words."""
     if _widest(column) <= room:
         return column
-    return ["\n".join(_wrapped(cell, room)) for cell in column]
+    return ["\n".join(_wrap(cell, room)) for cell in column]
 
 
 def _block_lines(columns: list[list[str]], n_names: int) -> list[Line]:
@@ -121,7 +121,7 @@ def _block_lines(columns: list[list[str]], n_names: int) -> list[Line]:
     return [*lines(head, "head"), ("rule", rule), *(line for cells in body for line in lines(cells, "row"))]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False)
 
 

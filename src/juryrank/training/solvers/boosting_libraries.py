@@ -49,7 +49,7 @@ class Grower:
         }  # fmt: skip
         data = library.Dataset(rows.x, labels, group=rows.sizes, params={"verbose": -1})
         trees = library.train(settings, data, n_trees).dump_model()["tree_info"]
-        return _join([_of_lightgbm(tree["tree_structure"]) for tree in trees])
+        return _join([_from_lightgbm(tree["tree_structure"]) for tree in trees])
 
     def _xgboost(self, library: Any, rows: TrainingRows, labels: Ints, graded: bool, n_trees: int) -> Forest:
         settings = {
@@ -61,7 +61,7 @@ class Grower:
         data = library.DMatrix(rows.x, label=labels, nthread=1)
         data.set_group(rows.sizes)
         model = json.loads(bytes(library.train(settings, data, n_trees).save_raw("json")))
-        return _join([_of_xgboost(tree) for tree in model["learner"]["gradient_booster"]["model"]["trees"]])
+        return _join([_from_xgboost(tree) for tree in model["learner"]["gradient_booster"]["model"]["trees"]])
 
     def _catboost(self, library: Any, rows: TrainingRows, labels: Ints, graded: bool, n_trees: int) -> Forest:
         settings = {
@@ -78,7 +78,7 @@ class Grower:
             model.save_model(str(Path(folder, "model.json")), format="json")
             saved = json.loads(Path(folder, "model.json").read_text(encoding="utf-8"))
         right = [f["nan_value_treatment"] == "AsTrue" for f in saved["features_info"]["float_features"]]
-        return _join([_of_catboost(tree, right) for tree in saved["oblivious_trees"]])
+        return _join([_from_catboost(tree, right) for tree in saved["oblivious_trees"]])
 
 
 def _import(library: str) -> Any:
@@ -98,7 +98,7 @@ def library_labels(gains: Floats) -> tuple[Ints, bool]:
 Node = tuple[int, float, int, int, bool, float]  # feature, threshold, left, right, missing goes left, value
 
 
-def _of_lightgbm(tree: dict[str, Any]) -> list[Node]:
+def _from_lightgbm(tree: dict[str, Any]) -> list[Node]:
     nodes: list[Node] = []
     waiting: list[tuple[dict[str, Any], int, bool]] = [(tree, -1, True)]
     while waiting:
@@ -118,7 +118,7 @@ def _of_lightgbm(tree: dict[str, Any]) -> list[Node]:
     return nodes
 
 
-def _of_xgboost(tree: dict[str, Any]) -> list[Node]:
+def _from_xgboost(tree: dict[str, Any]) -> list[Node]:
     condition = np.array(tree["split_conditions"], np.float32)
     below = np.nextafter(condition, np.float32(-np.inf))  # xgboost compares with <, a Forest with <=
     columns = (tree["split_indices"], below, tree["left_children"], tree["right_children"], tree["default_left"])
@@ -128,7 +128,7 @@ def _of_xgboost(tree: dict[str, Any]) -> list[Node]:
     ]
 
 
-def _of_catboost(tree: dict[str, Any], missing_right: list[bool]) -> list[Node]:
+def _from_catboost(tree: dict[str, Any], missing_right: list[bool]) -> list[Node]:
     """Every level has one split; that of the first level is the lowest bit of the leaf's number."""
     splits, values = tree["splits"] or [], tree["leaf_values"]
     nodes: list[Node] = []
