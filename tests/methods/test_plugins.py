@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import juryrank as jr
+from juryrank.cli import completion
 from juryrank.errors import DataError, JuryrankWarning, ParameterError, PluginError, UnknownNameError
 from juryrank.methods import CLASSES, METHODS, PLUGINS, Aggregator, load_plugin, method, register, usable_methods
 from juryrank.params import param
@@ -135,6 +137,9 @@ def test_an_entry_point_with_a_built_in_name_is_ignored_with_a_warning(tmp_path,
     with pytest.warns(JuryrankWarning, match="the method 'rrf' of the package approvals is ignored: that name"):
         assert list(METHODS) == list(CLASSES)
     assert METHODS["rrf"] is jr.RRF
+    with warnings.catch_warnings(record=True) as shown:
+        assert completion.methods("rrf") == ["rrf"]
+    assert not shown
 
 
 def test_a_package_that_cannot_be_loaded_does_not_stop_the_others(tmp_path, monkeypatch) -> None:

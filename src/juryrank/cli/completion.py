@@ -4,10 +4,14 @@ CUTOFFS = (5, 10, 20, 100, 1000)
 
 
 def methods(incomplete: str) -> list[str]:
-    """Methods with this prefix."""
+    """Methods with this prefix; a warning about a plugin would be written into the command line."""
+    import warnings
+
     from juryrank.methods import METHODS
 
-    return [name for name in METHODS if name.startswith(incomplete)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [name for name in METHODS if name.startswith(incomplete)]
 
 
 def several_methods(incomplete: str) -> list[str]:
