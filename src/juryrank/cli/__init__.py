@@ -19,6 +19,7 @@ from juryrank.cli import (
     leaderboard,
     methods,
     rank,
+    warm,
 )
 from juryrank.cli.option_groups import expand_groups
 from juryrank.cli.plugins import PluginOptions, Plugins
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo,
+    methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo, warm,
 ):  # fmt: skip
     name = command.__name__.rpartition(".")[2]
     more = () if command in (evaluate, convert, demo) else (PluginOptions,)

@@ -3,6 +3,9 @@
 Each file begins with a digest of its content: a truncated or overwritten file is never passed to LLVM, which would
 abort the process; the kernel is compiled again. The content is executed, so a folder that other users may write to is
 not used. If the user's own folder cannot be used, a folder below that for temporary files replaces it.
+
+Code is compiled for the CPU it runs on, and loaded on CPUs of the same name and features. Code compiled for the generic
+CPU (``compile_for_any_cpu``) is loaded on any CPU of the architecture, if there is none for this one.
 """
 
 from __future__ import annotations
@@ -17,16 +20,30 @@ import stat
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from juryrank.errors import CacheWarning
+from juryrank.errors import CacheWarning, ParameterError
 
 ADVICE = "set XDG_CACHE_HOME to a folder of your own that can be written"
 DIGEST = hashlib.sha256
 ROOT = 0  # the user who may change any file
+GENERIC = "generic"  # LLVM's name for the CPU that every CPU of an architecture can stand for
 
 _warned: set[str] = set()
+
+
+class CacheUse:
+    """What this process did with the cache."""
+
+    def __init__(self) -> None:
+        self.loaded: dict[str, int] = {}  # bytes of each file
+        self.stored: dict[str, int] = {}
+        self.misses = 0  # kernels that were compiled because no file was found
+
+
+USE = CacheUse()
 
 
 class Folder(NamedTuple):
@@ -81,6 +98,18 @@ def _check(place: Folder, make: bool) -> Folder:
     return place
 
 
+def prepare_own_folder() -> Folder:
+    """The folder of the user, created if it does not exist, with its problem, if it has one."""
+    return _check(_places()[0], make=True)
+
+
+def compile_for_any_cpu() -> None:
+    """Let Numba compile for any CPU of this architecture; it reads this setting once, when it is imported."""
+    if "numba" in sys.modules:
+        raise ParameterError("portable code needs a process that has not imported Numba yet")
+    os.environ.update(NUMBA_CPU_NAME=GENERIC, NUMBA_CPU_FEATURES="")
+
+
 def _folders_to_read() -> tuple[Folder, ...]:
     return _existing(_user(), os.environ.get("XDG_CACHE_HOME"))  # a server may change its user while it runs
 
@@ -93,11 +122,10 @@ def _existing(user: int | str, base: str | None) -> tuple[Folder, ...]:
 
 def compilation_message() -> str:
     """The message to show when compilation begins."""
-    places = _places()
-    own = _check(places[0], make=True)
+    own = prepare_own_folder()
     if own.problem is None:
         return "compiling, first run only"
-    spare = _check(places[1], make=True)
+    spare = _check(_places()[1], make=True)
     if spare.problem is None:
         return f"compiling, first run only; stored in {spare.path}, because {own.path} {own.problem}; {ADVICE}"
     return f"compiling, on every run: {own.path} {own.problem}, {spare.path} {spare.problem}; {ADVICE}"
@@ -136,15 +164,17 @@ class KernelCache:
         from numba.core.compiler import CompileResult
 
         target.refresh()
-        name = self._file_name(types, target.codegen())
-        for folder in _folders_to_read():
-            path = os.path.join(folder.path, name)
+        for path in self._paths_to_read(types, target.codegen().magic_tuple()):
             if (data := _read(path)) is None:
                 continue
             try:
-                return CompileResult._rebuild(target, *pickle.loads(data))
+                compiled = CompileResult._rebuild(target, *pickle.loads(data))
             except Exception as error:
                 _report_damage(path, f"{type(error).__name__}: {error}")
+            else:
+                USE.loaded[path] = len(data)
+                return compiled
+        USE.misses += 1
         return None
 
     def save_overload(self, types: Any, compiled: Any) -> None:
@@ -153,24 +183,35 @@ class KernelCache:
 
         if compiled.lifted or compiled.library.has_dynamic_globals:
             return
-        name, data = self._file_name(types, compiled.codegen), dumps(compiled._reduce())
+        name, data = self._file_name(types, compiled.codegen.magic_tuple()), dumps(compiled._reduce())
         failed = []
         for folder in (_check(place, make=True) for place in _places()):
             if folder.problem is not None:
                 failed.append(f"{folder.path} {folder.problem}")
                 continue
+            path = os.path.join(folder.path, name)
             try:
-                _write(os.path.join(folder.path, name), DIGEST(data).digest() + data)
-                return
+                _write(path, DIGEST(data).digest() + data)
             except OSError as error:
                 failed.append(f"{folder.path}: {error.strerror}")
+            else:
+                USE.stored[path] = len(data)
+                return
         _report_failed_write("; ".join(failed))
 
-    def _file_name(self, types: Any, codegen: Any) -> str:
+    def _paths_to_read(self, types: Any, machine: tuple[str, str, str]) -> Iterator[str]:
+        """The files that may have the compiled version: those for this CPU, then those for any CPU."""
+        for cpu in dict.fromkeys((machine, (machine[0], GENERIC, ""))):
+            name = self._file_name(types, cpu)
+            for folder in _folders_to_read():
+                yield os.path.join(folder.path, name)
+
+    def _file_name(self, types: Any, machine: tuple[str, str, str]) -> str:
+        """The name of the file; ``machine`` is the architecture and system, the CPU and its features."""
         import llvmlite
         import numba
 
-        versions = sys.version, numba.__version__, llvmlite.__version__, codegen.magic_tuple()
+        versions = sys.version, numba.__version__, llvmlite.__version__, machine
         key = repr((types, versions, self.bytecode))
         return f"{self.name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}"
 
