@@ -11,6 +11,7 @@ FILES = {
     "tests/cli/test_interrupts.py",
     "tests/cli/test_models.py",
     "tests/cli/test_stdout.py",
+    "tests/cli/test_warm.py",
     "tests/files/test_fuzz.py",
     "tests/files/test_growth.py",
     "tests/files/test_hostile_names.py",

@@ -71,6 +71,38 @@ def test_compiled_code_is_read_again(warm, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+GENERIC = {"NUMBA_CPU_NAME": cache.GENERIC, "NUMBA_CPU_FEATURES": ""}
+
+
+def test_code_for_the_generic_cpu_is_loaded_on_another_one(tmp_path):
+    assert run(tmp_path, spare=tmp_path, **GENERIC) == ([FIRST], [])
+    before = files_in(tmp_path)
+    assert run(tmp_path, spare=tmp_path) == ([], [])
+    assert run(tmp_path, spare=tmp_path, NUMBA_CPU_NAME="x86-64") == ([], [])
+    assert files_in(tmp_path) == before
+
+
+def test_code_for_one_cpu_is_not_loaded_on_another_one_and_preferred_on_its_own(warm, tmp_path):
+    folder = copied(warm, tmp_path)
+    native = files_in(folder)
+    assert run(folder, spare=tmp_path, **GENERIC) == ([FIRST], [])
+    for path in set(files_in(folder)) - set(native):
+        path.write_bytes(b"read only where there is no code for this CPU")
+    assert run(folder, spare=tmp_path) == ([], [])
+    for path in native:
+        path.unlink()
+    assert run(folder, spare=tmp_path)[0] == [FIRST]
+
+
+def test_code_of_another_version_of_numba_is_compiled_again(warm, tmp_path):
+    folder = copied(warm, tmp_path)
+    (tmp_path / "sitecustomize.py").write_text("import numba; numba.__version__ = '0.0.0'")
+    other = {"PYTHONPATH": os.pathsep.join([str(tmp_path), SOURCES])}
+    assert run(folder, spare=tmp_path, **other) == ([FIRST], [])
+    assert len(files_in(folder)) == 4
+    assert run(folder, spare=tmp_path) == ([], [])
+
+
 DAMAGE = {
     "cut short": lambda data: data[: len(data) // 2],
     "empty": lambda data: b"",

@@ -70,7 +70,7 @@ def run(
                 took = time.perf_counter() - started
                 note(f"{label}: {kernels(compiled)} compiled in {took:.1f} s", quiet=quiet)
     check_stored(USE, folder)
-    print(summary(USE, folder, portable, time.perf_counter() - begin))
+    print(summary(len(USE.stored), folder, portable, time.perf_counter() - begin))
 
 
 def chosen_methods(texts: list[str] | None) -> dict[str, Aggregator]:
@@ -157,15 +157,14 @@ def read_files(folder: Path) -> tuple[Dataset, ...]:
     """Lists with scores, some of their queries as in a fold of ``compare``, and lists with ranks only."""
     from juryrank.io import read
 
-    added = {"labels": folder / "labels.qrels", "features": folder / "features.csv"}
-    scores, ranks = (read(folder / name, **added) for name in ("runs", "ranks.csv"))
+    labels, features = folder / "labels.qrels", folder / "features.csv"
+    scores, ranks = (read(folder / name, labels=labels, features=features) for name in ("runs", "ranks.csv"))
     return scores, scores[list(range(N_QUERIES - 1))], ranks
 
 
 def read_and_write(folder: Path) -> None:
     """What ``fuse`` compiles beside the method, for small and large runs, and with ``--memory``."""
-    from juryrank.io.python_inputs import inputs_of
-    from juryrank.io.sources import load_sources, read_fast
+    from juryrank.io.sources import inputs_of, load_sources, read_fast
     from juryrank.methods import method
     from juryrank.streaming import rank_files
 
@@ -210,12 +209,12 @@ def check_stored(use: CacheUse, folder: str) -> None:
         raise ParameterError(f"{kernels(lost)} could not be stored in {folder}; choose another folder with --cache DIR")
 
 
-def summary(use: CacheUse, folder: str, portable: bool, seconds: float) -> str:
-    """Where the compiled code is, how much there is, and how long it took."""
-    files = use.loaded | use.stored
+def summary(compiled: int, folder: str, portable: bool, seconds: float) -> str:
+    """How much compiled code the folder has now, and how long it took."""
+    sizes = [path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()]
     cpu = f"any {platform.machine()} CPU" if portable else "this CPU"
-    count = f"{kernels(len(files))}, {sum(files.values()) / 1e6:.1f} MB, for {cpu}"
-    return f"{folder}: {count}; {len(use.stored)} compiled in {seconds:.1f} s"
+    size = f"{kernels(len(sizes))}, {sum(sizes) / 1e6:.1f} MB"
+    return f"{folder}: {size}; {compiled} compiled now, for {cpu}, in {seconds:.1f} s"
 
 
 def kernels(count: int) -> str:

@@ -38,9 +38,8 @@ class CacheUse:
     """What this process did with the cache."""
 
     def __init__(self) -> None:
-        self.loaded: dict[str, int] = {}  # bytes of each file
-        self.stored: dict[str, int] = {}
-        self.misses = 0  # kernels that were compiled because no file was found
+        self.misses = 0  # kernels that are compiled because no file was found
+        self.stored: list[str] = []  # files
 
 
 USE = CacheUse()
@@ -168,12 +167,9 @@ class KernelCache:
             if (data := _read(path)) is None:
                 continue
             try:
-                compiled = CompileResult._rebuild(target, *pickle.loads(data))
+                return CompileResult._rebuild(target, *pickle.loads(data))
             except Exception as error:
                 _report_damage(path, f"{type(error).__name__}: {error}")
-            else:
-                USE.loaded[path] = len(data)
-                return compiled
         USE.misses += 1
         return None
 
@@ -195,7 +191,7 @@ class KernelCache:
             except OSError as error:
                 failed.append(f"{folder.path}: {error.strerror}")
             else:
-                USE.stored[path] = len(data)
+                USE.stored.append(path)
                 return
         _report_failed_write("; ".join(failed))
 
