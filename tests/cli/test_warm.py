@@ -73,6 +73,21 @@ def test_portable_code_is_loaded_on_another_cpu(
 
 
 @compiles
+def test_large_runs_are_also_read_without_compiling(
+    portable: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    folder, _ = portable
+    before = files_in(folder)
+    for expert in ("bm25", "dense"):
+        lines = (f"{q} Q0 document-{i} {i + 1} {1000 - i} {expert}\n" for q in range(20) for i in range(1000))
+        (tmp_path / f"{expert}.run").write_text("".join(lines))  # 600 kB: the reader for large runs, in two threads
+    done = command(folder, "fuse", tmp_path / "bm25.run", tmp_path / "dense.run", "--top", 1, JURYRANK_THREADS="2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("document-0 1 ") == 20
+    assert files_in(folder) == before
+
+
+@compiles
 def test_a_second_time_nothing_is_compiled(portable: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, _ = portable
     before = files_in(folder)
