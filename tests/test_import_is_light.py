@@ -14,7 +14,7 @@ HEAVY = {"numba", "polars", "scipy", "sklearn", "pandas", "pyarrow", "rich"}
 
 
 def loaded_after(code: str) -> set[str]:
-    show = "; import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    show = "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", code + show], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
@@ -44,3 +44,41 @@ def test_serving_a_saved_model_loads_neither_numba_nor_polars(tmp_path: Path) ->
     save(method("jury").fit(random_dataset(0)), path)
     code = f"import juryrank; juryrank.fuse({{'e0': ['x', 'y'], 'e1': {{'y': 2.0}}}}, model={str(path)!r})"
     assert not {"numba", "polars", "scipy"} & loaded_after(code)
+
+
+NOTHING_COMPILED = """
+import warnings, sys, juryrank
+warnings.simplefilter("ignore")
+scored = {"a": {"x": 2.0, "y": 1.0, "z": float("nan")}, "e0": {"y": 3.0, "w": 3.0}}
+shapes = lambda: {
+    "scores": scored,
+    "pairs": {e: list(of.items()) for e, of in scored.items()},
+    "repeated pairs": {e: [*of.items(), ("y", 7.0)] for e, of in scored.items()},
+    "generators": {e: iter(of.items()) for e, of in scored.items()},
+    "repeated ids": {e: [*of, "y"] for e, of in scored.items()},
+    "records": {e: [{"id": i, "score": s} for i, s in of.items()] for e, of in scored.items()},
+    "scores and an order": {**scored, "c": ["y", "x"]},
+    "ties": {"a": {"x": 1.0, "y": 1.0}},
+}
+"""
+
+
+@pytest.mark.parametrize("norm", ["min-max", "max", "sum", "z-score", "rank", "borda", "dbsf", "none"])
+def test_no_ordinary_list_makes_a_combination_of_scores_compile_or_build_a_dataset(norm: str) -> None:
+    code = f"""
+for name in ("combsum", "combmnz", "combgmnz", "combanz", "combmax", "combmin", "combmed"):
+    for lists in shapes().values():
+        assert juryrank.Fuser(name, norm={norm!r})(lists)
+"""
+    assert not {"numba", "polars", "scipy"} & loaded_after(NOTHING_COMPILED + code)
+
+
+def test_no_ordinary_list_makes_a_sum_of_points_compile_or_build_a_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    save(method("jury").fit(random_dataset(0)), path)
+    code = f"""
+for fuser in (juryrank.Fuser("rrf"), juryrank.Fuser("rrf", ranks="dense"), juryrank.Fuser({str(path)!r})):
+    for lists in shapes().values():
+        assert fuser(lists)
+"""
+    assert not {"numba", "polars", "scipy"} & loaded_after(NOTHING_COMPILED + code)

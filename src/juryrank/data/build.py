@@ -11,9 +11,9 @@ import polars as pl
 from juryrank.data.arrays import Floats
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import rank_by_score
-from juryrank.data.long_table import drop_missing_values, from_long, label_rows, missing_scores_message
+from juryrank.data.long_table import drop_missing_values, from_long, label_rows
 from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements_of, ids, is_number, unique_names
-from juryrank.errors import DataError, warn_about_data
+from juryrank.errors import DataError
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.params import check_weights
 
@@ -48,14 +48,6 @@ def from_dicts(
         for query, listed in unique_names(queries, f"expert {expert!r}: query").items():
             lists.append((expert, query, as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)))
     return from_lists(lists, values, None if labels is None else label_rows(labels))
-
-
-def warn_of_lists_without_scores(lists: Sequence[ItemList]) -> None:
-    """Warn if some lists have scores and others only an order, for methods that use scores."""
-    filled = [listed for listed in lists if listed.items]
-    lacking = sum(listed.numbers is None for listed in filled)
-    if 0 < lacking < len(filled):
-        warn_about_data(missing_scores_message("the data", lacking, len(filled)))
 
 
 def from_lists(lists: list[tuple[str, str, ItemList]], values: str, labels: pl.DataFrame | None = None) -> Dataset:

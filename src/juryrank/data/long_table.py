@@ -27,6 +27,7 @@ from juryrank.data.label_matching import check_match
 from juryrank.data.labels import Labels
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
+from juryrank.data.shapes import missing_scores_message
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
 
@@ -160,11 +161,6 @@ def drop_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
         warn_about_data(f"{source}: {dropped} entries without a {value} are dropped")
         return pl.DataFrame([column.filter(pl.Series(good)) for column in entries])
     return entries
-
-
-def missing_scores_message(source: str, lacking: int, n_lists: int) -> str:
-    """The text of the warning about lists without scores among lists with scores."""
-    return f"{source}: {lacking} of {n_lists} lists have no scores, so methods that use scores fall back to ranks"
 
 
 def label_rows(labels: Mapping[Any, Mapping[Any, float]]) -> pl.DataFrame:

@@ -15,7 +15,7 @@ of an object (neither text nor a number) and a number is split first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
@@ -88,7 +88,7 @@ def unique_names(given: Mapping[Any, Any], what: str) -> dict[str, Any]:
 
 
 def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
-    kind = PAIR if key is None and _plain_pairs(elements) else _common_kind(elements, where, key)
+    kind = PAIR if key is None and plain_pairs(elements) else _common_kind(elements, where, key)
     if kind == PAIR:
         firsts = [pair[0] for pair in elements]
         names = ids(firsts if key is None else _ids_by_key(firsts, key, where), where)
@@ -113,7 +113,7 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
     return ItemList(names, floats(names, scores, where, what))
 
 
-def _plain_pairs(elements: list[Any]) -> bool:
+def plain_pairs(elements: list[Any]) -> bool:
     """Whether all are tuples of two, the second a number: the usual case, checked without a Python loop."""
     return (
         {tuple}.issuperset(map(type, elements))
@@ -253,3 +253,16 @@ def _float(item: Hashable, value: Any, where: str, what: str) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where}: the {what} of item {item!r} must be a number, got {value!r:.40}") from None
+
+
+def warn_of_lists_without_scores(lists: Sequence[ItemList]) -> None:
+    """Warn if some lists have scores and others only an order, for methods that use scores."""
+    filled = [listed for listed in lists if listed.items]
+    lacking = sum(listed.numbers is None for listed in filled)
+    if 0 < lacking < len(filled):
+        warn_about_data(missing_scores_message("the data", lacking, len(filled)))
+
+
+def missing_scores_message(source: str, lacking: int, n_lists: int) -> str:
+    """The text of the warning about lists without scores among lists with scores."""
+    return f"{source}: {lacking} of {n_lists} lists have no scores, so methods that use scores fall back to ranks"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, NotFittedError, ParameterError, unknown_names, warn_about_data
+from juryrank.methods.combination import Combination
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, check_list_weights, check_scores, refuse_arithmetic_errors
 from juryrank.methods.learned_fields import Sizes, first_learned_fault, learned_kinds
@@ -146,6 +147,10 @@ class Aggregator(Weighting, ABC):
 
     def as_points(self) -> PositionPoints | None:
         """The points of each position, where the score of an item is their sum over the lists; else None."""
+        return None
+
+    def as_combination(self) -> Combination | None:
+        """The combination of normalised scores that is the score of an item; None where it is something else."""
         return None
 
     def experts_seen(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from juryrank.data.shapes import ItemList, as_texts
+from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores
 from juryrank.methods import Aggregator
 
 Runs = dict[str, dict[str, ItemList]]  # by expert and query
@@ -13,7 +13,7 @@ Runs = dict[str, dict[str, ItemList]]  # by expert and query
 
 def rank_by_dataset(runs: Runs, model: Aggregator, values: str) -> dict[str, dict[Any, float]]:
     """The ranking of every query, also of one without a single item."""
-    from juryrank.data.build import from_lists, warn_of_lists_without_scores  # of one query, most methods need neither
+    from juryrank.data.build import from_lists  # of one query, most methods need neither
 
     own = as_texts([item for queries in runs.values() for listed in queries.values() for item in listed.items])[1]
     if own is not None:

@@ -1,6 +1,7 @@
 """``Fuser``: a method prepared to fuse the lists of one query after another.
 
-One query under a method that sums points by rank is done in plain Python (``sums``); all else by a Dataset.
+One query under a method that sums points by rank or combines scores is done in plain Python (``sums``,
+``combinations``); all else by a Dataset.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown
 from juryrank.methods import Aggregator, method
 from juryrank.models import load
 from juryrank.serving.by_dataset import rank_by_dataset
-from juryrank.serving.sums import PointSums, without_repetitions
+from juryrank.serving.cleaning import as_item_lists, clean
+from juryrank.serving.combinations import ScoreCombinations
+from juryrank.serving.sums import PointSums
 
 ONE = "one"  # the name of the only query
 PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no method has them in its name
@@ -38,15 +41,13 @@ class Fuser:
     {'b': 0.174...}
     """
 
-    __slots__ = ("_experts", "_model", "_named", "_sums", "_warned")
+    __slots__ = ("_experts", "_model", "_named", "_plain", "_warned")
 
     def __init__(self, model: Aggregator | str | os.PathLike[str] = "rrf", **params: Any) -> None:
         self._model = _resolve(model, params)
         if self._model.supervised and not self._model.is_fitted:
             raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
-        points = self._model.as_points()
-        by_rank = points is not None and points.formula is not None
-        self._sums = PointSums(points, by_name=not self._model.ties_by_appearance) if points and by_rank else None
+        self._plain = _plain_way(self._model)
         self._experts = self._model.experts_seen()
         self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
         self._warned: set[str] = set()  # unknown experts that a warning has named
@@ -94,16 +95,17 @@ class Fuser:
             warn_about_data(message)
 
     def _fuse_one(self, lists: Mapping[str, Any], values: str, key: Key) -> dict[Any, float]:
-        sums = self._sums if values == "score" else None
-        if sums is not None and key is None and (fused := sums(lists)) is not None:
+        plain = self._plain if values == "score" else None
+        if plain is not None and key is None and (fused := plain(lists)) is not None:
             return fused
         listed = {
             expert: as_item_list(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()
         }
-        if sums is not None:
-            fused = sums(without_repetitions(listed), checked=True)
-            assert fused is not None
-            return fused
+        if plain is not None:
+            cleaned = clean(listed, uses_scores=self._model.uses_scores)
+            if (fused := plain(cleaned, checked=True)) is not None:
+                return fused
+            listed, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
         runs = {expert: {ONE: of} for expert, of in listed.items()}
         return rank_by_dataset(runs, self._model, values).get(ONE, {})
 
@@ -120,7 +122,7 @@ class Fuser:
                 query: as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
                 for query, listed in unique_names(queries, f"expert {expert!r}: query").items()
             }
-        if self._model.ties_by_appearance and values == "score" and self._sums is not None:
+        if self._model.ties_by_appearance and values == "score" and self._plain is not None:
             by_query = {query: {expert: of[query] for expert, of in runs.items() if query in of} for query in own}
             fused = {query: self._fuse_one(given, values, None) for query, given in by_query.items()}
         else:
@@ -141,6 +143,16 @@ def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, An
     if isinstance(model, Aggregator):
         return model.snapshot()
     return load(model)
+
+
+def _plain_way(model: Aggregator) -> PointSums | ScoreCombinations | None:
+    """How one query is fused in plain Python; None where a method needs a Dataset."""
+    if (combination := model.as_combination()) is not None:
+        return ScoreCombinations(combination)
+    points = model.as_points()
+    if points is None or points.formula is None:
+        return None
+    return PointSums(points, by_name=not model.ties_by_appearance)
 
 
 def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:

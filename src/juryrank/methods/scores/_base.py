@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import put_last
 from juryrank.kernels.scaling import extremes, rescale, scaling_exponents
 from juryrank.methods.base import Aggregator, missing_param
+from juryrank.methods.combination import Combination, list_scale
 from juryrank.params import param
 
 NORMS = {
@@ -34,6 +36,7 @@ class Comb(Aggregator):
     """
 
     uses_scores = True
+    rule: ClassVar[str]  # of ``Combination``
     norm: str = param("min-max", "; ".join(f"{n}: {doc}" for n, doc in NORMS.items()), choices=tuple(NORMS))
     missing: str = missing_param("ignore", "ignore", "last")
 
@@ -45,6 +48,10 @@ class Comb(Aggregator):
             absent = np.minimum.reduceat(score, r.entry_ptr[:-1])
         self._combine(r, score, absent, out)
         put_last(r.slot_ptr, r.slot_lists == 0, out)
+
+    def as_combination(self) -> Combination:
+        """What ``_combine`` computes; a subclass that changes one changes both."""
+        return Combination(self.rule, self.norm, self.missing, weights=self._weights_by_name())
 
     @abstractmethod
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
@@ -65,21 +72,7 @@ def normalise_scores(rankings: Rankings, norm: str) -> Floats:
     start, low, high = r.entry_ptr[:-1], np.empty(r.n_lists), np.empty(r.n_lists)
     extremes(r.list_ptr, r.entry_ptr, score, low, high)
     score = _bring_into_range(r, score, low, high)
-    if norm == "min-max":
-        return _scale(r, score, low, high - low, 1.0)
-    if norm == "max":
-        return _scale(r, score, np.zeros(r.n_lists), np.abs(high), 0.0)
-    shifted = score - np.repeat(low, r.list_size)
-    if norm == "sum":
-        total = np.add.reduceat(shifted, start)
-        return _scale(r, shifted, np.zeros(r.n_lists), total, 1.0 / r.list_size)
-    mean = np.add.reduceat(score, start) / r.list_size
-    squares = np.add.reduceat((score - np.repeat(mean, r.list_size)) ** 2, start)
-    constant = high == low  # a mean of equal numbers may differ from them in the last bit
-    if norm == "z-score":
-        return _scale(r, score, mean, np.where(constant, 0.0, np.sqrt(squares / r.list_size)), 0.0)
-    sd = np.where(constant, 0.0, np.sqrt(squares / np.maximum(r.list_size - 1, 1)))
-    return _scale(r, score, mean - 3 * sd, 6 * sd, 0.5)
+    return _scale(r, score, *list_scale(norm, score, start, r.list_size, low, high))
 
 
 def _bring_into_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
@@ -105,5 +98,6 @@ def entry_scores(r: Rankings) -> Floats:
 def _scale(r: Rankings, score: Floats, origin: Floats, width: Floats, flat: float | Floats) -> Floats:
     """(score - origin) / width by list, and ``flat`` in lists whose width is 0."""
     out = np.empty(r.n_entries)
-    rescale(r.list_ptr, r.entry_ptr, score, origin, width, np.full(r.n_lists, flat, np.float64), out)
+    by_list = (np.full(r.n_lists, number, np.float64) for number in (origin, width, flat))
+    rescale(r.list_ptr, r.entry_ptr, score, *by_list, out)
     return out

@@ -26,6 +26,7 @@ class CombANZ(CombSUM):
     """
 
     name = "combanz"
+    rule = "mean"
     missing: str = missing_param("last", "ignore", "last")
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:

@@ -1,9 +1,10 @@
 """CombGMNZ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
+from juryrank.methods.combination import Combination
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.scores.combsum import CombSUM
 from juryrank.params import param
@@ -25,6 +26,10 @@ class CombGMNZ(CombSUM):
 
     name = "combgmnz"
     gamma: float = param(2.0, "the power; 0 is CombSUM, 1 is CombMNZ", at_least=0)
+
+    def as_combination(self) -> Combination:
+        """That of CombSUM, times a power of the number of lists."""
+        return replace(super().as_combination(), power=self.gamma)
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)

@@ -21,6 +21,7 @@ class CombMAX(Comb):
     """
 
     name = "combmax"
+    rule = "max"
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         r = rankings

@@ -22,6 +22,7 @@ class CombMED(Comb):
     """
 
     name = "combmed"
+    rule = "median"
     missing: str = missing_param("last", "ignore", "last")
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:

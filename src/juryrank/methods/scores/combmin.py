@@ -22,6 +22,7 @@ class CombMIN(Comb):
     """
 
     name = "combmin"
+    rule = "min"
     missing: str = missing_param("last", "ignore", "last")
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:

@@ -1,9 +1,10 @@
 """CombMNZ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
+from juryrank.methods.combination import Combination
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.scores.combsum import CombSUM
 
@@ -23,6 +24,10 @@ class CombMNZ(CombSUM):
     """
 
     name = "combmnz"
+
+    def as_combination(self) -> Combination:
+        """That of CombSUM, times a power of the number of lists."""
+        return replace(super().as_combination(), power=1.0)
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)

@@ -24,6 +24,7 @@ class CombSUM(Comb):
     """
 
     name = "combsum"
+    rule = "sum"
     weights: Mapping[str, float] | None = weights_param()
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:

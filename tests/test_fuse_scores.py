@@ -1,0 +1,105 @@
+"""fuse with combinations of scores: plain Python gives what a Dataset gives, bit for bit, with the same messages."""
+
+import random
+import warnings
+from math import inf, nan
+
+import pytest
+
+from juryrank.data.shapes import as_item_list
+from juryrank.errors import DataError, DataWarning, JuryrankError
+from juryrank.methods import METHODS, method
+from juryrank.methods.combination import Combination
+from juryrank.serving import Fuser, fuse
+from juryrank.serving.by_dataset import rank_by_dataset
+
+NORMS = ["min-max", "max", "sum", "z-score", "rank", "borda", "dbsf", "none"]
+COMBINED = sorted(name for name in METHODS if METHODS[name]().as_combination() is not None)
+IDS = ["a", "b", "c", "d10", "d9", "9", "10", "007", "é", "z"]
+SCORES = {
+    "few": lambda rng: float(rng.randint(-2, 2)),
+    "unit": lambda rng: rng.random(),
+    "normal": lambda rng: rng.gauss(3.0, 10.0),
+    "equal": lambda rng: 0.1,
+    "huge": lambda rng: rng.choice([1e308, -1e308, 1e200, 1.0]),
+    "tiny": lambda rng: rng.random() * 1e-310,
+    "odd": lambda rng: rng.choice([nan, inf, -inf, None, 1, True, "0.5", 2.5]),
+}
+
+
+def random_list(rng: random.Random, kind: str):
+    """One list in one of the shapes that programs have; ids repeat in some."""
+    ids = IDS if rng.random() < 0.9 else [*range(12), "7"]
+    items = [rng.choice(ids) for _ in range(rng.choice([0, 1, 2, 5, 12]))]
+    shape = rng.choice(["dict", "dict", "dict", "pairs", "generator", "records", "order"])
+    if shape == "order":
+        return lambda: list(items)
+    pairs = [(item, SCORES[kind](rng)) for item in items]
+    if shape == "dict":
+        return lambda: dict(pairs)
+    if shape == "records":
+        return lambda: [{"id": item, "score": score} for item, score in pairs]
+    return (lambda: list(pairs)) if shape == "pairs" else (lambda: (pair for pair in pairs))
+
+
+def outcome(call):
+    """The items with their scores, or the error, and the texts of all warnings about data."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = list(call().items())
+        except JuryrankError as error:
+            result = type(error), str(error)
+    return result, [str(w.message) for w in caught if issubclass(w.category, DataWarning)]
+
+
+def by_dataset(lists, model):
+    listed = {expert: as_item_list(of, f"expert {expert!r}") for expert, of in lists.items()}
+    return rank_by_dataset({expert: {"one": of} for expert, of in listed.items()}, model, "score").get("one", {})
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", COMBINED)
+def test_plain_python_gives_what_a_dataset_gives(name, norm):
+    rng = random.Random(f"{name} {norm}")
+    for _ in range(60):
+        params = {"norm": norm, "missing": rng.choice(["ignore", "last"])}
+        kind = rng.choice(sorted(SCORES))
+        experts = rng.sample(["1", "2", "10", "bm25", "dense"], rng.randint(1, 5))
+        if "weights" in METHODS[name]().params() and rng.random() < 0.5:
+            weights = {expert: rng.choice([0.0, 0.1, 0.7, 1.0, 3.0, 1e50]) for expert in experts}
+            params["weights"] = weights
+        if name == "combgmnz":
+            params["gamma"] = rng.choice([0.0, 0.5, 1.0, 2.0, 2.7, 9.0])
+        make = {expert: random_list(rng, kind) for expert in experts}
+
+        def lists(make=make):
+            return {expert: of() for expert, of in make.items()}
+
+        plain = outcome(lambda lists=lists, params=params: Fuser(name, **params)(lists()))
+        assert plain == outcome(lambda lists=lists, params=params: by_dataset(lists(), method(name, **params)))
+
+
+def test_methods_that_combine_scores_declare_how():
+    assert COMBINED == ["combanz", "combgmnz", "combmax", "combmed", "combmin", "combmnz", "combsum"]
+    declared = method("combmnz", norm="sum", weights={"x": 2}).as_combination()
+    assert declared == Combination("sum", "sum", "ignore", power=1.0, weights={"x": 2.0})
+    with pytest.raises(ValueError, match="rule must be one of sum, mean"):
+        Combination("product", "none", "last")
+
+
+def test_items_of_lists_without_weight_come_last():
+    lists = {"x": {"a": 3.0, "b": 1.0}, "y": {"c": 9.0, "a": 5.0}}
+    assert fuse(lists, "combsum", weights={"y": 0.0}) == {"a": 1.0, "b": 0.0, "c": -1.0}
+    assert fuse(lists, "combsum", weights={"x": 0.0, "y": 0.0}) == {"a": 0.0, "b": 0.0, "c": 0.0}
+
+
+def test_a_score_that_is_too_large_is_an_error_that_names_the_item():
+    lists = {"x": {"a": 1.5e308, "b": 1.0}, "y": {"a": 1.5e308, "c": 1.0}}
+    with pytest.raises(DataError, match="scores must be finite numbers, but item 'a' of query 'one' gets inf"):
+        fuse(lists, "combsum", norm="none")
+    assert fuse(lists, "combsum") == {"a": 2.0, "b": 0.0, "c": 0.0}
+
+
+def test_tied_scores_near_the_largest_number_have_ranks():
+    assert fuse({"x": {"b": 1.7e308, "a": 1.7e308, "c": 1.0}}) == {"a": 1 / 61, "b": 1 / 61, "c": 1 / 63}
