@@ -19,7 +19,9 @@ from studies.tables import print_report
 def run(
     methods: Annotated[str, typer.Option("--methods", metavar="METHOD,…", help="Learned methods.")] = "jury",
     sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Datasets; by default all.")] = None,
-    data: Annotated[Path, typer.Option("--data", help="The folder that contains the datasets.")] = SHARED_DATA,
+    data: Annotated[
+        Path, typer.Option("--data", show_default="../shared/data", help="The folder that contains the datasets.")
+    ] = SHARED_DATA,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A JSON file for all results.")] = None,
     form: Format = None,
     as_json: Json = False,

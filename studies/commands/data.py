@@ -11,7 +11,7 @@ import typer
 from juryrank.errors import DataError
 from studies.console import Quiet, note, show, split_names
 
-app = typer.Typer(help="The datasets of `reproduce`: list, verify, fetch.", invoke_without_command=True)
+app = typer.Typer(help="The datasets of `reproduce`: without a subcommand, list them.", invoke_without_command=True)
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that contains one folder per dataset.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset, for example ml-100k.")]
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 def run(
     name: Annotated[
         str | None,
-        typer.Argument(help="A method to describe, with its parameters and bounds.", autocompletion=completion.methods),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A method to describe, with its parameters and bounds.",
+            autocompletion=completion.methods,
+        ),
     ] = None,
 ) -> None:
     """List the methods, or describe one."""
