@@ -20,7 +20,7 @@ def run(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="A method to describe, with its parameters and bounds.",
             autocompletion=completion.methods,
         ),
