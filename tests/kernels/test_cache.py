@@ -80,6 +80,16 @@ def test_code_for_the_generic_cpu_is_loaded_on_another_one(tmp_path):
     assert run(tmp_path, spare=tmp_path) == ([], [])
     assert run(tmp_path, spare=tmp_path, NUMBA_CPU_NAME="x86-64") == ([], [])
     assert files_in(tmp_path) == before
+    code = "from juryrank.kernels.cache import USE; USE.accepts_portable = False"
+    other = with_code_at_start(tmp_path, code)
+    assert run(tmp_path, spare=tmp_path, **other) == ([FIRST], [])
+    assert len(files_in(tmp_path)) == 2 * len(before)
+
+
+def with_code_at_start(folder, code):
+    """The environment of a process that runs this code first."""
+    (folder / "sitecustomize.py").write_text(code)
+    return {"PYTHONPATH": os.pathsep.join([str(folder), SOURCES])}
 
 
 def test_code_for_one_cpu_is_not_loaded_on_another_one_and_preferred_on_its_own(warm, tmp_path):
@@ -96,8 +106,7 @@ def test_code_for_one_cpu_is_not_loaded_on_another_one_and_preferred_on_its_own(
 
 def test_code_of_another_version_of_numba_is_compiled_again(warm, tmp_path):
     folder = copied(warm, tmp_path)
-    (tmp_path / "sitecustomize.py").write_text("import numba; numba.__version__ = '0.0.0'")
-    other = {"PYTHONPATH": os.pathsep.join([str(tmp_path), SOURCES])}
+    other = with_code_at_start(tmp_path, "import numba; numba.__version__ = '0.0.0'")
     assert run(folder, spare=tmp_path, **other) == ([FIRST], [])
     assert len(files_in(folder)) == 4
     assert run(folder, spare=tmp_path) == ([], [])

@@ -61,6 +61,7 @@ def run(
     if portable:
         compile_for_any_cpu()
     folder = prepare_folder(cache)
+    USE.accepts_portable = portable
     begin = time.perf_counter()
     with TemporaryDirectory() as name, silent_about_data(), bars(quiet=quiet) as show:
         for label, work in show(jobs(chosen, Path(name)), "compiling"):

@@ -35,9 +35,10 @@ _warned: set[str] = set()
 
 
 class CacheUse:
-    """What this process did with the cache."""
+    """How this process uses the cache, and what it did with it."""
 
     def __init__(self) -> None:
+        self.accepts_portable = True  # whether code for any CPU is loaded if there is none for this one
         self.misses = 0  # kernels that are compiled because no file was found
         self.stored: list[str] = []  # files
 
@@ -197,8 +198,9 @@ class KernelCache:
 
     def _paths_to_read(self, types: Any, machine: tuple[str, str, str]) -> Iterator[str]:
         """The files that may have the compiled version: those for this CPU, then those for any CPU."""
-        for cpu in dict.fromkeys((machine, (machine[0], GENERIC, ""))):
-            name = self._file_name(types, cpu)
+        portable = [(machine[0], GENERIC, "")] if USE.accepts_portable else []
+        for each in dict.fromkeys([machine, *portable]):
+            name = self._file_name(types, each)
             for folder in _folders_to_read():
                 yield os.path.join(folder.path, name)
 
