@@ -103,3 +103,14 @@ def test_a_score_that_is_too_large_is_an_error_that_names_the_item():
 
 def test_tied_scores_near_the_largest_number_have_ranks():
     assert fuse({"x": {"b": 1.7e308, "a": 1.7e308, "c": 1.0}}) == {"a": 1 / 61, "b": 1 / 61, "c": 1 / 63}
+
+
+@pytest.mark.parametrize("ranks", ["given", "dense"])
+def test_lists_in_order_with_repeated_ids_give_what_a_dataset_gives(ranks):
+    rng = random.Random(ranks)
+    model = method("rrf", ranks=ranks, weights={"1": 0.3, "2": 1.7, "10": 1.0})
+    for _ in range(200):
+        ids = IDS if rng.random() < 0.8 else [*range(9), "7"]
+        lists = {expert: [rng.choice(ids) for _ in range(rng.randint(1, 8))] for expert in ("1", "2", "10")}
+        plain = outcome(lambda lists=lists: Fuser(model)(lists))
+        assert plain == outcome(lambda lists=lists: by_dataset(lists, model))

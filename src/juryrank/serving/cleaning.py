@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import isfinite
 from operator import gt, itemgetter
 from typing import Any, NamedTuple
@@ -71,7 +72,7 @@ def clean(lists: Mapping[str, ItemList], *, uses_scores: bool) -> dict[str, Any]
 
     For a method that uses scores, all lists go by rank if some have no scores, as a warning says.
     """
-    own = as_texts([item for listed in lists.values() for item in listed.items])[1]
+    own = as_texts(list(chain.from_iterable(listed.items for listed in lists.values())))[1]
     if uses_scores:
         warn_of_lists_without_scores(list(lists.values()))
     out: dict[str, Any] = {}
@@ -94,8 +95,13 @@ def clean(lists: Mapping[str, ItemList], *, uses_scores: bool) -> dict[str, Any]
     if missing:
         warn_about_data(f"the data: {missing} entries without a score are dropped")
     if repeated:
-        warn_about_data(f"the data: {repeated} entries repeat an item of their list; the best is kept")
+        warn_of_repetitions(repeated)
     return _all_by_rank(out) if uses_scores and not all(type(of) is dict for of in out.values() if of) else out
+
+
+def warn_of_repetitions(repeated: int) -> None:
+    """Warn of items that stand in a list more than once."""
+    warn_about_data(f"the data: {repeated} entries repeat an item of their list; the best is kept")
 
 
 def _first_of_each(items: list[Any]) -> list[Any] | Ranked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.methods.points import PositionPoints
-from juryrank.serving.cleaning import in_rank_order
+from juryrank.serving.cleaning import in_rank_order, warn_of_repetitions
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
@@ -46,7 +46,7 @@ class PointSums:
         items, points = found
         try:
             if sum(map(len, items)) < many:
-                return _sum_by_loop(items, points, self._by_name, checked)
+                return _sum_by_loop(items, points, self._by_name, self._points.share_ties, checked)
             return _sum_by_arrays(items, points, self._by_name, checked)
         except TypeError:  # what cannot be a key of a dict
             return None
@@ -85,25 +85,36 @@ class PointSums:
 
 
 def _sum_by_loop(
-    lists: list[Sequence[Any]], points: list[Curve], by_name: bool, checked: bool
+    lists: list[Sequence[Any]], points: list[Curve], by_name: bool, shared: bool, checked: bool
 ) -> dict[Any, float] | None:
-    """Sums of points, best first; None where an item stands twice in a list."""
+    """Sums of points, best first; None where ids have several types, or repeat while ties go by appearance."""
     fused: dict[Any, float] = {}
-    get = fused.get
+    get, repeated = fused.get, 0
     for items, (worth, _) in zip(lists, points, strict=True):
+        gains: Iterable[tuple[Any, float]] = zip(items, worth)  # noqa: B905 (there are at least as many points)
         if not fused:
-            fused.update(zip(items, worth, strict=False))
-            if len(fused) < len(items):
-                return None
-            continue
-        if len(set(items)) < len(items):
-            return None
-        for item, gained in zip(items, worth, strict=False):
+            fused.update(gains)
+            if len(fused) == len(items):
+                continue
+            fused.clear()
+        if again := len(items) - len(set(items)):
+            repeated += again
+            gains = _points_of_first(items, worth, shared).items()
+        for item, gained in gains:
             fused[item] = get(item, 0.0) + gained
     of_type = common_type(fused, lists)
-    if of_type is None and not checked:
+    if (of_type is None and not checked) or (repeated and not by_name):
         return None
+    if repeated:
+        warn_of_repetitions(repeated)
     return best_first(fused, of_type, by_name)
+
+
+def _points_of_first(items: Sequence[Any], worth: list[float], shared: bool) -> dict[Any, float]:
+    """The points of each item where it is first in its list; places, which ``shared`` is for, leave no gaps."""
+    if shared:
+        return dict(zip(dict.fromkeys(items), worth, strict=False))
+    return dict(zip(reversed(items), reversed(worth[: len(items)]), strict=True))  # of equal keys, the last stays
 
 
 def _sum_by_arrays(
