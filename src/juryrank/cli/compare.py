@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import completion, interrupts, options
+from juryrank.cli import interrupts, options
 from juryrank.cli.reading import FullReadOptions
 from juryrank.cli.reports import ReportOptions, check_pictures
 from juryrank.cli.terminal import bars, note
@@ -29,12 +29,9 @@ class ExperimentOptions:
 
     methods: Annotated[
         list[str] | None,
-        typer.Option(
-            "--methods",
-            metavar="NAME,…",
-            help="Methods, with parameters after a colon (rrf:k=10,borda); repeatable. Default: the methods that need "
-            "no labels and fit into the time budget; all: the same without a budget.",
-            autocompletion=completion.several_methods,
+        options.several_methods(
+            "Methods, with parameters after a colon (rrf:k=10,borda); repeatable. Default: the methods that need no "
+            "labels and fit into the time budget; all: the same without a budget."
         ),
     ] = None
     folds: Annotated[

@@ -49,6 +49,11 @@ def known_metrics(texts: list[str] | None) -> list[str] | None:
     return texts
 
 
+def several_methods(help_text: str) -> Any:
+    """The option ``--methods``: names separated by commas."""
+    return typer.Option("--methods", metavar="NAME,…", help=help_text, autocompletion=completion.several_methods)
+
+
 def stdin_once(context: typer.Context, given: Any) -> Any:
     """Paths to read; at most one of them is ``-``, stdin."""
     paths = given if isinstance(given, list) else [given]

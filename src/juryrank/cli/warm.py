@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from juryrank.cli import completion, options
+from juryrank.cli import options
 from juryrank.cli.compare import ALL
 from juryrank.cli.terminal import bars, note
 
@@ -32,12 +32,8 @@ N_QUERIES, N_ITEMS, N_EXPERTS = 6, 13, 3
 def run(
     methods: Annotated[
         list[str] | None,
-        typer.Option(
-            "--methods",
-            metavar="NAME,…",
-            help="Methods to compile; repeatable. Default: rrf, jury and the methods that need no labels; all: every "
-            "method.",
-            autocompletion=completion.several_methods,
+        options.several_methods(
+            "Methods to compile; repeatable. Default: rrf, jury and the methods that need no labels; all: every method."
         ),
     ] = None,
     portable: Annotated[
