@@ -19,6 +19,7 @@ import pytest
 from cli.conftest import DEMO
 
 SOON = 15.0
+REPOSITORY = Path(__file__).parents[2]
 ELSEWHERE = """
 import hashlib, os, sys, time
 from pathlib import Path
@@ -72,9 +73,9 @@ def random_lists(folder: Path, n_items: int) -> list[object]:
 
 
 def started(*args: object) -> subprocess.Popen[str]:
-    pipe = subprocess.PIPE
-    command = [sys.executable, *map(str, args)]
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    pipe, paths = subprocess.PIPE, [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    command, environment = [sys.executable, *map(str, args)], {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, env=environment)
 
 
 def interrupted(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -156,10 +157,14 @@ def test_worker_processes_end_with_their_parent(elsewhere: Callable[..., subproc
 
 
 def test_where_interrupts_are_ignored_they_stay_ignored() -> None:
-    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from juryrank.cli import main; main()"
-    process = started("-c", code, "rank", DEMO, "--method", "rrf")
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+    # The ignored signals come at every moment of the command, in its polars queries, too.
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('ready', flush=True)\n"
+    code += "from juryrank.cli import main; main()"
+    process = started("-c", code, "rank", DEMO, "--method", "rrf", "--top", "3")
+    wait_for("ready", process.stdout)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.001)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert out.startswith("q01 Q0 ")

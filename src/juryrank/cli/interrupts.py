@@ -27,6 +27,10 @@ _callbacks: list[Callable[[], None]] = []
 def end_on_interrupt() -> Iterator[None]:
     """Within this context, Ctrl-C ends the process soon; no effect if SIGINT is ignored or has another handler."""
     main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        with _keep_ignoring():
+            yield
+        return
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
@@ -39,6 +43,20 @@ def end_on_interrupt() -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(before)
         os.close(writer)  # earlier signals are still read, so that an interrupted process is ended
+
+
+@contextmanager
+def _keep_ignoring() -> Iterator[None]:
+    """Within this context, SIGINT stays ignored: the import of polars would replace that by a handler of its own."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # also for threads that start from now on
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # before it is unblocked: a signal that waits is dropped
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
