@@ -232,3 +232,14 @@ def test_a_registered_method_has_parameters_of_its_own() -> None:
 
     register(Third)
     assert method("third", depth=5).params()["depth"] == 5
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [("rrf", "the name 'rrf' is that of a built-in method"), ("approval", "two methods have the name 'approval'")],
+)
+def test_a_file_with_a_name_that_is_taken_registers_none_of_its_methods(tmp_path, second: str, message: str) -> None:
+    (tmp_path / "two.py").write_text(TEXT + f"\nclass Second(Approval):\n    name = {second!r}\n")
+    with pytest.raises(PluginError, match=message):
+        load_plugin(tmp_path / "two.py")
+    assert "approval" not in METHODS

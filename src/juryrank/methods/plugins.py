@@ -47,9 +47,12 @@ class Plugins:
         classes = list(_methods_of(module))
         if not classes:
             raise PluginError(f"{path}: no method in it; a method is a class that inherits from {BASE}")
-        for cls in classes:
-            self._register(cls, f"{path}: {cls.__qualname__}")
-        return [cls.name for cls in classes]
+        checked = {self._check(cls, f"{path}: {cls.__qualname__}"): cls for cls in classes}
+        if len(checked) < len(classes):
+            names = [cls.name for cls in classes]
+            raise PluginError(f"{path}: two methods have the name {max(names, key=names.count)!r}; rename one")
+        self.registered.update(checked)  # all of them or, after an error, none
+        return list(checked)
 
     def names(self) -> list[str]:
         """The names of all methods from outside, without loading those of packages."""
@@ -73,13 +76,17 @@ class Plugins:
         return self.registered[name]
 
     def _register(self, cls: Any, source: str) -> None:
+        self.registered[self._check(cls, source)] = cls
+
+    def _check(self, cls: Any, source: str) -> str:
+        """The name under which a class can be registered; a PluginError if it cannot."""
         name = _checked_name(cls, source)
         if name in self.built_in:
             raise PluginError(f"{source}: the name {name!r} is that of a built-in method; choose another")
         other = self.registered.get(name, cls)
         if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):  # else it was run again
             raise PluginError(f"{source}: the name {name!r} is that of {_place(other)} already; choose another")
-        self.registered[name] = cls
+        return name
 
     def _entry_points(self) -> dict[str, list[EntryPoint]]:
         """Entry points of installed packages by name; of a name that is built in, the built-in method stays."""
