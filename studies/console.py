@@ -144,17 +144,25 @@ def _show_warnings_as_lines() -> None:
 def _end_soon_after_interrupt() -> Iterator[None]:
     """Ctrl-C ends the process also while compiled code runs, which Python does not interrupt."""
     main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # polars would install a handler of its own
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     threading.Thread(target=_wait_for_interrupt, args=(reader,), daemon=True).start()
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(wakeup)
         os.close(writer)
 
 

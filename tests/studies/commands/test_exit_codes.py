@@ -84,3 +84,31 @@ def test_curves_name_the_data_that_is_missing(run, tmp_path):
     done = run("curves", "--data", tmp_path)
     assert done.code == 1
     assert "contains none of MQ2008-agg, trec-covid-round1, robust03" in done.err
+
+
+IGNORING = """
+import signal, typer
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("ready", flush=True)
+from studies.console import run_app
+
+def work() -> None:
+    import polars as pl
+    for _ in range(300):
+        pl.DataFrame({"a": range(9999)}).lazy().sort("a").collect()
+
+app = typer.Typer()
+app.command()(work)
+run_app(app, "work")
+"""
+
+
+def test_where_interrupts_are_ignored_they_stay_ignored():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOP / "src"), str(TOP)])}
+    process = subprocess.Popen([sys.executable, "-c", IGNORING], env=environment, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.001)
+    process.stdout.close()
+    assert process.returncode == 0
