@@ -26,7 +26,7 @@ def test_importing_juryrank_loads_only_the_standard_library() -> None:
 
 @pytest.mark.parametrize("name", ["METHODS", "METRICS", "method('rrf')", "Dataset", "read", "fuse", "RRF"])
 def test_a_public_name_does_not_load_the_heavy_libraries(name: str) -> None:
-    assert not (HEAVY - {"polars"} if name == "read" else HEAVY) & loaded_after(f"import juryrank; juryrank.{name}")
+    assert not HEAVY & loaded_after(f"import juryrank; juryrank.{name}")
 
 
 def test_the_command_line_shows_its_help_without_the_heavy_libraries() -> None:

@@ -15,7 +15,7 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 # From the bottom up; parts on one line do not import each other.
 LEVELS = [
-    ["errors", "progress"],
+    ["errors", "progress", "lazy_polars"],
     ["params", "report", "forks", "kernels"],
     ["data"],
     ["io", "metrics"],

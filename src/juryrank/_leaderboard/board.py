@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError
+from juryrank.lazy_polars import pl
 from juryrank.report import Report, Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SHOWN_JUDGES = 10  # at each end of the table
 Chance = Callable[[Floats], Floats]
@@ -100,8 +98,6 @@ class Leaderboard(Report):
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame with one row per item, best first."""
-        import polars as pl
-
         return pl.DataFrame(self.rows())
 
     def plot(self, path: str | PathLike[str]) -> None:

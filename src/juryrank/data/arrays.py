@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import polars as pl
+from juryrank.lazy_polars import pl
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

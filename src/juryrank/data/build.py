@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from juryrank.data.arrays import Floats
 from juryrank.data.dataset import Dataset
@@ -15,6 +14,7 @@ from juryrank.data.long_table import drop_missing_values, from_long, label_rows
 from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements_of, ids, is_number, unique_names
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.lazy_polars import pl
 from juryrank.params import check_weights
 
 ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data.arrays import Codes, Floats, Names
@@ -18,9 +17,10 @@ from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.distinct import number_keys
+from juryrank.lazy_polars import pl
 
 SHARED = 1 << 13  # distinct objects; with more, hashing by address does not pay
-Column = Sequence[Any] | NDArray[Any] | pl.Series
+Column: TypeAlias = "Sequence[Any] | NDArray[Any] | pl.Series"
 
 
 def from_pairs(

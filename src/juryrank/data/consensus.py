@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children, descending_order, parents
-
-if TYPE_CHECKING:
-    import polars as pl
+from juryrank.lazy_polars import pl
 
 SHOWN_QUERIES, SHOWN_ITEMS = 3, 5  # in a notebook
 
@@ -83,8 +81,6 @@ class Consensus(ByQuery):
 
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
         """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``."""
-        import polars as pl
-
         r, order, query = self.rankings, self.order, parents(self.rankings.slot_ptr)
         rank = np.arange(len(order)) - r.slot_ptr[query] + 1
         if top is not None:
@@ -102,8 +98,6 @@ class Consensus(ByQuery):
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
         """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent."""
-        import polars as pl
-
         from juryrank.data.trec_lines import run_lines
 
         return run_lines(self.to_frame(top).with_columns(expert=pl.lit(tag))).decode()

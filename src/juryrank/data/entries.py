@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import threads_are_lost
 from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.lazy_polars import pl
 
 MANY_NAMES = 100_000  # with more, a join with several threads is faster
 

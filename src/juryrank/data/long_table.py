@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from juryrank.data.arrays import Floats, Ints, Names
 from juryrank.data.dataset import Dataset
@@ -30,6 +29,7 @@ from juryrank.data.rankings import Rankings
 from juryrank.data.shapes import missing_scores_message
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.lazy_polars import pl
 
 LARGEST_LABEL = 1e50  # sums and squares of labels stay finite
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import polars as pl
+from juryrank.lazy_polars import pl
 
+if TYPE_CHECKING:
     from juryrank.data.arrays import Ints
 
 DIGITS = 18  # a name with more digits is text
@@ -43,8 +43,6 @@ def sort_naturally(names: pl.Series) -> pl.Series:
 
 def natural_order(names: pl.Series) -> Ints:
     """The positions of distinct names, which are sorted by code point, in natural order."""
-    import polars as pl
-
     value = names.cast(pl.Int64, strict=False)
     whole = value.cast(pl.String).eq_missing(names) & (value >= 0) & (value < 10**DIGITS)
     number = whole.to_numpy().astype(bool)

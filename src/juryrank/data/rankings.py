@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,7 @@ from juryrank.data.arrays import Codes, Floats, Ints, LazyNames, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.kernels.positional import places
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
-
-if TYPE_CHECKING:
-    import polars as pl
+from juryrank.lazy_polars import pl
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,8 +64,6 @@ class Rankings(ByQuery):
 
     def names_of(self, item: Codes) -> pl.Series:
         """The names of items as a polars series; each name is converted once."""
-        import polars as pl
-
         names = vars(self)["items"]
         if not isinstance(names, np.ndarray):
             return names.gather(item)  # type: ignore[no-any-return]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 
-import polars as pl
-
 from juryrank.errors import DataError
 from juryrank.forks import require_threads
+from juryrank.lazy_polars import pl
 
 BLANK = r"[ \t\n\r\f\v\x00]"  # readers treat these as blanks, and NUL as a sign that a file is not text
 BYTE_ORDER_MARK = "\ufeff"  # readers skip one at the start of a file

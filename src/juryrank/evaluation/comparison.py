@@ -6,7 +6,7 @@ import platform
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,9 @@ from juryrank.data.arrays import freeze
 from juryrank.errors import UnknownNameError
 from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.evaluate import as_metrics
+from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, number, p_value
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SIGNIFICANT = 0.05
 
@@ -76,8 +74,6 @@ class Comparison(Report):
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame with one row per method and metric, with the columns of ``rows``."""
-        import polars as pl
-
         return pl.DataFrame(self.rows(), infer_schema_length=None)
 
     def plot(self, path: str | PathLike[str]) -> None:

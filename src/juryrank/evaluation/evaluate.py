@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,10 @@ from juryrank.data import Consensus
 from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
+from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name
 from juryrank.report import Report, Table, number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -70,8 +68,6 @@ class Evaluation(Report):
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame with one row per name and query and one column per metric."""
-        import polars as pl
-
         flat = self.values.transpose(1, 0, 2).reshape(len(self.metrics), -1)
         return pl.DataFrame(
             {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from juryrank.data import Dataset, Rankings
 from juryrank.errors import DataError
 from juryrank.io.write_checks import warn_of_loss
 from juryrank.kernels.ragged import parents
+from juryrank.lazy_polars import pl
 
 
 def slot_frame(rankings: Rankings) -> pl.DataFrame:

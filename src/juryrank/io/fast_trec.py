@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
@@ -26,6 +25,7 @@ from juryrank.kernels.ragged import children, sizes_to_ptr
 from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
 from juryrank.kernels.slots import fill_slots
 from juryrank.kernels.words import count_lines, merge_names, name_places
+from juryrank.lazy_polars import pl
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
 PADDING = 16  # bytes that kernels may read beyond the end of a text

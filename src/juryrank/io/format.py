@@ -6,12 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-import polars as pl
-
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
+from juryrank.lazy_polars import pl
 
 
 class Format(ABC):

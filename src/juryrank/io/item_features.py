@@ -7,10 +7,9 @@ same features in every query.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
@@ -23,8 +22,9 @@ from juryrank.io.source import Source
 from juryrank.io.sources import inputs_of, load_sources, read_rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Fail, as_numbers, convert_columns, roles
+from juryrank.lazy_polars import pl
 
-Features = tuple[pl.DataFrame, Floats, tuple[str, ...]]  # whose rows they are, [n_rows, n_features], names
+Features: TypeAlias = "tuple[pl.DataFrame, Floats, tuple[str, ...]]"  # whose rows they are, [n_rows, n_features], names
 
 
 def add_features(data: Dataset, given: Any) -> Dataset:

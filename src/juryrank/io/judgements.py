@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
-
 from juryrank.errors import DataError
 from juryrank.io.formats import format_of, sniff
 from juryrank.io.formats._svmlight import LineFormat
@@ -19,6 +17,7 @@ from juryrank.io.tables.columns import Columns, Fail, join_names, roles
 from juryrank.io.tables.entries import standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
+from juryrank.lazy_polars import pl
 
 NUMBERED = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
 

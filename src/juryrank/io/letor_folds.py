@@ -7,8 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import polars as pl
-
 from juryrank.data import Fold
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.files import load
@@ -16,6 +14,7 @@ from juryrank.io.formats import format_of
 from juryrank.io.formats._svmlight import LineFormat, lines_of
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
+from juryrank.lazy_polars import pl
 
 PARTS = ("test", "vali", "train")  # the tests of all folds together usually have every query, so they go first
 FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
 from juryrank.io.formats import FORMATS, get_format
@@ -15,6 +13,7 @@ from juryrank.io.rows import SLOT, Rows
 from juryrank.io.sources import Options
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import convert_columns, roles
+from juryrank.lazy_polars import pl
 
 
 def frame_rows(frame: Any, format_name: str | None, options: Options) -> Rows:

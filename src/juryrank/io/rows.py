@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import polars as pl
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
@@ -15,9 +14,9 @@ from juryrank.data.long_table import from_long
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import slot_frame
+from juryrank.lazy_polars import pl
 
 SLOT = ["query", "item"]
-NOBODY = {"query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl.Float64}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,7 @@ class Rows:
 
     def build(self) -> Dataset:
         """The Dataset of these rows; without entries and candidates, labelled items get slots."""
-        entries = pl.DataFrame(schema=NOBODY) if self.entries is None else with_ranks(self.entries)
+        entries = _no_entries() if self.entries is None else with_ranks(self.entries)
         candidates = self.candidates
         if self.entries is None and candidates is None and self.labels is not None:
             candidates = self.labels.select(SLOT)
@@ -60,6 +59,10 @@ class Rows:
         if self.entries is None or not name:
             return self
         return replace(self, entries=self.entries.with_columns(expert=pl.lit(name)))
+
+
+def _no_entries() -> pl.DataFrame:
+    return pl.DataFrame(schema={"query": pl.String, "item": pl.String, "expert": pl.String, "rank": pl.Float64})
 
 
 def concat(parts: Sequence[Rows], name: str) -> Rows:

@@ -10,9 +10,8 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-import polars as pl
-
 from juryrank.errors import DataError
+from juryrank.lazy_polars import pl
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"

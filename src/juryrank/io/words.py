@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-import polars as pl
-
 from juryrank.io.rows import first_true
 from juryrank.io.source import BYTE_ORDER_MARK, Source
+from juryrank.lazy_polars import pl
 
 BLANKS = b" \f\v"  # beside tab and line feed
 INDENTED = re.compile(rb"^[ \t\f\v]+", re.MULTILINE)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Codes, Ints
@@ -26,6 +25,7 @@ from juryrank.io.rows import concat, with_ranks
 from juryrank.io.source import Source
 from juryrank.io.sources import Options
 from juryrank.kernels.jit import threads
+from juryrank.lazy_polars import pl
 
 AHEAD = 1  # chunks for each thread that are scanned before they are needed
 NAME = 16  # bytes of a name in a column, in addition to its text

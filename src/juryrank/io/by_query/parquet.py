@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from juryrank.errors import DataError
 from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merge_extents
@@ -19,6 +18,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number_values
 from juryrank.io.tables.entries import split_rows, standard_rows
 from juryrank.io.tables.layout import Layout, layout
+from juryrank.lazy_polars import pl
 
 
 @dataclass

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 import numpy as np
-import polars as pl
 
 from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
@@ -22,6 +21,7 @@ from juryrank.io.rows import Rows
 from juryrank.io.source import BYTE_ORDER_MARK, Source, demand_text, with_line_feeds
 from juryrank.io.words import has_both_separators, split_columns
 from juryrank.kernels.run_lines import copy_words, query_starts
+from juryrank.lazy_polars import pl
 
 LINE_END = re.compile(rb"[\r\n]")
 LINE = re.compile(rb"[^\r\n]+")

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset
@@ -18,6 +17,7 @@ from juryrank.io.format import Format
 from juryrank.io.rows import Rows, as_float, first_true
 from juryrank.io.source import Source
 from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss
+from juryrank.lazy_polars import pl
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
 UNJUDGED = -1.0  # LETOR's label of an unjudged item

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-import polars as pl
-
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, warn_about_data
@@ -22,6 +20,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import NO_NUMBER, Columns, Fail, convert_columns, normalise, roles
 from juryrank.io.tables.winners import TIES, Column, verdicts
 from juryrank.io.write_checks import warn_of_loss
+from juryrank.lazy_polars import pl
 
 PAIR = ("left", "right", "winner")
 SHAPES = (PAIR, ("left", "right", "score"), ("left", "right", "left_score", "right_score"), ("winner", "loser"))

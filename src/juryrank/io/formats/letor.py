@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.io.formats import _svmlight as svmlight
@@ -17,6 +16,7 @@ from juryrank.io.rows import SLOT, Rows, first_true
 from juryrank.io.source import Source
 from juryrank.io.write_checks import demand_single_lists
 from juryrank.kernels.ragged import parents
+from juryrank.lazy_polars import pl
 
 NULL = "NULL"
 

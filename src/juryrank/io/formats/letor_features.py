@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import polars as pl
 
 from juryrank.data import Dataset
 from juryrank.data.entries import codes
@@ -15,6 +14,7 @@ from juryrank.io.formats import _svmlight as svmlight
 from juryrank.io.formats.letor import has_ranks
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
+from juryrank.lazy_polars import pl
 
 
 class LetorFeatures(svmlight.LineFormat):

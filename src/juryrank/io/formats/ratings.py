@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import polars as pl
-
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
@@ -23,6 +21,7 @@ from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.frames import frame_lines
 from juryrank.io.words import read_separated
 from juryrank.io.write_checks import demand_one_query, demand_single_lists, warn_of_loss
+from juryrank.lazy_polars import pl
 
 COLUMNS = ("expert", "item", "score", "time")
 WITHOUT_HEADER = re.compile(r"[^\t,:]+(\t|,|::)[^\t,:]+\1-?\d+(\.\d+)?(\1\d{9,13})?$")

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import polars as pl
-
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import warn_about_data
 from juryrank.io.dataset_frames import long_table
@@ -22,6 +20,7 @@ from juryrank.io.tables import frames, headerless
 from juryrank.io.tables.columns import Columns, Fail
 from juryrank.io.tables.entries import split_rows, standard_rows
 from juryrank.io.tables.layout import Layout, layout
+from juryrank.lazy_polars import pl
 
 
 class Table(Format):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import polars as pl
-
 from juryrank.data import Dataset
 from juryrank.data.trec_lines import demand_no_mark, demand_words
 from juryrank.io.dataset_frames import labels_frame, text_of
@@ -13,6 +11,7 @@ from juryrank.io.format import Format
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration
+from juryrank.lazy_polars import pl
 
 COLUMNS = ("query", "iteration", "item", "label")
 

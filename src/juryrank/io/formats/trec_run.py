@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-import polars as pl
-
 from juryrank.data import Consensus, Dataset
 from juryrank.data.trec_lines import run_lines
 from juryrank.io.dataset_frames import entries_of, text_of, unranked_slots
@@ -23,6 +21,7 @@ from juryrank.io.rows import Rows, warn_of_contradictions
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration, is_number
 from juryrank.io.write_checks import demand_single_lists, warn_of_loss
+from juryrank.lazy_polars import pl
 
 DEFAULT_TAG = "juryrank"
 LONGEST_NAME = 150  # characters of an expert in the name of its file; a digest stands for the rest

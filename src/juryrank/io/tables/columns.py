@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-import polars as pl
-
 from juryrank.errors import DataError
 from juryrank.io.rows import first_true
+from juryrank.lazy_polars import pl
 
 HEADERS = {
     "query": ("qid", "queryid", "topic", "topicid"),

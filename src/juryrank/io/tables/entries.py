@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from juryrank.data.build import ONE_QUERY
 from juryrank.io.rows import SLOT, Rows, first_true, warn_of_contradictions
 from juryrank.io.tables.columns import Fail, as_numbers, convert_columns
 from juryrank.io.tables.layout import Layout
+from juryrank.lazy_polars import pl
 
 
 def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFrame:

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.io.limits import max_size, too_large
 from juryrank.io.source import Source, ending_of
 from juryrank.io.tables.columns import HEADERS, Fail, normalise
+from juryrank.lazy_polars import pl
 
 CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}

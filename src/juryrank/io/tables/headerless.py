@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from juryrank.errors import DataError
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.layout import WORDS
 from juryrank.io.words import collapse_blanks, is_number
+from juryrank.lazy_polars import pl
 
 MOST = 8  # columns up to which words separated by blanks look like a table
 EXAMPLES = {

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import polars as pl
-
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_names, normalise, number_values, roles
+from juryrank.lazy_polars import pl
 
 WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight")
 ORDERED = ("rank", "score")

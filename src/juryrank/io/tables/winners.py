@@ -10,10 +10,9 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-import polars as pl
-
 from juryrank.io.rows import first_true
 from juryrank.io.tables.columns import Fail, normalise
+from juryrank.lazy_polars import pl
 
 KINDS = (
     "item",
