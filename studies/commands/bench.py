@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from studies.console import Quiet, note, split_names
 from studies.files import make_folder
-from studies.tables import FORMATS, print_report
+from studies.tables import FORMATS, Report, print_report
 
 
 def _known_format(form: str | None) -> str | None:
@@ -31,6 +32,10 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder for speed.md, speed.json and pictures.")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Compare with the version of juryrank in this source tree: single-query, files, fusion."),
+    ] = None,
     slow: Annotated[bool, typer.Option("--slow", help="Give slow libraries more time; takes minutes longer.")] = False,
     form: Format = None,
     as_json: Json = False,
@@ -43,9 +48,16 @@ def run(
         # First calls compile, as for a new user: neither juryrank nor ranx may find an earlier run's cache.
         os.environ["XDG_CACHE_HOME"] = os.environ["NUMBA_CACHE_DIR"] = f"{folder}/cache"
         from studies import speed
+        from studies.speed import versions
 
-        tasks = speed.TASKS if only is None else split_names(only)
-        report = speed.run(tasks, Path(folder), slow=slow, quiet=quiet)
+        names = None if only is None else split_names(only)
+        if against is not None:
+            compared = versions.compare_versions(names or versions.TASKS, against, Path(folder), quiet=quiet)
+            report: Report = compared
+            save = partial(versions.write, compared)
+        else:
+            measured = speed.run(names or speed.TASKS, Path(folder), slow=slow, quiet=quiet)
+            report, save = measured, partial(speed.write, measured)
     print_report(report, "json" if as_json else form)
     if out is not None:
-        note(f"{', '.join(map(str, speed.write(report, out)))}: written", quiet=quiet)
+        note(f"{', '.join(map(str, save(out)))}: written", quiet=quiet)
