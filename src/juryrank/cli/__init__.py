@@ -6,38 +6,19 @@ from typing import Annotated
 import typer
 
 from juryrank import __version__
-from juryrank.cli import (
-    compare,
-    convert,
-    demo,
-    evaluate,
-    explain,
-    export,
-    fit,
-    fuse,
-    interrupts,
-    leaderboard,
-    methods,
-    rank,
-    warm,
-)
-from juryrank.cli.option_groups import expand_groups
-from juryrank.cli.plugins import PluginOptions, Plugins
+from juryrank.cli import interrupts
+from juryrank.cli.commands import Group
+from juryrank.cli.plugins import Plugins
 from juryrank.cli.stdout import READER_GONE, ReaderGoneError, guard_stdout
 from juryrank.cli.terminal import print_error, show_library_remarks, show_warnings_as_lines, use_utf8
 from juryrank.errors import JuryrankError, UnknownNameError
 
 app = typer.Typer(
+    cls=Group,
     help="Combine the rankings of several experts into one ranking.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (
-    methods, fuse, rank, leaderboard, evaluate, compare, fit, explain, export, convert, demo, warm,
-):  # fmt: skip
-    name = command.__name__.rpartition(".")[2]
-    more = () if command in (evaluate, convert, demo) else (PluginOptions,)
-    app.command(name, cls=getattr(command, "Command", None))(expand_groups(command.run, *more))
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,60 @@
+"""The commands: a command is imported when it is called, and the list of commands needs none of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from juryrank.cli.option_groups import expand_groups
+from juryrank.cli.plugins import PluginOptions
+from juryrank.cli.quick_values import convert_quickly, value_types
+
+# The first paragraph of the help of each command, which is the docstring of ``run`` in its module.
+SUMMARIES = {
+    "methods": "List the methods, or describe one.",
+    "fuse": "Fuse runs into one; without -o the fused run goes to stdout.",
+    "rank": "Rank the items of a dataset by a method or a model; without -o a TREC run goes to stdout.",
+    "leaderboard": "Rank items by all comparisons of a dataset, over all its queries, with confidence intervals.",
+    "evaluate": "Evaluate each expert against labels (those of --labels, or those in the data).",
+    "compare": "Compare methods: means, differences to a baseline, significance tests.",
+    "fit": "Fit a method to labelled data and save the model; --labels also applies to --valid.",
+    "explain": "Explain a model: expert weights; with DATA also leave-one-out, agreement of experts, and one query.",
+    "export": "Export a model; for search engines, weights are fitted to DATA. Without -o the text goes to stdout.",
+    "convert": "Convert a dataset from one format to another.",
+    "demo": "Combine 12 search systems of TREC-COVID with and without judgements, and show the gain.",
+    "warm": "Compile the code of the commands and methods, so that their first run does not wait for it.",
+}
+WITHOUT_METHODS = ("evaluate", "convert", "demo")  # commands that take neither a method nor a model
+
+
+class Group(TyperGroup):
+    """All commands, by the names of their modules."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: LazyCommand(name, help=summary) for name, summary in SUMMARIES.items()}
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        convert_quickly(self.params, {})
+        return super().make_context(*args, **settings)
+
+
+class LazyCommand(TyperCommand):
+    """The name and the summary of a command, and the command itself when it is called."""
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        return load_command(str(self.name)).make_context(*args, **settings)
+
+
+def load_command(name: str) -> Any:
+    """The command in the module of that name."""
+    module = import_module(f"juryrank.cli.{name}")
+    run = expand_groups(module.run, *(() if name in WITHOUT_METHODS else (PluginOptions,)))
+    app = typer.Typer(add_completion=False)
+    app.command(name, cls=getattr(module, "Command", None))(run)
+    command = typer.main.get_command(app)
+    convert_quickly(command.params, value_types(run))
+    return command
