@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from juryrank.cli.option_groups import expand_groups
 from juryrank.cli.plugins import PluginOptions
-from juryrank.cli.quick_values import convert_quickly, value_types
+from juryrank.cli.quick_values import QuickCommand, convert_quickly
 
 # The first paragraph of the help of each command, which is the docstring of ``run`` in its module.
 SUMMARIES = {
@@ -37,9 +37,9 @@ class Group(TyperGroup):
         super().__init__(**settings)
         self.commands = {name: LazyCommand(name, help=summary) for name, summary in SUMMARIES.items()}
 
-    def make_context(self, *args: Any, **settings: Any) -> Any:
-        convert_quickly(self.params, {})
-        return super().make_context(*args, **settings)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        convert_quickly(self, ctx)
+        return super().parse_args(ctx, args)
 
 
 class LazyCommand(TyperCommand):
@@ -54,7 +54,5 @@ def load_command(name: str) -> Any:
     module = import_module(f"juryrank.cli.{name}")
     run = expand_groups(module.run, *(() if name in WITHOUT_METHODS else (PluginOptions,)))
     app = typer.Typer(add_completion=False)
-    app.command(name, cls=getattr(module, "Command", None))(run)
-    command = typer.main.get_command(app)
-    convert_quickly(command.params, value_types(run))
-    return command
+    app.command(name, cls=getattr(module, "Command", QuickCommand))(run)
+    return typer.main.get_command(app)

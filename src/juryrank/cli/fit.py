@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from juryrank.cli import options
+from juryrank.cli.quick_values import QuickCommand
 from juryrank.cli.reading import FullReadOptions, use_tags
 from juryrank.cli.terminal import bars, note
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from juryrank.data import Dataset
 
 
-class Command(TyperCommand):
+class Command(QuickCommand):
     """Refuses ``train --valid a b``: ``b`` would be training data, although it looks like validation data."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
