@@ -5,12 +5,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from juryrank.kernels.decimals import HARD, ODD, decimal
+from juryrank.kernels.decimals import HARD, ODD, decimal, number_at
 
 
 def read(text: str) -> tuple[float, int]:
-    data = np.frombuffer(text.encode() + b" ", np.uint8)
-    return decimal(data, 0, len(data) - 1)
+    """The number, digit by digit and eight digits at a time."""
+    data = np.frombuffer(bytearray(text.encode() + b" " + bytes(16)), np.uint8)
+    value, kind = decimal(data, 0, len(text))
+    with np.errstate(over="ignore"):  # without Numba, numpy warns of integers that wrap around
+        fast, fast_kind, end = number_at(data, 0)
+    assert (repr(float(fast)), fast_kind, end) == (repr(float(value)), kind, len(text))
+    return value, kind
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -6,7 +6,6 @@ list, no expert shared by two files. For these, both give the same Dataset, and 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -18,17 +17,29 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.data.names import natural_key
+from juryrank.io.rows import report_contradictions
 from juryrank.io.source import Source
 from juryrank.io.words import first_words, separator_of
 from juryrank.kernels.jit import threads
 from juryrank.kernels.ragged import children, sizes_to_ptr
-from juryrank.kernels.run_lines import CAREFUL, ENTRY, EXPERT, ITEM, LIST, QUERY, WORDS, scan_runs
+from juryrank.kernels.run_lines import (
+    CAREFUL,
+    ENTRY,
+    EXPERT,
+    FALL,
+    ITEM,
+    LIST,
+    QUERY,
+    WORDS,
+    count_contradictions,
+    scan_runs,
+)
 from juryrank.kernels.slots import fill_slots
 from juryrank.kernels.words import count_lines, merge_names, name_places
 from juryrank.lazy_polars import pl
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
-PADDING = 16  # bytes that kernels may read beyond the end of a text
+PADDING = bytes(16)  # kernels read beyond the end of a text
 
 
 class Pieces(NamedTuple):
@@ -53,7 +64,7 @@ def read(
     """
     counts = [len(first_words(source)) for source in sources] if n_words is None else n_words
     forms = [Form.of(source, n) for source, n in zip(sources, counts, strict=True)]
-    if sys.byteorder != "little" or not {form.n_words for form in forms} <= {WORDS, WORDS - 1}:
+    if not {form.n_words for form in forms} <= {WORDS, WORDS - 1}:
         return None
     parts = _split_work(forms, threads(), bytes_per_thread) if pieces is None else [forms]
     if len(parts) == 1:
@@ -61,12 +72,11 @@ def read(
     else:
         with ThreadPoolExecutor(len(parts)) as pool:
             scans = list(pool.map(Scan, parts))
-    return _dataset(scans) if all(scan.covered for scan in scans) else None
-
-
-def padding(size: int) -> bytes:
-    """The padding of a text of ``size`` bytes that is read eight bytes at a time."""
-    return bytes(PADDING + -size % 8)
+    data = _dataset(scans) if all(scan.covered for scan in scans) else None
+    if data is not None:
+        for source, count in zip(sources, np.concatenate([scan.contradictions for scan in scans]), strict=True):
+            report_contradictions(int(count), str(source.path), "scores")
+    return data
 
 
 class Form(NamedTuple):
@@ -96,7 +106,7 @@ class Names:
     def __init__(self, most: int, size: int) -> None:
         # Memory for the worst case is not used until it is written to.
         self.book = np.empty((most, 3), np.int64)  # hash, start and stop of each name
-        self.text = np.empty((size + PADDING) // 8 + 1, np.uint64)  # the names, a newline after each
+        self.text = np.empty(size + len(PADDING), np.uint8)  # the names, a newline after each
         self.count = np.zeros(1, np.int64)
 
     def __len__(self) -> int:
@@ -122,14 +132,14 @@ class Names:
 
     def in_order(self) -> tuple[pl.Series, Codes]:
         """Names in alphabetical order, and the position of each in it."""
-        place, ordered = np.empty(len(self), np.int32), np.empty_like(self.text, shape=self.size // 8 + 1)
+        place, ordered = np.empty(len(self), np.int32), np.empty(self.size, np.uint8)
         name_places(self.text, self.book, len(self), place, ordered)
         return split(ordered, self.size), place
 
 
-def split(text: NDArray[np.uint64], size: int) -> pl.Series:
+def split(text: NDArray[np.uint8], size: int) -> pl.Series:
     """The names in a text that has a newline after each."""
-    joined = text.view(np.uint8)[: max(size - 1, 0)].tobytes().decode()
+    joined = text[: max(size - 1, 0)].tobytes().decode()
     return pl.Series([joined][:size], dtype=pl.String).str.split("\n").explode()
 
 
@@ -138,31 +148,39 @@ class Scan:
 
     def __init__(self, forms: Sequence[Form], pieces: Pieces | None = None) -> None:
         ptr = sizes_to_ptr([len(form.text) for form in forms])
-        data = bytearray().join([*(form.text for form in forms), padding(int(ptr[-1]))])
+        data = bytearray().join([*(form.text for form in forms), PADDING])
         source, start, stop = pieces or Pieces(np.arange(len(forms)), np.zeros(len(forms), np.int64), np.diff(ptr))
         start, stop = start + ptr[source], stop + ptr[source]
-        words, size = np.frombuffer(data, np.uint64), int(ptr[-1])
-        room = count_lines(words, start, stop)
-        self.names = tuple(Names(room, size) for _ in range(3))
+        text = np.frombuffer(data, np.uint8)
+        room = count_lines(text, start, stop)
+        self.names = tuple(Names(room, int(ptr[-1])) for _ in range(3))
         list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
-        list_start, score = np.empty(room, np.int64), np.empty(room)
+        piece_list, list_start = np.empty(len(start), np.int64), np.empty(room + 1, np.int64)
+        score, rank = np.empty(room), np.empty(room)
         careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that Python must parse
-        counts = np.zeros(6, np.int64)
+        counts = np.zeros(7, np.int64)
         self.covered = scan_runs(
-            words, start, stop, np.array([form.separator for form in forms], np.uint8)[source],
+            text, start, stop, np.array([form.separator for form in forms], np.uint8)[source],
             np.array([form.n_words for form in forms])[source],
-            tuple(names.book for names in self.names), tuple(names.text for names in self.names), list_query,
-            list_expert, list_start, item, score, careful, counts,
+            tuple(names.book for names in self.names), tuple(names.text for names in self.names), piece_list,
+            list_query, list_expert, list_start, item, score, rank, careful, counts,
         )  # fmt: skip
         for names, count in zip(self.names, counts[:3], strict=True):
             names.count[0] = count
         n_lists, n_entries = int(counts[LIST]), int(counts[ENTRY])
         self.code = {QUERY: list_query[:n_lists], EXPERT: list_expert[:n_lists], ITEM: item[:n_entries]}
-        self.list_size = np.diff(np.append(list_start[:n_lists], n_entries))
         self.score = score[:n_entries]
         for entry, first, last in careful[: counts[CAREFUL]].reshape(-1, 3).tolist():
             self.score[entry] = float(data[first:last])
         self.covered = self.covered and bool(np.isfinite(self.score).all())
+        list_start[n_lists] = n_entries
+        self.list_size = np.diff(list_start[: n_lists + 1])
+        self.contradictions = np.zeros(len(forms), np.int64)  # of ranks and scores, in each form
+        if counts[FALL]:
+            found = np.empty(n_lists, np.int64)
+            count_contradictions(list_start[: n_lists + 1], score, rank, found)
+            per_piece = np.diff(np.append(piece_list, n_lists))
+            np.add.at(self.contradictions, np.repeat(source, per_piece), found)
 
 
 def _dataset(scans: Sequence[Scan]) -> Dataset | None:

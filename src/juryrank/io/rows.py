@@ -112,10 +112,13 @@ def warn_of_contradictions(entries: pl.DataFrame, source: str, obeyed: str) -> N
     entries = entries.drop_nulls(["rank", "score"])
     if not entries.select((falls | rises).any() | (same_list.sum() + pl.struct(keys).n_unique() != pl.len())).item():
         return
-    count = entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item()
+    report_contradictions(entries.sort([*keys, -pl.col("score"), "rank"]).select(falls.sum()).item(), source, obeyed)
+
+
+def report_contradictions(count: int, source: str, obeyed: str) -> None:
+    """Warn of pairs of neighbours in a list that ranks and scores order differently, if there are any."""
     if count:
-        message = f"{source}: ranks and scores disagree on {count} neighbouring entries; the {obeyed} are used"
-        warn_about_data(message)
+        warn_about_data(f"{source}: ranks and scores disagree on {count} neighbouring entries; the {obeyed} are used")
 
 
 def as_float(texts: pl.Series) -> pl.Series:

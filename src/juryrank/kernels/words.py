@@ -1,7 +1,6 @@
 """Words in text, eight bytes at a time: searched for blanks, compared, hashed and numbered without decoding.
 
-Text is an array of 64-bit integers, padded by two of them; the first byte of each is its lowest, as on all common
-machines (``io/fast_trec.py`` checks).
+Text is an array of bytes, padded by at least eight, because eight are read at a time.
 """
 
 import numpy as np
@@ -10,7 +9,7 @@ from juryrank.kernels.jit import kernel
 
 NEWLINE = 10
 FIRST_ROOM = 1 << 10  # initial capacity of a table of names; it grows
-ONE, HALF, BYTE_7, MOST = np.uint64(1), np.uint64(32), np.uint64(56), np.uint64(63)
+ONE, HALF, BYTE_7 = np.uint64(1), np.uint64(32), np.uint64(56)
 ONES, HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # the lowest and highest bit of each byte
 LOWS, BITS_7 = ~HIGHS, np.uint64(7)
 VISIBLE, NEWLINES, RETURNS = np.uint64(33) * ONES, np.uint64(NEWLINE) * ONES, np.uint64(13) * ONES
@@ -21,10 +20,15 @@ PRIME = np.uint64(0x9E3779B97F4A7C15)  # from the golden ratio: multiplication s
 
 
 @kernel
-def eight_bytes(words, at):
-    """The eight bytes from byte ``at`` on."""
-    shift = np.uint64(8 * (at & 7))
-    return (words[at >> 3] >> shift) | ((words[(at >> 3) + 1] << ONE) << (MOST - shift))
+def eight_bytes(data, at):
+    """The eight bytes from ``at`` on, the first in the lowest bits; compiled, this is one instruction."""
+    at = np.uint64(at)  # a negative index would have to be tested for
+    low = data[at] | (np.uint64(data[at + ONE]) << np.uint64(8)) | (np.uint64(data[at + np.uint64(2)]) << np.uint64(16))
+    low |= np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
+    low |= np.uint64(data[at + np.uint64(4)]) << HALF
+    low |= np.uint64(data[at + np.uint64(5)]) << np.uint64(40)
+    low |= np.uint64(data[at + np.uint64(6)]) << np.uint64(48)
+    return low | (np.uint64(data[at + np.uint64(7)]) << BYTE_7)
 
 
 @kernel
@@ -35,10 +39,16 @@ def first_marked_byte(marks):
 
 
 @kernel
-def word_end(words, at):
+def before_mark(marks):
+    """All bits of the bytes before the first whose highest bit is set; there must be one."""
+    return ((marks & (~marks + ONE)) >> BITS_7) - ONE
+
+
+@kernel
+def word_end(data, at):
     """The position of the first blank or control character from ``at`` on."""
     while True:
-        found = eight_bytes(words, at)
+        found = eight_bytes(data, at)
         marks = (found - VISIBLE) & ~found & HIGHS  # right up to the first mark, by borrowing wrong after it
         if marks != 0:
             return at + first_marked_byte(marks)
@@ -46,10 +56,10 @@ def word_end(words, at):
 
 
 @kernel
-def line_end(words, at):
+def line_end(data, at):
     """The position of the first newline from ``at`` on."""
     while True:
-        found = eight_bytes(words, at) ^ NEWLINES
+        found = eight_bytes(data, at) ^ NEWLINES
         marks = (found - ONES) & ~found & HIGHS
         if marks != 0:
             return at + first_marked_byte(marks)
@@ -57,10 +67,10 @@ def line_end(words, at):
 
 
 @kernel
-def any_line_end(words, at):
+def any_line_end(data, at):
     """The position of the first newline or carriage return from ``at`` on."""
     while True:
-        found = eight_bytes(words, at)
+        found = eight_bytes(data, at)
         feed, back = found ^ NEWLINES, found ^ RETURNS
         marks = (((feed - ONES) & ~feed) | ((back - ONES) & ~back)) & HIGHS
         if marks != 0:
@@ -69,13 +79,13 @@ def any_line_end(words, at):
 
 
 @kernel
-def count_lines(words, starts, stops):
+def count_lines(data, starts, stops):
     """The number of newlines in the pieces starts:stops."""
     count = 0
     for p in range(len(starts)):
         at = starts[p]
         while at < stops[p]:
-            found = eight_bytes(words, at) ^ NEWLINES
+            found = eight_bytes(data, at) ^ NEWLINES
             marks = ~(((found & LOWS) + LOWS) | found | LOWS)  # the highest bit of each byte that is 0, no other
             if at + 8 > stops[p]:
                 marks &= (ONE << np.uint64(8 * (stops[p] - at))) - ONE
@@ -85,47 +95,50 @@ def count_lines(words, starts, stops):
 
 
 @kernel
-def same_word(words, start, stop, others, at, end):
-    """Whether words[start:stop] is others[at:end], in bytes."""
+def same_word(data, start, stop, others, at, end):
+    """Whether data[start:stop] is others[at:end], in bytes."""
     if stop - start != end - at:
         return False
     while start + 8 <= stop:
-        if eight_bytes(words, start) != eight_bytes(others, at):
+        if eight_bytes(data, start) != eight_bytes(others, at):
             return False
         start += 8
         at += 8
     rest = (ONE << np.uint64(8 * (stop - start))) - ONE
-    return (eight_bytes(words, start) ^ eight_bytes(others, at)) & rest == 0
+    return (eight_bytes(data, start) ^ eight_bytes(others, at)) & rest == 0
 
 
 @kernel
-def hash_word(words, start, stop):
-    """A hash of a word."""
+def hash_word(data, at):
+    """The end of the word that begins at ``at``, as of ``word_end``, and a hash of it."""
     mixed = ONE
-    while start + 8 <= stop:
-        mixed = (mixed ^ eight_bytes(words, start)) * PRIME
+    while True:
+        found = eight_bytes(data, at)
+        marks = (found - VISIBLE) & ~found & HIGHS
+        if marks != 0:
+            break
+        mixed = (mixed ^ found) * PRIME
         mixed ^= mixed >> HALF
-        start += 8
-    mixed = (mixed ^ (eight_bytes(words, start) & ((ONE << np.uint64(8 * (stop - start))) - ONE))) * PRIME
+        at += 8
+    mixed = (mixed ^ (found & before_mark(marks))) * PRIME
     mixed = (mixed ^ (mixed >> HALF)) * PRIME  # without a second round, numbers with leading zeros collide
-    return np.int64((mixed ^ (mixed >> HALF)) >> ONE)
+    return at + first_marked_byte(marks), np.int64((mixed ^ (mixed >> HALF)) >> ONE)
 
 
 @kernel
-def number_word(words, start, stop, table, book, names, counts, kind):
-    """The number of the word words[start:stop] among its kind; a new word is inserted, copied and counted.
+def number_word(data, start, stop, hashed, table, book, names, counts, kind):
+    """The number of the word data[start:stop] among its kind; a new word is inserted, copied and counted.
 
     A row of ``book`` has the hash of a name, its start and its stop in ``names``, where a newline follows each. These
     are stored together, because this is limited by memory access. CROWDED for a name that would be far from its place:
     names can be constructed so that all share one place, and searching them would take quadratic time.
     """
-    hashed = hash_word(words, start, stop)
     mask = len(table) - 1
     place = hashed & mask
     steps = 0
     while table[place] >= 0:
         n = table[place]
-        if book[n, 0] == hashed and same_word(words, start, stop, names, book[n, 1], book[n, 2]):
+        if book[n, 0] == hashed and same_word(data, start, stop, names, book[n, 1], book[n, 2]):
             return n
         place = (place + 1) & mask
         steps += 1
@@ -136,8 +149,31 @@ def number_word(words, start, stop, table, book, names, counts, kind):
     table[place] = n
     at = 0 if n == 0 else book[n - 1, 2] + 1
     book[n, 0], book[n, 1], book[n, 2] = hashed, at, at + stop - start
-    copy_word(words.view(np.uint8), start, stop, names.view(np.uint8), at)
+    copy_word(data, start, stop, names, at)
     return n
+
+
+@kernel
+def number_words(data, batch, count, table, book, names, counts, kind, out):
+    """out = the numbers of some words as of ``number_word``; False if one is CROWDED.
+
+    A row of ``batch`` has the hash of a word, its start, its stop and room for one number. The time is spent waiting
+    for memory, and loops of independent steps wait for many words at once.
+    """
+    mask = len(table) - 1
+    for w in range(count):
+        out[w] = table[batch[w, 0] & mask]
+    for w in range(count):
+        n, size = out[w], batch[w, 2] - batch[w, 1]
+        found = n >= 0 and book[n, 0] == batch[w, 0] and book[n, 2] - book[n, 1] == size
+        batch[w, 3] = book[n, 1] if found else -1
+    for w in range(count):
+        hashed, start, stop, at = batch[w, 0], batch[w, 1], batch[w, 2], batch[w, 3]
+        if at < 0 or not same_word(data, start, stop, names, at, at + stop - start):
+            out[w] = number_word(data, start, stop, hashed, table, book, names, counts, kind)
+            if out[w] == CROWDED:
+                return False
+    return True
 
 
 @kernel
@@ -150,9 +186,9 @@ def copy_word(data, start, stop, names, at):
 
 
 @kernel
-def grow_table(table, book, count):
-    """The table, or one of four times the size if it is half full."""
-    if 2 * count < len(table):
+def grow_table(table, book, count, more):
+    """The table, or one of four times the size if ``more`` names would fill half of it."""
+    if 2 * (count + more) <= len(table):
         return table
     out = np.full(4 * len(table), -1, np.int32)
     for n in range(count):
@@ -169,7 +205,7 @@ def merge_names(names, book, count, our_book, our_names, our_count, out):
     for n in range(our_count[0]):
         insert(n, our_book[n, 0], table)
     for n in range(count):
-        out[n] = number_word(names, book[n, 1], book[n, 2], table, our_book, our_names, our_count, 0)
+        out[n] = number_word(names, book[n, 1], book[n, 2], book[n, 0], table, our_book, our_names, our_count, 0)
         if out[n] == CROWDED:
             return False
     return True
@@ -215,11 +251,10 @@ def name_places(names, book, count, out, ordered):
                 key, other_key = other_key, key
                 number, other_number = other_number, number
     at = 0
-    data, target = names.view(np.uint8), ordered.view(np.uint8)
     for i in range(count):
         start, stop = book[number[i], 1], book[number[i], 2]
         out[number[i]] = i
-        copy_word(data, start, stop, target, at)
+        copy_word(names, start, stop, ordered, at)
         at += stop - start + 1
 
 

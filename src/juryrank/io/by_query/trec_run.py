@@ -85,14 +85,14 @@ class RunFile(QueryFile):
         """The queries in lines with one kind of separator, and their starts."""
         data += b"" if data.endswith((b"\n", b"\r")) else b"\n"
         size = len(data)
-        words = np.frombuffer(bytearray().join([data, fast_trec.padding(size)]), np.uint64)
+        padded = np.frombuffer(bytearray().join([data, fast_trec.PADDING]), np.uint8)
         n_lines = data.count(b"\n") + data.count(b"\r")
         found, tags = np.empty((3, n_lines), np.int64), np.full((2, 2), -1, np.int64)
-        count = query_starts(words, size, *found, tags)
+        count = query_starts(padded, size, *found, tags)
         line, start, stop = found[:, :count].copy()
         self.tags.update(data[first:last].decode() for first, last in tags.tolist() if first >= 0)
-        text = np.empty(int((stop - start).sum() + count) // 8 + 1, np.uint64)
-        names = fast_trec.split(text, copy_words(words, start, stop, text))
+        text = np.empty(int((stop - start).sum() + count), np.uint8)
+        names = fast_trec.split(text, copy_words(padded, start, stop, text))
         return names, line
 
     def _split_carefully(self, data: bytes) -> tuple[pl.Series, Ints]:
