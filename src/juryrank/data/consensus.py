@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
+from juryrank.data.trec_lines import few_run_lines, run_lines
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children, descending_order, parents
-from juryrank.lazy_polars import pl
+from juryrank.lazy_polars import is_imported, pl
 
 SHOWN_QUERIES, SHOWN_ITEMS = 3, 5  # in a notebook
+FEW = 100_000  # lines of a run, which are written in the time that the import of polars takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,23 +83,35 @@ class Consensus(ByQuery):
 
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
         """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``."""
-        r, order, query = self.rankings, self.order, parents(self.rankings.slot_ptr)
-        rank = np.arange(len(order)) - r.slot_ptr[query] + 1
-        if top is not None:
-            kept = rank <= top
-            order, query, rank = order[kept], query[kept], rank[kept]
+        r, (slot, query, rank) = self.rankings, self._best(top)
         queries = pl.Series(r.queries, dtype=pl.String)
         return pl.DataFrame(
             {
                 "query": queries.gather(query),
-                "item": r.names_of(r.slot_item[order]),
+                "item": r.names_of(r.slot_item[slot]),
                 "rank": rank,
-                "score": self.scores[order],
+                "score": self.scores[slot],
             }
         )
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
         """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent."""
-        from juryrank.data.trec_lines import run_lines
+        return self.run_lines(tag, top).decode()
 
-        return run_lines(self.to_frame(top).with_columns(expert=pl.lit(tag))).decode()
+    def run_lines(self, tag: str, top: int | None = None, *, few: int = FEW) -> bytes:
+        """The lines of a TREC run; up to ``few`` lines are written without polars if it is not imported yet."""
+        slot, query, rank = self._best(top)
+        if len(slot) > few or is_imported():
+            return run_lines(self.to_frame(top).with_columns(expert=pl.lit(tag)))
+        r = self.rankings
+        names = [r.queries[q] for q in query.tolist()], r.items[r.slot_item[slot]].tolist()
+        return few_run_lines(*names, rank.tolist(), self.scores[slot].tolist(), tag)
+
+    def _best(self, top: int | None) -> tuple[Ints, Ints, Ints]:
+        """Slot, query and rank of the best items of each query: of all, or of ``top``."""
+        slot, query = self.order, parents(self.rankings.slot_ptr)
+        rank = np.arange(len(slot)) - self.rankings.slot_ptr[query] + 1
+        if top is None:
+            return slot, query, rank
+        kept = rank <= top
+        return slot[kept], query[kept], rank[kept]

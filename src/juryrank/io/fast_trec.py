@@ -39,6 +39,7 @@ from juryrank.kernels.words import count_lines, merge_names, name_places
 from juryrank.lazy_polars import pl
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
+LITTLE = 1_000_000  # bytes of names, which Python splits in the time that the import of polars takes
 PADDING = bytes(16)  # kernels read beyond the end of a text
 
 
@@ -125,22 +126,28 @@ class Names:
 
     def in_natural_order(self) -> tuple[list[str], Ints]:
         """Names in natural order, and the position of each in it."""
-        names = split(self.text, self.size).to_list()
+        names = text_of(self.text, self.size).split("\n") if len(self) else []
         ordered = sorted(names, key=natural_key)
         place = {name: n for n, name in enumerate(ordered)}
         return ordered, np.array([place[name] for name in names], np.int64)
 
-    def in_order(self) -> tuple[pl.Series, Codes]:
+    def in_order(self) -> tuple[pl.Series | NDArray[np.object_], Codes]:
         """Names in alphabetical order, and the position of each in it."""
         place, ordered = np.empty(len(self), np.int32), np.empty(self.size, np.uint8)
         name_places(self.text, self.book, len(self), place, ordered)
-        return split(ordered, self.size), place
+        if self.size > LITTLE or not len(self):
+            return split(ordered, self.size), place
+        return np.array(text_of(ordered, self.size).split("\n"), object), place
 
 
 def split(text: NDArray[np.uint8], size: int) -> pl.Series:
     """The names in a text that has a newline after each."""
-    joined = text[: max(size - 1, 0)].tobytes().decode()
-    return pl.Series([joined][:size], dtype=pl.String).str.split("\n").explode()
+    return pl.Series([text_of(text, size)][:size], dtype=pl.String).str.split("\n").explode()
+
+
+def text_of(text: NDArray[np.uint8], size: int) -> str:
+    """The names in a text that has a newline after each, without the last newline."""
+    return text[: max(size - 1, 0)].tobytes().decode()
 
 
 class Scan:

@@ -1,0 +1,44 @@
+"""The lines of TREC runs, written by polars or, for a few of them, by Python: the same bytes, the same errors."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from juryrank.data.trec_lines import few_run_lines, run_lines, score_text
+from juryrank.errors import DataError
+
+Row = tuple[str, str, int, float]
+
+
+def both(rows: list[Row], tag: str = "me") -> tuple[bytes, bytes]:
+    schema = {"query": pl.String, "item": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
+    return run_lines(frame.with_columns(expert=pl.lit(tag))), few_run_lines(*columns, tag)
+
+
+def test_python_writes_the_lines_that_polars_writes() -> None:
+    rng = np.random.default_rng(16)
+    any_bits = rng.integers(0, 2**64, 20_000, dtype=np.uint64).view(np.float64)
+    ordinary = rng.choice([-1, 1], 20_000) * 10.0 ** rng.uniform(-9, 20, 20_000)
+    edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-4, 1e-5, -1e-5, 9.999e-5, 1e-6, 1e15, 1e16, 5e-324, 2.0**53, 1 / 61]
+    scores = np.concatenate([any_bits, ordinary, edges]).tolist()
+    rows = [(f"q{n % 7}", f"dé-{n}", n, score) for n, score in enumerate(scores)]
+    by_polars, by_python = both(rows)
+    assert by_polars == by_python
+    assert all(float(score_text(score)) == score for score in scores if score == score)
+    assert both([]) == (b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("row", "tag"),
+    [(("a b", "x", 1, 1.0), "me"), (("a", "", 1, 1.0), "me"), (("a", "x\0", 1, 1.0), "me"), (("a", "x", 1, 1.0), "m\n"),
+     (("a", "x", 1, 1.0), ""), (("\ufeffa", "x", 1, 1.0), "me"), (("a", "x\ty", 1, 1.0), "m e")],
+)  # fmt: skip
+def test_both_refuse_the_same_names_with_the_same_message(row: Row, tag: str) -> None:
+    frame = pl.DataFrame({"query": ["1", row[0]], "item": ["1", row[1]], "rank": [1, 2], "score": [1.0, 0.5]})
+    with pytest.raises(DataError) as by_polars:
+        run_lines(frame.with_columns(expert=pl.lit(tag)))
+    with pytest.raises(DataError) as by_python:
+        few_run_lines(["1", row[0]], ["1", row[1]], [1, 2], [1.0, 0.5], tag)
+    assert str(by_polars.value) == str(by_python.value)
