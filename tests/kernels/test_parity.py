@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import random_dataset
-from juryrank.kernels.outranking import extract_classes, outranks
+from juryrank.kernels.outranking import outranking_classes
 from juryrank.kernels.pairwise import insertion_search, kendall_distance, majority_sort, margins, wins_and_losses
 from juryrank.kernels.positional import add_points, extremes, medians, places, weighted_median
 from juryrank.kernels.ragged import children, descending_order, parents, put_last, sizes_to_ptr
@@ -158,16 +158,16 @@ def test_sorts_by_majority_and_search_leave_nothing_to_improve(n, seed):
         assert all(agreement(np.insert(rest, to, found[at])) <= agreement(found) + 1e-9 for to in range(n))
 
 
-def test_outranking_follows_its_words():
+def test_the_best_class_of_outranking_outranks_most_and_is_outranked_least():
     place = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0], [4.0, 1.0, 2.0, 3.0]])
-    relation = np.zeros((4, 4), bool)
-    outranks(place, np.ones(3), 0.0, 0.75, 0.5, 0.25, relation)
+    relation = np.zeros((4, 4), np.int64)
     for i in range(4):
         for j in range(4):
             in_favour = sum(row[i] < row[j] for row in place) / 3 >= 0.5
             vetoes = sum(row[i] - row[j] >= 3 for row in place) / 3 <= 0.25
-            assert relation[i, j] == (i != j and in_favour and vetoes)
-    out = np.empty(4)
-    extract_classes(relation, out)
+            relation[i, j] = i != j and in_favour and vetoes
+    slots, out = np.argsort(place, axis=1), np.zeros(4)
+    lists = (np.array([0, 4]), np.array([0, 3]), np.array([0, 4, 8, 12]), slots.ravel(), np.sort(place).ravel())
+    outranking_classes(*lists, np.ones(3), True, 0.0, 0.75, 0.5, 0.25, out)
     merit = relation.sum(1) - relation.sum(0)
     assert set(np.flatnonzero(out == 0)) == set(np.flatnonzero(merit == merit.max()))

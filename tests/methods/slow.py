@@ -97,6 +97,33 @@ def kemeny(ranks, weights, missing):
     )
 
 
+def outranking(ranks, weights, missing, preference, veto, concordance, discordance):
+    """Whether i outranks j, from the words of the definition."""
+    n = ranks.shape[1]
+    place = completed(places(ranks), "mean") if missing == "last" else places(ranks)
+    out = np.zeros((n, n), bool)
+    for i in range(n):
+        for j in range(n):
+            lead = place[:, j] - place[:, i]
+            total = weights[~np.isnan(lead)].sum()
+            support = weights[(lead > 0) & (lead >= preference * n - 1e-9)].sum()
+            opposition = weights[-lead >= veto * n - 1e-9].sum()
+            enough = support >= concordance * total - 1e-9 and opposition <= discordance * total + 1e-9
+            out[i, j] = i != j and total > 0 and enough
+    return out
+
+
+def outranking_classes(relation):
+    """The class of each item: the remaining ones that outrank the most others and are outranked by the fewest."""
+    left, out = list(range(len(relation))), np.zeros(len(relation))
+    for number in range(len(relation)):
+        merit = [sum(int(relation[i, j]) - int(relation[j, i]) for j in left) for i in left]
+        taken = [i for i, value in zip(left, merit, strict=True) if value == max(merit)]
+        out[taken] = number
+        left = [i for i in left if i not in taken]
+    return out
+
+
 def rho(shares, n):
     """Smallest probability that the j-th of n uniform numbers is at most the j-th share, by the binomial sum."""
     chances = []

@@ -5,12 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from slow import beats, completed, dense, kemeny, places, rho, transition
+from slow import beats, completed, dense, kemeny, outranking, outranking_classes, places, rho, transition
 
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import ConvergenceWarning, DataError
-from juryrank.kernels.outranking import outranks
 from juryrank.methods import method
 from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.scores._base import normalise_scores
@@ -234,9 +233,32 @@ def test_outranking_is_met_exactly_at_each_threshold(scale):
 
 
 def test_a_lead_of_exactly_the_preference_counts():
-    place, relation = np.arange(1.0, 51.0), np.zeros((50, 50), bool)
-    outranks(place[None], np.ones(1), 0.14, 1.0, 0.5, 0.25, relation)  # 0.14 * 50 is more than 7 by rounding
-    assert_array_equal(relation, place - place[:, None] >= 7)
+    items = [f"{i:02}" for i in range(50)]
+    scores = method("outranking", preference=0.14).fit_predict(from_orders([items])).to_dict()["all"]
+    place = np.arange(50)
+    expected = outranking_classes(place - place[:, None] >= 7)  # 0.14 * 50 is more than 7 by rounding
+    assert_array_equal([scores[item] for item in items], -expected)
+
+
+@SEEDS
+@TWO_POLICIES
+@pytest.mark.parametrize("limits", [(0.0, 0.75, 0.5, 0.25), (0.1, 0.3, 0.3, 0.1), (0.25, 0.2, 0.0, 0.5)])
+def test_outranking_removes_classes_from_the_relation_of_its_words(seed, missing, limits):
+    data = random_dataset(seed)
+    names = ("preference", "veto", "concordance", "discordance")
+    model = method("outranking", missing=missing, **dict(zip(names, limits, strict=True)))
+    for _, scores, ranks, weights in by_query(model, data):
+        assert_array_equal(scores, -outranking_classes(outranking(ranks, weights, missing, *limits)))
+
+
+def test_three_groups_in_a_cycle_of_majorities_converge_in_few_steps():
+    groups = [[f"{g}{i}" for i in range(4 + 3 * k)] for k, g in enumerate("abc")]
+    data = from_orders([sum((groups[(start + k) % 3] for k in range(3)), []) for start in range(3)])
+    consensus = method("mc4").fit_predict(data)
+    ranks, weights = dense(data, 0)
+    p = transition("mc4", ranks, weights, "last")
+    assert_allclose(consensus.scores, 0.95 * consensus.scores @ p + 0.05 / len(p), atol=1e-10)
+    assert consensus.details["steps"][0] < 60
 
 
 LISTS = {"x": {"q": {"a": 9.0, "b": 5.0, "c": 1.0}}, "y": {"q": {"b": 0.9, "c": 0.1}}, "z": {"q": {"d": 3.0}}}

@@ -27,7 +27,7 @@ class MC4(MarkovChain):
     """
 
     name = "mc4"
-    cost = Cost("pairs of items", 95.0)
+    cost = Cost("pairs of items", 14.0)
 
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings

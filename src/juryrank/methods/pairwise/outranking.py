@@ -28,7 +28,7 @@ class Outranking(PairwiseMethod):
     """
 
     name = "outranking"
-    cost = Cost("pairs of items", 47.0)
+    cost = Cost("pairs of items", 16.0)
     preference: float = param(0.0, "smallest lead that counts, as a share of the items", at_least=0, at_most=1)
     veto: float = param(
         0.75, "smallest lead of the other item that opposes, as a share of the items", above=0, at_most=1
