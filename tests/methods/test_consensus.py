@@ -253,7 +253,7 @@ def test_outranking_removes_classes_from_the_relation_of_its_words(seed, missing
 
 def test_three_groups_in_a_cycle_of_majorities_converge_in_few_steps():
     groups = [[f"{g}{i}" for i in range(4 + 3 * k)] for k, g in enumerate("abc")]
-    data = from_orders([sum((groups[(start + k) % 3] for k in range(3)), []) for start in range(3)])
+    data = from_orders([[*groups[k], *groups[(k + 1) % 3], *groups[(k + 2) % 3]] for k in range(3)])
     consensus = method("mc4").fit_predict(data)
     ranks, weights = dense(data, 0)
     p = transition("mc4", ranks, weights, "last")
