@@ -16,7 +16,7 @@ from juryrank.metrics import judge, parse_metric
 from juryrank.training.columns.sparse_rows import SparseRows
 from juryrank.training.columns.wins_and_losses import win_values
 from juryrank.training.expert_groups import ExpertGroups
-from juryrank.training.solvers.expected_metric import ExpectedMetricLearner, all_orders
+from juryrank.training.solvers.expected_metric import ExpectedMetricLearner, all_steps
 from juryrank.training.target import Target
 
 TARGETS = ["nDCG", "nDCG(dcg='exp-log2')@2", "AP", "AP(rel=2)", "ERR@3", "RR", "P@2", "KendallTau"]
@@ -38,7 +38,8 @@ def by_hand(text: str, label: np.ndarray, score: np.ndarray) -> float:
     """The expected loss, from the definition of the energy."""
     n = len(score)
     orders = list(permutations(range(n)))
-    odds = np.exp([sum(score[i] / np.log(place + 2) for place, i in enumerate(y)) / n**2 for y in orders])
+    energy = np.array([sum(score[i] / np.log(place + 2) for place, i in enumerate(y)) / n**2 for y in orders])
+    odds = np.exp(energy - energy.max())
     values = np.array([value(text, label, y) for y in orders])
     return float(1 - odds @ values / odds.sum() / values.max())
 
@@ -46,7 +47,7 @@ def by_hand(text: str, label: np.ndarray, score: np.ndarray) -> float:
 def found(text: str, label: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
     target = Target.of(text, np.array([0, len(label)]), label)
     slope = np.empty(len(label))
-    loss = expected_loss(score, target.gain, target.kind, target.cutoff, target.discount, all_orders(6), slope)
+    loss = expected_loss(score, target.gain, target.kind, target.cutoff, target.discount, *all_steps(6), slope)
     return loss, slope
 
 
@@ -122,8 +123,31 @@ def test_every_item_of_a_label_is_sampled_as_often_as_another():
     assert np.ptp(times[6:]) < 0.05 * times[6:].mean()
 
 
-def test_all_orders_begin_with_those_of_the_last_items():
-    orders = all_orders(4)
-    assert_array_equal(orders[:6, 0], 0)
-    assert_array_equal(orders[:2, :2], [[0, 1], [0, 1]])
-    assert len({tuple(y) for y in orders.tolist()}) == 24
+@pytest.mark.parametrize("text", TARGETS)
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e300])
+def test_scores_that_differ_much_neither_overflow_nor_vanish(text, scale):
+    label, score = np.array([1.0, 0, 2, 1, 0]), scale * np.array([0.3, -1.0, 0.0, 0.4, -0.2])
+    loss, slope = found(text, label, score)
+    assert loss == pytest.approx(by_hand(text, label, score), abs=1e-12)
+    assert np.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("text", TARGETS)
+def test_items_without_gain_have_no_loss_and_no_gradient(text):
+    loss, slope = found(text, np.zeros(4), np.array([3.0, 1.0, 2.0, 0.0]))
+    assert loss == 0
+    assert_array_equal(slope, 0)
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_the_steps_make_every_order_once(n):
+    _, step_ptr, after, item = all_steps(n)
+    paths = {0: [()]}
+    for s in range((1 << n) - 1):
+        for e in range(step_ptr[s], step_ptr[s + 1]):
+            if n <= 6:
+                paths.setdefault(int(after[e]), []).extend((*path, int(item[e])) for path in paths[s])
+            assert after[e] == s | 1 << int(item[e]) != s
+    assert len(item) == n * 2 ** (n - 1)
+    if n <= 6:
+        assert sorted(paths[(1 << n) - 1]) == list(permutations(range(n)))

@@ -1,79 +1,136 @@
-"""Expected metric over all orders of a few items, and its gradient (CIKM 2013)."""
+"""Expected metric over all orders of a few items, and its gradient (CIKM 2013).
+
+The orders of n items are the paths from the empty set to the full set that add an item at each step. The probability of
+an order is a product over its steps, and its metric a sum over them, of terms that depend only on the set before, the
+item and the place. So sums over all n! orders need one pass forwards and one backwards over the n 2^(n-1) steps.
+"""
 
 import numpy as np
 
 from juryrank.kernels.jit import kernel
-from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PRECISION_SUM
+from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
 
 
 @kernel
-def metric_value(kind, cutoff, discount, gain, order, first):
-    """The unnormalised metric of the items in ``order``, whose numbers start at ``first``."""
-    total, found, reading = 0.0, 0.0, 1.0
-    n = len(order)
-    if kind == GAIN:
-        for a in range(min(n, cutoff)):
-            total += discount[a] * gain[order[a] - first]
-    elif kind == PRECISION_SUM:
-        for a in range(min(n, cutoff)):
-            if gain[order[a] - first] > 0:
-                found += 1.0
-                total += found / (a + 1)
-    elif kind == CASCADE:
-        for a in range(min(n, cutoff)):
-            total += reading * gain[order[a] - first] / (a + 1)
-            reading *= 1.0 - gain[order[a] - first]
-    elif kind == FIRST:
-        for a in range(min(n, cutoff)):
-            if gain[order[a] - first] > 0:
-                return 1.0 / (a + 1)
-    elif kind == CUT:
-        for a in range(min(n, cutoff)):
-            total += gain[order[a] - first]
-    else:
-        for a in range(n):
-            for b in range(a + 1, n):
-                total += 1.0 if gain[order[a] - first] > gain[order[b] - first] else 0.0
+def descending(values, order):
+    """The positions of the values from largest to smallest, by insertion; equal values keep their order."""
+    for i in range(len(values)):
+        k = i
+        while k > 0 and values[order[k - 1]] < values[i]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = i
+
+
+@kernel
+def metric_terms(kind, cutoff, discount, gain, state, term):
+    """An item i added to a set s at place p adds state[s] × term[p, i] to the metric; with PAIRS, ``pairs_won``."""
+    n = len(gain)
+    for p in range(n):
+        factor = 0.0
+        if p < cutoff:
+            factor = discount[p] if kind == GAIN else (1.0 if kind == CUT else 1.0 / (p + 1))
+        for i in range(n):
+            term[p, i] = factor * gain[i]
+    state[:] = 1.0
+    if kind in (CASCADE, PRECISION_SUM, FIRST):
+        for i in range(n):
+            for s in range(1 << i):  # with item i, the sets of the items before it
+                before, g = state[s], gain[i]
+                if kind == CASCADE:
+                    before *= 1.0 - g
+                elif g > 0.0:
+                    before = before + 1.0 if kind == PRECISION_SUM else 0.0
+                state[s + (1 << i)] = before
+
+
+@kernel
+def pairs_won(before, gain, i):
+    """The number of items in the set ``before`` with a higher gain than item i."""
+    count = 0.0
+    for j in range(len(gain)):
+        if before >> j & 1 and gain[j] > gain[i]:
+            count += 1.0
+    return count
+
+
+@kernel
+def best_value(kind, gain, order, state, term):
+    """The metric of the items by descending gain, the largest of all orders."""
+    descending(gain, order)
+    total, s = 0.0, 0
+    for p in range(len(gain)):
+        total += pairs_won(s, gain, order[p]) if kind == PAIRS else state[s] * term[p, order[p]]
+        s |= 1 << order[p]
     return total
 
 
 @kernel
-def expected_loss(score, gain, kind, cutoff, discount, orders, out):
+def step_weights(score, discounts, order, shift, weight):
+    """weight[p, i] = exp(discounts[p] × score[i] - shift of p - shift of i), whose product is that of an order.
+
+    The shifts are such that no weight is above 1 and the most probable order has the product 1: sums do not overflow,
+    and their largest term does not vanish.
+    """
+    n = len(score)
+    descending(score, order)
+    v = 0.0
+    for k in range(n):
+        if k > 0:
+            v += discounts[k - 1] * (score[order[k]] - score[order[k - 1]])
+        shift[order[k]] = v
+    for p in range(n):
+        u = discounts[p] * score[order[p]] - shift[order[p]]
+        for i in range(n):
+            weight[p, i] = np.exp(discounts[p] * score[i] - shift[i] - u)
+
+
+@kernel
+def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, target, item, out):
     """The expectation of 1 - metric / best over all orders y with p(y) ~ exp(-E(y)); out = its gradient by the scores.
 
-    -E(y) = 1/n² × sum over places of score / log(place + 1). ``orders`` has the permutations of the largest possible
-    number of items in lexicographic order; the first n! of them permute the last n items.
+    -E(y) = sum over places of score × discounts[n, place], n items. Steps from the set s add ``item[e]``, which gives
+    the set ``target[e]``, for e from step_ptr[s]; bit i of the number of a set is item i. Those of the first n items
+    come first.
     """
-    n, most = len(score), orders.shape[1]
-    n_orders = 1
-    for i in range(2, n + 1):
-        n_orders *= i
-    first = most - n
-    energy, value = np.empty(n_orders), np.empty(n_orders)
-    discounts = 1.0 / (np.log(np.arange(2.0, n + 2.0)) * n * n)
-    best, highest = 0.0, -np.inf
-    for y in range(n_orders):
-        order = orders[y, first:]
-        total = 0.0
-        for a in range(n):
-            total += discounts[a] * score[order[a] - first]
-        energy[y] = total
-        highest = max(highest, total)
-        value[y] = metric_value(kind, cutoff, discount, gain, order, first)
-        best = max(best, value[y])
-    mass, mean = 0.0, 0.0
-    for y in range(n_orders):
-        energy[y] = np.exp(energy[y] - highest)
-        mass += energy[y]
-        mean += energy[y] * value[y]
-    mean /= mass
+    n, most, full = len(score), len(discounts) - 1, (1 << len(score)) - 1
+    by_place = discounts[n]
+    order = np.empty(n, np.int64)
+    # Of the parts of orders that lead to a set, and of those that follow: sums of weights, and of weight × value.
+    state, mass, total, mass_after, total_after = np.zeros((5, full + 1))
+    term, weight, value = np.empty((n, n)), np.empty((n, n)), np.empty(len(item))
+    metric_terms(kind, cutoff, discount, gain, state, term)
+    best = best_value(kind, gain, order, state, term)
+    step_weights(score, by_place, order, out, weight)
+    mass[0], mass_after[full] = 1.0, 1.0
+    for s in range(full):
+        first, m, t = step_ptr[s], mass[s], total[s]
+        place = most - (step_ptr[s + 1] - first)
+        for e in range(first, first + n - place):
+            i, w, after = item[e], weight[place, item[e]], target[e]
+            gained = pairs_won(s, gain, i) if kind == PAIRS else state[s] * term[place, i]
+            value[e] = gained
+            mass[after] += w * m
+            total[after] += w * (t + m * gained)
+    mean = total[full] / mass[full]
     out[:] = 0.0
     if best == 0.0:
         return 0.0
-    for y in range(n_orders):
-        pull = energy[y] / mass * (mean - value[y]) / best
-        for a in range(n):
-            out[orders[y, first + a] - first] += pull * discounts[a]
+    for s in range(full - 1, -1, -1):
+        first, m, t = step_ptr[s], 0.0, 0.0
+        place = most - (step_ptr[s + 1] - first)
+        m_here, t_here = by_place[place] * mass[s], by_place[place] * (total[s] - mean * mass[s])
+        for e in range(first, first + n - place):
+            i, w, after = item[e], weight[place, item[e]], target[e]
+            m_step = w * mass_after[after]
+            t_step = w * total_after[after] + m_step * value[e]
+            m += m_step
+            t += t_step
+            out[i] += m_step * t_here + t_step * m_here
+        mass_after[s], total_after[s] = m, t
+    scale = -1.0 / (best * mass[full])
+    for i in range(n):
+        out[i] *= scale
     return 1.0 - mean / best
 
 
@@ -106,24 +163,25 @@ def sample(label, draws, chosen):
 
 @kernel
 def expected_epoch(
-    order, draws, slot_ptr, row_ptr, column, value, label, gain, kind, cutoff, discount, orders, rate, weights
-):
-    """One pass over the queries in ``order``, one gradient step per query; returns the sum of their expected losses."""
-    loss, width = 0.0, value.shape[1]
+    order, draws, slot_ptr, row_ptr, column, value, label, gain, kind, cutoff, discount, discounts, step_ptr, target,
+    item, rate, weights,
+):  # fmt: skip
+    """One pass over the queries in ``order``, one gradient step per query."""
+    width, most = value.shape[1], len(discounts) - 1
     for t in range(len(order)):
         lo, n = slot_ptr[order[t]], slot_ptr[order[t] + 1] - slot_ptr[order[t]]
-        size = min(n, orders.shape[1])
+        size = min(n, most)
         chosen = np.arange(size)
         if n > size:
             sample(label[lo : lo + n], draws[t], chosen)
-        score, slope = np.zeros(size), np.empty(size)
+        score, slope, gains = np.zeros(size), np.empty(size), np.empty(size)
         for i in range(size):
+            gains[i] = gain[lo + chosen[i]]
             for r in range(row_ptr[lo + chosen[i]], row_ptr[lo + chosen[i] + 1]):
                 for f in range(width):
                     score[i] += value[r, f] * weights[column[r] * width + f]
-        loss += expected_loss(score, gain[lo + chosen], kind, cutoff, discount, orders, slope)
+        expected_loss(score, gains, kind, cutoff, discount, discounts, step_ptr, target, item, slope)
         for i in range(size):
             for r in range(row_ptr[lo + chosen[i]], row_ptr[lo + chosen[i] + 1]):
                 for f in range(width):
                     weights[column[r] * width + f] -= rate * slope[i] * value[r, f]
-    return loss

@@ -7,53 +7,34 @@ The network has ``sizes`` = (inputs, hidden, …, 1) and its parameters in one f
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
+from juryrank.kernels.ragged import SHORT, count_ahead
 
+LARGEST_EXPONENT = 700.0  # exp of it and of minus it are numbers
 GAIN, PRECISION_SUM, CASCADE, FIRST, CUT, PAIRS = 0, 1, 2, 3, 4, 5  # nDCG, AP, ERR, RR, P, Kendall's tau
 
 
 @kernel
-def swap_change(
-    kind, a, b, gain_a, gain_b, discount, count, harmonic, first, second, between, through, reading, cutoff
-):
-    """The change of the unnormalised metric if the items at places a < b (from 0) are swapped."""
-    differ = abs(gain_a - gain_b)
-    if kind == GAIN:
-        return differ * (discount[a] - discount[b])
-    if kind == PAIRS:
-        return 1.0
-    if kind == CASCADE:
-        return differ * reading[a] * abs(1.0 / (a + 1) - between - through / (b + 1))
-    if differ == 0.0:
-        return 0.0
-    if kind == PRECISION_SUM:
-        found = count[a] + (1.0 if gain_a == 0.0 else 0.0)
-        return found / (a + 1) - count[b] / (b + 1) + harmonic[b - 1] - harmonic[a]
-    if kind == FIRST:
-        if gain_a > 0.0:
-            return 1.0 / (a + 1) - 1.0 / (min(second, b) + 1) if a == first else 0.0
-        return 1.0 / (a + 1) - 1.0 / (first + 1) if a < first else 0.0
-    return 1.0 if a < cutoff <= b else 0.0
-
-
-@kernel
-def logistic_loss(margin, weight):
-    """weight × log(1 + exp(-margin)), and minus its derivative; for any margin."""
-    if margin > 0:
-        e = np.exp(-margin)
-        return weight * np.log1p(e), weight * e / (1.0 + e)
-    e = np.exp(margin)
-    return weight * (np.log1p(e) - margin), weight / (1.0 + e)
-
-
-@kernel
-def lambdas(score, label, gain, kind, cutoff, discount, whole, out):
-    """out = d loss / d score; returns the loss, Σ |metric change| / whole × log(1 + exp(lower - higher)) over pairs."""
-    n = len(score)
+def places(score, out):
+    """The place of each item by its score, from 0; of equal scores, the first item is first."""
+    if len(score) <= SHORT and count_ahead(score, out):
+        return
     order = np.argsort(-score, kind="mergesort")
-    count, harmonic, reading = np.zeros(n), np.zeros(n), np.ones(n)
+    for a in range(len(order)):
+        out[order[a]] = a
+
+
+@kernel
+def place_sums(kind, gain, place, item_at, count, harmonic, reading):
+    """By place: the item, the relevant items down to it, the sum of 1 / place over them, the probability to read it.
+
+    Returns the places of the first and the second relevant item, n where there is none.
+    """
+    n = len(gain)
+    for i in range(n):
+        item_at[place[i]] = i
     first, second, found, sum_, left = n, n, 0.0, 0.0, 1.0
     for a in range(n):
-        g = gain[order[a]]
+        g = gain[item_at[a]]
         reading[a] = left
         if kind == CASCADE:
             left *= 1.0 - g
@@ -65,27 +46,103 @@ def lambdas(score, label, gain, kind, cutoff, discount, whole, out):
             elif second == n:
                 second = a
         count[a], harmonic[a] = found, sum_
+    return first, second
+
+
+@kernel
+def swap_change(kind, a, b, better_is_above, count, harmonic, first, second, cutoff):
+    """The change of an unnormalised metric of binary gains if the items at places a < b are swapped."""
+    if kind == PAIRS:
+        return 1.0
+    if kind == PRECISION_SUM:
+        found = count[a] + (0.0 if better_is_above else 1.0)
+        return found / (a + 1) - count[b] / (b + 1) + harmonic[b - 1] - harmonic[a]
+    if kind == FIRST:
+        if better_is_above:
+            return 1.0 / (a + 1) - 1.0 / (min(second, b) + 1) if a == first else 0.0
+        return 1.0 / (a + 1) - 1.0 / (first + 1) if a < first else 0.0
+    return 1.0 if a < cutoff <= b else 0.0
+
+
+@kernel
+def cascade_changes(i, gain, place, item_at, reading, out):
+    """out[j] = the change of the expected reciprocal rank if the items i and j are swapped."""
+    between, through = 0.0, 1.0  # what is read between the two places: value and probability to go on
+    for b in range(place[i] + 1, len(gain)):
+        j, a = item_at[b], place[i]
+        out[j] = abs(gain[i] - gain[j]) * reading[a] * abs(1.0 / (a + 1) - between - through / (b + 1))
+        between += through * gain[j] / (b + 1)
+        through *= 1.0 - gain[j]
+    between, through = 0.0, 1.0
+    for a in range(place[i] - 1, -1, -1):
+        j, b = item_at[a], place[i]
+        out[j] = abs(gain[i] - gain[j]) * reading[a] * abs(1.0 / (a + 1) - between - through / (b + 1))
+        between = gain[j] / (a + 1) + (1.0 - gain[j]) * between
+        through *= 1.0 - gain[j]
+
+
+@kernel
+def pair_pushes(i, n_lower, score, odds, weight, push, out):
+    """Add the gradient of Σ weight[j] × log(1 + exp(score[j] - score[i])) over the items j < n_lower to ``out``.
+
+    ``odds`` are exponentials of the scores; they are empty where these differ too much.
+    """
+    if len(odds) > 0:
+        own = odds[i]
+        for j in range(n_lower):
+            push[j] = weight[j] * odds[j] / (odds[j] + own)
+    else:
+        for j in range(n_lower):
+            push[j] = weight[j] / (1.0 + np.exp(min(score[i] - score[j], LARGEST_EXPONENT)))
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(0, n_lower - n_lower % 4, 4):  # four sums: one would wait for every addition
+        s0 += push[j]
+        s1 += push[j + 1]
+        s2 += push[j + 2]
+        s3 += push[j + 3]
+    for j in range(n_lower - n_lower % 4, n_lower):
+        s0 += push[j]
+    for j in range(n_lower):
+        out[j] += push[j]
+    out[i] -= (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def lambdas(score, label, gain, kind, cutoff, discount, whole, out):
+    """out = d loss / d score; the loss is Σ |metric change| / whole × log(1 + exp(lower - higher)) over pairs of items.
+
+    Labels must ascend, so that the items of lower labels are those before the first of a label.
+    """
+    n = len(score)
+    place, item_at = np.zeros(n, np.int64), np.empty(n, np.int64)
+    count, harmonic, reading, weight, push, by_item = np.empty((6, n))
+    places(score, place)
+    first, second = place_sums(kind, gain, place, item_at, count, harmonic, reading)
+    lowest, highest = score[item_at[n - 1]], score[item_at[0]]
+    odds = np.exp(score - highest) if highest - lowest < LARGEST_EXPONENT else np.empty(0)
+    for j in range(n):
+        by_item[j] = discount[place[j]]
     out[:] = 0.0
-    loss = 0.0
-    for a in range(n):
-        i = order[a]
-        between, through = 0.0, 1.0
-        for b in range(a + 1, n):
-            j = order[b]
-            if label[i] != label[j]:
-                weight = swap_change(
-                    kind, a, b, gain[i], gain[j], discount, count, harmonic, first, second, between, through, reading,
-                    cutoff,
-                ) / whole  # fmt: skip
-                high, low = (i, j) if label[i] > label[j] else (j, i)
-                pair_loss, push = logistic_loss(score[high] - score[low], weight)
-                loss += pair_loss
-                out[high] -= push
-                out[low] += push
-            if kind == CASCADE:
-                between += through * gain[j] / (b + 1)
-                through *= 1.0 - gain[j]
-    return loss
+    n_lower = 0
+    for i in range(1, n):
+        if label[i] != label[i - 1]:
+            n_lower = i
+        if n_lower == 0:
+            continue
+        if kind == GAIN:
+            for j in range(n_lower):
+                weight[j] = (gain[i] - gain[j]) * abs(by_item[i] - by_item[j])
+        elif kind == CASCADE:
+            cascade_changes(i, gain, place, item_at, reading, weight)
+        else:
+            for j in range(n_lower):
+                a, b = min(place[i], place[j]), max(place[i], place[j])
+                same = gain[i] == gain[j] and kind != PAIRS
+                change = swap_change(kind, a, b, a == place[i], count, harmonic, first, second, cutoff)
+                weight[j] = 0.0 if same else change
+        pair_pushes(i, n_lower, score, odds, weight, push, out)
+    for j in range(n):
+        out[j] /= whole
 
 
 @kernel
@@ -99,6 +156,13 @@ def forward(lo, n, row_ptr, column, value, sizes, relu, weights, units):
         here = sizes[1 : layer + 1].sum()
         before = here - n_in
         for i in range(n):
+            if layer == 0 and last:  # a linear model
+                total = 0.0
+                for r in range(row_ptr[lo + i], row_ptr[lo + i + 1]):
+                    for f in range(width):
+                        total += value[r, f] * weights[column[r] * width + f]
+                units[i, 0] = total
+                continue
             for h in range(n_out):
                 units[i, here + h] = 0.0 if last else weights[at + n_in * n_out + h]
             if layer == 0:
@@ -157,17 +221,16 @@ def lambda_epoch(
     order, slot_ptr, row_ptr, column, value, sizes, relu, label, gain, kind, cutoff, discount, whole, rate, decay,
     batch, weights,
 ):  # fmt: skip
-    """One pass over the queries in ``order``, a step after every ``batch`` of them; returns the sum of their losses."""
+    """One pass over the queries in ``order``, a step after every ``batch`` of them."""
     gradient = np.zeros(len(weights))
     n_units = sizes[1:].sum()
-    loss = 0.0
     for t in range(len(order)):
         q = order[t]
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         units, errors = np.empty((n, n_units)), np.zeros((n, n_units))
         forward(lo, n, row_ptr, column, value, sizes, relu, weights, units)
         score, push = units[:, -1].copy(), np.empty(n)
-        loss += lambdas(score, label[lo : lo + n], gain[lo : lo + n], kind, cutoff, discount, whole[q], push)
+        lambdas(score, label[lo : lo + n], gain[lo : lo + n], kind, cutoff, discount, whole[q], push)
         errors[:, -1] = push
         backward(lo, n, row_ptr, column, value, sizes, relu, weights, units, errors, gradient)
         if (t + 1) % batch == 0 or t + 1 == len(order):
@@ -175,7 +238,6 @@ def lambda_epoch(
             for w in range(len(weights)):
                 weights[w] -= rate * (gradient[w] / n_seen + decay * weights[w])
                 gradient[w] = 0.0
-    return loss
 
 
 @over_queries

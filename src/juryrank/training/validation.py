@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from juryrank.data import Consensus, Dataset
-from juryrank.data.arrays import Floats
+from juryrank.data.arrays import Floats, Ints
+from juryrank.kernels.ragged import descending_order, parents
 from juryrank.metrics import Metric, Truth
+from juryrank.metrics.truth import ItemGrades
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.target import optimisable_metric
 
@@ -24,18 +28,27 @@ class Validation:
         return float(np.nanmean(self.metric.per_query(self.truth.judge(Consensus(self.rankings, scores)))))
 
 
-class PessimisticValidation(Validation):
+class PessimisticValidation:
     """The mean of an optimisable metric; of items with equal scores the worst comes first, so ties do not pay."""
 
     def __init__(self, queries: LabelledQueries, target: str) -> None:
-        super().__init__(queries.truth, optimisable_metric(target))
-        self.gains = queries.gains
+        self.metric, self.slot_ptr = optimisable_metric(target), queries.rankings.slot_ptr
+        self.worst_first = np.lexsort((queries.gains, parents(self.slot_ptr)))
+        place = np.empty(len(self.worst_first))
+        place[self.worst_first] = np.arange(len(place))
+        self.judged = Truth(queries.truth).judge(Consensus(queries.rankings, -place))
 
     def mean(self, scores: Floats) -> float:
         """The mean over queries, higher is better."""
-        place = np.empty(len(scores))
-        place[np.lexsort((self.gains, -scores))] = np.arange(len(scores))
-        return super().mean(-place)
+        order = np.empty(len(scores), np.int64)
+        descending_order(self.slot_ptr, scores[self.worst_first], order)
+        labels, reference = (_reorder(side, order) for side in (self.judged.labels, self.judged.reference))
+        judged = replace(self.judged, labels=labels, reference=reference)
+        return float(np.nanmean(self.metric.per_query(judged)))
+
+
+def _reorder(grades: ItemGrades | None, order: Ints) -> ItemGrades | None:
+    return None if grades is None else replace(grades, value=grades.value[order])
 
 
 def split_validation(queries: LabelledQueries, seed: int) -> tuple[LabelledQueries, LabelledQueries]:

@@ -31,7 +31,7 @@ class Learner(Protocol):
     def start(self, rows: SparseRows, rng: np.random.Generator) -> Floats:
         """The initial weights."""
 
-    def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> float:
+    def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> None:
         """One pass, which updates ``weights``."""
 
     def scores(self, rows: SparseRows, slot_ptr: Ints, weights: Floats) -> Floats:

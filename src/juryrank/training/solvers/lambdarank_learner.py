@@ -43,15 +43,14 @@ class LambdaRankLearner:
         layers = [(rng.normal(0.0, s, a * b), np.zeros(b)) for s, (a, b) in zip(spread, pairwise(sizes), strict=True)]
         return np.concatenate([part for layer in layers for part in layer][:-1])
 
-    def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> float:
-        """One pass over the queries in random order, which updates ``weights``; returns the sum of their losses."""
+    def epoch(self, rows: SparseRows, target: Target, rng: np.random.Generator, weights: Floats) -> None:
+        """One pass over the queries in random order, which updates ``weights``."""
         order = rng.permutation(len(target.slot_ptr) - 1)
-        loss: float = lambda_epoch(
+        lambda_epoch(
             order, target.slot_ptr, rows.row_ptr, rows.column, rows.value, self._sizes(rows), self.activation == "relu",
             target.label, target.gain, target.kind, target.cutoff, target.discount, target.normaliser, float(self.rate),
             float(self.decay), int(self.batch), weights,
         )  # fmt: skip
-        return loss
 
     def scores(self, rows: SparseRows, slot_ptr: Ints, weights: Floats) -> Floats:
         """One score per slot."""
