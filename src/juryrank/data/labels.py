@@ -13,6 +13,8 @@ from juryrank.data.rankings import Rankings
 from juryrank.kernels.ragged import children, descending_order, sizes_to_ptr
 from juryrank.kernels.slots import spread_labels
 
+LARGEST_LABEL = 1e50  # sums and squares of labels stay finite
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Labels(ByQuery):

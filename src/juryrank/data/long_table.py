@@ -23,15 +23,13 @@ from juryrank.data.entries import (
     sorted_order,
 )
 from juryrank.data.label_matching import check_match
-from juryrank.data.labels import Labels
+from juryrank.data.labels import LARGEST_LABEL, Labels
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.data.shapes import missing_scores_message
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.lazy_polars import pl
-
-LARGEST_LABEL = 1e50  # sums and squares of labels stay finite
 
 
 def from_long(

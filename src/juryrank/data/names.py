@@ -9,6 +9,8 @@ import numpy as np
 from juryrank.lazy_polars import pl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from juryrank.data.arrays import Ints
 
 DIGITS = 18  # a name with more digits is text
@@ -28,6 +30,19 @@ def natural_key(name: object) -> tuple[bool, int, str]:
     text = str(name)
     number = is_whole_number(text)
     return (not number, int(text) if number else 0, text)
+
+
+def sorted_naturally(names: Iterable[str]) -> list[str]:
+    """Names in natural order, as ``sorted`` with ``natural_key``; faster where all are whole numbers.
+
+    >>> sorted_naturally(["10", "b", "2", "a"]), sorted_naturally(["10", "9"])
+    (['2', '10', 'a', 'b'], ['9', '10'])
+    """
+    names = sorted(names)
+    digits = "".join(names)
+    if digits.isascii() and digits.isdigit() and names[0][:1] >= "1" and max(map(len, names)) <= DIGITS:
+        return sorted(names, key=len)  # by length and then by text, as none is empty or begins with 0
+    return sorted(names, key=natural_key)
 
 
 def sort_naturally(names: pl.Series) -> pl.Series:

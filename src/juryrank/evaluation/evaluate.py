@@ -14,8 +14,9 @@ from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
 from juryrank.lazy_polars import pl
-from juryrank.metrics import Metric, Truth, parse_metric
-from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name
+from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
+from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name, is_run
+from juryrank.metrics.plain_dicts import judge_dicts
 from juryrank.report import Report, Table, number
 
 
@@ -120,6 +121,23 @@ def evaluate(
     Evaluation(RR 0.5000, P@1 0.0000)
     """
     wanted = as_metrics(metrics)
+    judged, queries, single = _judge_plain_dicts(consensus, labels, convention) or _judge(consensus, labels, convention)
+    values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
+    warn_of_undefined(wanted, values)
+    return Evaluation(
+        queries=queries,
+        names=tuple(judged),
+        metrics=wanted,
+        values=values.reshape(len(judged), len(wanted), len(queries)),
+        convention=convention,
+        single=single,
+    )
+
+
+Judged = tuple[dict[str, JudgedConsensus], tuple[str, ...], bool]  # by name; the queries; whether there is only one
+
+
+def _judge(consensus: Evaluable, labels: Judgements, convention: str) -> Judged:
     truth = Truth(as_truth(labels))
     if not truth.queries:
         raise DataError("no query has labels")
@@ -127,16 +145,19 @@ def evaluate(
     judged = {name: truth.judge(thing, convention=convention, name=name) for name, thing in things.items()}
     if not any(one.any_known for one in judged.values()):
         _report_unjudged(things, truth)
-    values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
-    warn_of_undefined(wanted, values)
-    return Evaluation(
-        queries=truth.queries,
-        names=tuple(things),
-        metrics=wanted,
-        values=values.reshape(len(things), len(wanted), len(truth.queries)),
-        convention=convention,
-        single=single,
-    )
+    return judged, truth.queries, single
+
+
+def _judge_plain_dicts(consensus: Evaluable, labels: Judgements, convention: str) -> Judged | None:
+    """As ``_judge``, if everything is plain dicts; else None."""
+    if not (isinstance(consensus, Mapping) and isinstance(labels, Mapping)):
+        return None
+    single = is_run(consensus)
+    runs = {"run": consensus} if single else {str(name): run for name, run in consensus.items()}
+    if not all(isinstance(run, Mapping) and is_run(run) for run in runs.values()):
+        return None
+    judged = judge_dicts(runs, labels, convention)
+    return None if judged is None else (judged, next(iter(judged.values())).queries, single)
 
 
 def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Codes, Floats, Ints
-from juryrank.data.names import natural_key
+from juryrank.data.names import sorted_naturally
 from juryrank.io.rows import report_contradictions
 from juryrank.io.source import Source
 from juryrank.io.words import first_words, separator_of
@@ -127,7 +127,7 @@ class Names:
     def in_natural_order(self) -> tuple[list[str], Ints]:
         """Names in natural order, and the position of each in it."""
         names = text_of(self.text, self.size).split("\n") if len(self) else []
-        ordered = sorted(names, key=natural_key)
+        ordered = sorted_naturally(names)
         place = {name: n for n, name in enumerate(ordered)}
         return ordered, np.array([place[name] for name in names], np.int64)
 

@@ -35,7 +35,7 @@ def consensus_by_name(given: Evaluable) -> tuple[dict[str, Consensus], bool]:
         return consensus_by_expert(as_dataset(given).rankings), False
     if not isinstance(given, Mapping):
         raise DataError(f"only a Consensus, a Dataset or a mapping can be evaluated; got {type(given).__name__}")
-    if _is_run(given):
+    if is_run(given):
         return {"run": _from_run(given)}, True
     things: dict[str, Consensus] = {}
     for name, thing in given.items():
@@ -90,7 +90,7 @@ def _entry_scores(r: Rankings) -> Floats:
     return r.entry_score
 
 
-def _is_run(given: Mapping[str, Any]) -> bool:
+def is_run(given: Mapping[str, Any]) -> bool:
     """Whether a mapping is ``{query: {item: score}}`` or ``{query: [item, …]}``, rather than rankings by name."""
     for inner in given.values():
         if isinstance(inner, Consensus | Dataset):

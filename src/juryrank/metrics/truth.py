@@ -91,10 +91,7 @@ class Truth:
             padded = np.append(slot_ptr, slot_ptr[-1:])  # an empty query for those that the consensus lacks
             order = order[children(padded, found)]
             slot_ptr = sizes_to_ptr(np.diff(padded)[found])
-        if missed := int((np.diff(slot_ptr) == 0).sum()):
-            warn_about_data(
-                f"{name} ranks nothing in {missed} of {len(self.queries)} queries that have labels; they count as 0"
-            )
+        warn_of_unranked_queries(name, int((np.diff(slot_ptr) == 0).sum()), len(self.queries))
         sides = [
             None if side is None or ideal is None else ItemGrades(side.by_slot(r)[order], *ideal)
             for side, ideal in zip((self._labels, self._reference), self._ideal, strict=True)
@@ -115,9 +112,20 @@ class Truth:
         labelled = np.flatnonzero(np.diff(self.known.label_ptr))
         if len(labelled) and len(place):  # including queries in which a single expert ranks nothing
             check_queries(self.known, rankings, labelled, np.arange(len(place)), name)
-        if extra := len(place) - hit:
-            warn_about_data(f"{name}: {extra} of {len(place)} queries have no labels; left out")
+        warn_of_unlabelled_queries(name, len(place) - hit, len(place))
         return found
+
+
+def warn_of_unlabelled_queries(name: str, count: int, of: int) -> None:
+    """Warn of queries of a ranking that have no labels, if there are any."""
+    if count:
+        warn_about_data(f"{name}: {count} of {of} queries have no labels; left out")
+
+
+def warn_of_unranked_queries(name: str, count: int, of: int) -> None:
+    """Warn of queries that have labels but no ranking, if there are any."""
+    if count:
+        warn_about_data(f"{name} ranks nothing in {count} of {of} queries that have labels; they count as 0")
 
 
 def judge(consensus: Consensus, truth: Dataset | Labels, *, convention: str = "trec") -> JudgedConsensus:
@@ -147,8 +155,13 @@ def _ideal(labels: Labels, chosen: Ints) -> tuple[Ints, Floats]:
 def _trec_order(consensus: Consensus) -> Ints:
     """Slots of each query from best to worst as in trec_eval, which stores scores in single precision."""
     r = consensus.rankings
-    with np.errstate(over="ignore"):
-        score = consensus.scores.astype(np.float32).astype(np.float64)
+    score = single_precision(consensus.scores)
     order = np.empty(len(score), np.int64)
     descending_order(r.slot_ptr, score[r.slots_by_name_descending], order)
     return r.slots_by_name_descending[order]
+
+
+def single_precision(scores: Floats) -> Floats:
+    """The scores rounded to single precision."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
