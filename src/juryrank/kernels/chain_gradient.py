@@ -9,7 +9,6 @@ Lists rank every item here: the items that they leave out are tied below (``miss
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.pairwise import margins
 
 
 @over_queries
@@ -136,83 +135,3 @@ def list_slope(
         return total + share * (listed * left_mass - (end - begin) * left_l) + left_l - left_walked
     norm = n if by_entries else 1.0
     return total + share * l.sum() * left_mass - norm * left_walked
-
-
-@kernel
-def soft_moves(margin, total, temperature, move):
-    """move[i, j]: probability that a walk at i moves to j if j is chosen, a sigmoid of the share of lists for j."""
-    n = len(margin)
-    for i in range(n):
-        for j in range(n):
-            move[i, j] = 0.0 if i == j else 1.0 / (1.0 + np.exp(margin[i, j] / (total * temperature)))
-
-
-@over_queries
-def soft_majority(
-    first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight,
-    temperature, teleport, tol, max_iter, steps, x,
-):  # fmt: skip
-    """Stationary distribution of MC4 with soft majorities, starting from ``x``."""
-    for q in range(first, end):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        margin, move = np.empty((n, n)), np.empty((n, n))
-        margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, True, margin)
-        soft_moves(margin, list_weight[list_ptr[q] : list_ptr[q + 1]].sum(), temperature, move)
-        leave = move.sum(axis=1)
-        into = np.ascontiguousarray(move.T)
-        old = x[lo : lo + n].copy()
-        steps[q] = max_iter + 1
-        for step in range(1, max_iter + 1):
-            new = (1.0 - teleport) * (old + (np.dot(into, old) - leave * old) / n) + teleport / n
-            moved = np.abs(new - old).sum()
-            old = new
-            if moved < tol:
-                steps[q] = step
-                break
-        x[lo : lo + n] = old
-
-
-@over_queries
-def soft_majority_slopes(
-    first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight,
-    temperature, teleport, tol, max_iter, x, slope, out,
-):  # fmt: skip
-    """Derivative of the loss by the weight of each list under soft majorities."""
-    for q in range(first, end):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        margin, move = np.empty((n, n)), np.empty((n, n))
-        margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, True, margin)
-        total = list_weight[list_ptr[q] : list_ptr[q + 1]].sum()
-        soft_moves(margin, total, temperature, move)
-        leave = move.sum(axis=1)
-        l = np.zeros(n)
-        enough = tol * max(1.0, np.abs(slope[lo : lo + n]).max())
-        for _ in range(max_iter):
-            new = (1.0 - teleport) * (l + (np.dot(move, l) - leave * l) / n) + slope[lo : lo + n]
-            new -= new.mean()
-            moved = np.abs(new - l).max()
-            l = new
-            if moved < enough:
-                break
-        pull = np.zeros((n, n))  # derivative by the margin of i over j
-        for i in range(n):
-            for j in range(n):
-                steep = move[i, j] * (1.0 - move[i, j])
-                pull[i, j] = -(1.0 - teleport) * x[lo + i] * steep * (l[j] - l[i]) / (n * total * temperature)
-        common = (pull * margin).sum() / total
-        for m in range(list_ptr[q], list_ptr[q + 1]):
-            rank = np.full(n, np.inf)
-            for e in range(entry_ptr[m], entry_ptr[m + 1]):
-                rank[entry_slot[e] - lo] = entry_rank[e]
-            out[m] = -common + ordered_sum(rank, pull)
-
-
-@kernel
-def ordered_sum(rank, pull):
-    """Sum of pull[i, j] - pull[j, i] over the pairs where i is ranked above j."""
-    total = 0.0
-    for i in range(len(rank)):
-        for j in range(len(rank)):
-            if rank[i] < rank[j]:
-                total += pull[i, j] - pull[j, i]
-    return total

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from juryrank.data import Dataset, Rankings
-from juryrank.data.arrays import Floats
-from juryrank.kernels.chain_gradient import soft_majority, soft_majority_slopes
+from juryrank.data.arrays import Floats, Ints
+from juryrank.kernels.ragged import parents
+from juryrank.kernels.soft_majority import soft_majority, soft_majority_slopes
 from juryrank.methods.chains.mc4 import MC4
 from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.learned._chain import Problem, SupervisedChain
@@ -38,13 +41,19 @@ class SupervisedMC4(SupervisedChain):
     def _walk(self, problem: Problem, list_weight: Floats) -> None:
         r = problem.rankings
         soft_majority(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight,
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight, strong_first(r),
             self.temperature, self.teleport, self.tol, self.max_iter, problem.steps, problem.mass,
         )  # fmt: skip
 
     def _slopes(self, problem: Problem, list_weight: Floats, slope: Floats, out: Floats) -> None:
         r = problem.rankings
         soft_majority_slopes(
-            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight,
+            r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, list_weight, strong_first(r),
             self.temperature, self.teleport, self.tol, self.max_iter, problem.mass, slope, out,
         )  # fmt: skip
+
+
+def strong_first(r: Rankings) -> Ints:
+    """The slots of each query by the number of items below them, summed over the lists."""
+    below = np.repeat(r.query_size[r.list_query], r.list_size) - r.entry_place
+    return np.lexsort((-np.bincount(r.entry_slot, below, minlength=r.n_slots), parents(r.slot_ptr)))
