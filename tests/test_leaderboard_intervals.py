@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 
 from juryrank._leaderboard import leaderboard
+from juryrank._leaderboard.bootstrap import bootstrap_scores
 from juryrank._leaderboard.information import covariance
 from juryrank._leaderboard.pool import fit_pooled, pool_queries
 from juryrank.data.build import from_orders
@@ -231,3 +232,28 @@ def test_fisher_intervals_of_pairwise_models_are_refused_for_longer_lists(method
     with pytest.raises(ParameterError, match=r"pairs of one list are dependent.*use sandwich or bootstrap"):
         leaderboard(data, method, interval="fisher")
     assert np.isfinite(leaderboard(data, method, interval="sandwich", judges=False).high).all()
+
+
+@pytest.mark.parametrize(("name", "length"), [("bradley-terry", 2), ("plackett-luce", 3)])
+def test_resamples_do_not_depend_on_the_number_of_threads(monkeypatch, name, length):
+    rng = np.random.default_rng(3)
+    data = from_orders(random_orders(rng, rng.normal(size=5), 30, length))
+    fit = fit_pooled(make(name), pool_queries(data.rankings), None)
+    alone = bootstrap_scores(fit, 21, seed=5)
+    monkeypatch.setenv("JURYRANK_THREADS", "4")
+    assert (bootstrap_scores(fit, 21, seed=5, threads_from=0) == alone).all()
+    assert len(np.unique(alone, axis=0)) == 21
+
+
+def test_the_interval_of_ranks_is_that_of_the_ranks_in_each_resample():
+    rng = np.random.default_rng(4)
+    data = from_orders(random_orders(rng, rng.normal(size=4), 12, 2))
+    board = leaderboard(data, "copeland", bootstrap=50, seed=1)  # whose scores have ties
+    fit = fit_pooled(make("copeland"), pool_queries(data.rankings), None)
+    resamples = bootstrap_scores(fit, 50, seed=1)
+    ranks = [[1 + sum(other > score for other in row) for score in row] for row in resamples.tolist()]
+    assert any(len(set(row)) < len(row) for row in ranks)
+    order = np.argsort(-fit.scores, kind="stable")
+    low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="closest_observation")[:, order]
+    assert (board.best_rank == low).all()
+    assert (board.worst_rank == high).all()

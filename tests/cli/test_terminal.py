@@ -64,3 +64,16 @@ def test_the_width_is_that_of_columns_where_it_says_one(
     else:
         monkeypatch.setenv("COLUMNS", columns)
     assert terminal.console().width == width
+
+
+def test_a_report_in_a_pipe_is_the_text_that_rich_writes_without_colours(
+    run: Run, runs: list[Path], qrels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns in ("", "30"):
+        monkeypatch.setenv("COLUMNS", columns)
+        plain = run("evaluate", *runs, "--labels", qrels)
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "dumb")  # so rich has no colours
+        assert run("evaluate", *runs, "--labels", qrels) == plain
+        monkeypatch.delenv("FORCE_COLOR")
+        assert "nDCG" in plain.out

@@ -15,21 +15,31 @@ from juryrank._leaderboard.pool import FittedModel
 from juryrank.data.arrays import Floats
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.intervals import refit
-from juryrank.kernels.jit import threads
+from juryrank.kernels.jit import BLOCKS_PER_THREAD, threads
 from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 
 NOISE = 0.01  # tolerance of a resampled fit, as a share of the standard error
+THREADS_FROM = 1000  # with fewer pairs or entries, threads mostly wait for each other's Python code
 Draw = Callable[[np.random.Generator], Floats]
 
 
-def bootstrap_scores(fit: FittedModel, n: int, seed: int) -> Floats:
-    """Scores of ``n`` resamples, [n, n_items]."""
+def bootstrap_scores(fit: FittedModel, n: int, seed: int, *, threads_from: int = THREADS_FROM) -> Floats:
+    """Scores of ``n`` resamples, [n, n_items]; from ``threads_from`` pairs or entries on, several threads draw them."""
     pairs = isinstance(fit.model, PairwiseStrength) and fit.cluster is None and (fit.rankings.list_size <= 2).all()
     draw = _draw_pairs(fit) if pairs else _draw_lists(fit)
     seeds = np.random.SeedSequence(seed).spawn(n)
-    with warnings.catch_warnings(), ThreadPoolExecutor(min(threads(), n)) as pool:
+
+    def scores(part: range) -> list[Floats]:
+        return [draw(np.random.default_rng(seeds[k])) for k in part]
+
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.array(list(pool.map(lambda s: draw(np.random.default_rng(s)), seeds)))
+        if (len(fit.games.first) if pairs else fit.rankings.n_entries) < threads_from:
+            return np.array(scores(range(n)))
+        step = -(-n // (threads() * BLOCKS_PER_THREAD))
+        with ThreadPoolExecutor(min(threads(), n)) as pool:
+            parts = pool.map(scores, [range(n)[first : first + step] for first in range(0, n, step)])
+            return np.array([row for part in parts for row in part])
 
 
 def _draw_pairs(fit: FittedModel) -> Draw:

@@ -109,8 +109,7 @@ def _intervals(
         scores = bootstrap_scores(fit, bootstrap, seed)
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(scores, tails, axis=0)
-        ranks = np.array([1 + _count_above(row, row) for row in scores])
-        best, worst = np.quantile(ranks, tails, axis=0, method="closest_observation").astype(np.int64)
+        best, worst = np.quantile(_ranks(scores), tails, axis=0, method="closest_observation").astype(np.int64)
         return low, high, best, worst
     reach = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(np.diag(covariance(fit, robust=interval == "sandwich")))
     low, high = fit.scores - reach, fit.scores + reach
@@ -121,6 +120,17 @@ def _count_above(low: Floats, high: Floats) -> Ints:
     """For each item, the number of others whose ``low`` is above its ``high``."""
     above: Ints = len(low) - np.searchsorted(np.sort(low), high, side="right")
     return above
+
+
+def _ranks(scores: Floats) -> Ints:
+    """The ranks in each row of scores, the highest first; equal scores share the smaller rank."""
+    order = np.argsort(-scores, axis=1)
+    ordered = np.take_along_axis(scores, order, axis=1)
+    place = np.arange(scores.shape[1]) * np.ones((len(scores), 1), np.int64)
+    place[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = 0
+    ranks = np.empty_like(place)
+    np.put_along_axis(ranks, order, 1 + np.maximum.accumulate(place, axis=1), axis=1)
+    return ranks
 
 
 def _judges(fit: FittedModel) -> tuple[Judge, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import completion, options
-from juryrank.cli.terminal import console, note, write_stdout
+from juryrank.cli.terminal import note, print_report, write_stdout
 
 if TYPE_CHECKING:
     from juryrank.report import Report
@@ -56,7 +56,7 @@ def deliver(report: Report, form: str | None, *, as_json: bool, out: Path | None
         form = "json"
     if out is None:
         if form is None or form == "text":
-            console().print(report, crop=False)
+            print_report(report)
         else:
             write_stdout(report.render(form))
         return

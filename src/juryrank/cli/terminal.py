@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TextIO
 
 from juryrank.cli.interrupts import before_end
@@ -19,19 +18,38 @@ from juryrank.progress import show_progress, show_remarks
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from juryrank.report import Report
+
 Show = Callable[[Sequence[Any], str], Iterable[Any]]
 
 _quiet = [False]
 PIPED_WIDTH = 200  # without a terminal, so that tables are not cut
+FORCE_COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which rich takes a pipe for a terminal
 
 
 def console() -> Console:
     """The console for results."""
     from rich.console import Console
 
+    return Console(width=console_width(), highlight=False)
+
+
+def console_width() -> int:
+    """The width of results: that of the terminal, or of COLUMNS."""
     columns = os.environ.get("COLUMNS", "")
-    known = sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)  # 0 means unknown
-    return Console(width=get_terminal_size().columns if known else PIPED_WIDTH, highlight=False)
+    if not (sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)):  # 0 means unknown
+        return PIPED_WIDTH
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
+
+
+def print_report(report: Report) -> None:
+    """Write a report to stdout; in colours, for which rich is imported, if that is a terminal."""
+    if sys.stdout.isatty() or any(name in os.environ for name in FORCE_COLOURS):
+        console().print(report, crop=False)
+    else:
+        sys.stdout.write("".join(f"{line}\n" for _, line in report.lines(console_width())))
 
 
 def use_utf8() -> None:

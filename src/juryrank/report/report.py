@@ -45,30 +45,29 @@ class Report(ABC):
             raise UnknownNameError.of("format", form, FORMATS)
         return FORMATS[form](self, percent)
 
+    def lines(self, width: int, percent: bool | None = None) -> Iterator[Line]:
+        """The lines of all tables, separated by blank lines; those of the terminal, without colours."""
+        for n, table in enumerate(self.tables(percent)):
+            if n:
+                yield "gap", ""
+            yield from table_lines(table, width)
+
     def __str__(self) -> str:
         return self.render("markdown").rstrip("\n")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         from rich.text import Text
 
-        for kind, line in _lines(self, None, options.max_width):
+        for kind, line in self.lines(options.max_width):
             yield Text(line, STYLES.get(kind, ""), no_wrap=True, overflow="ignore")
 
     def _repr_html_(self) -> str:
         return notebook_html(self.tables())
 
 
-def _lines(report: Report, percent: bool | None, width: int) -> Iterator[Line]:
-    """The lines of all tables, separated by blank lines."""
-    for n, table in enumerate(report.tables(percent)):
-        if n:
-            yield "gap", ""
-        yield from table_lines(table, width)
-
-
 def _text(report: Report, percent: bool | None) -> str:
     """The text of the terminal, without colours."""
-    return "".join(f"{line}\n" for _, line in _lines(report, percent, TEXT_WIDTH))
+    return "".join(f"{line}\n" for _, line in report.lines(TEXT_WIDTH, percent))
 
 
 def _markdown(report: Report, percent: bool | None) -> str:
