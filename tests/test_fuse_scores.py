@@ -9,12 +9,12 @@ import pytest
 from juryrank.data.shapes import as_item_list
 from juryrank.errors import DataError, DataWarning, JuryrankError
 from juryrank.methods import METHODS, method
-from juryrank.methods.combination import Combination
+from juryrank.methods.combination import Combination, ListNumbers, QueryItems, QueryList
 from juryrank.serving import Fuser, fuse
 from juryrank.serving.by_dataset import rank_by_dataset
 
 NORMS = ["min-max", "max", "sum", "z-score", "rank", "borda", "dbsf", "none"]
-COMBINED = sorted(name for name in METHODS if METHODS[name]().as_combination() is not None)
+COMBINED = sorted(name for name in METHODS if "norm" in METHODS[name]().params())
 IDS = ["a", "b", "c", "d10", "d9", "9", "10", "007", "é", "z"]
 SCORES = {
     "few": lambda rng: float(rng.randint(-2, 2)),
@@ -55,7 +55,7 @@ def outcome(call):
 
 def by_dataset(lists, model):
     listed = {expert: as_item_list(of, f"expert {expert!r}") for expert, of in lists.items()}
-    return rank_by_dataset({expert: {"one": of} for expert, of in listed.items()}, model, "score").get("one", {})
+    return rank_by_dataset({(expert, "one"): of for expert, of in listed.items()}, model, "score").get("one", {})
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -82,10 +82,12 @@ def test_plain_python_gives_what_a_dataset_gives(name, norm):
 
 def test_methods_that_combine_scores_declare_how():
     assert COMBINED == ["combanz", "combgmnz", "combmax", "combmed", "combmin", "combmnz", "combsum"]
-    declared = method("combmnz", norm="sum", weights={"x": 2}).as_combination()
-    assert declared == Combination("sum", "sum", "ignore", power=1.0, weights={"x": 2.0})
+    declared = method("combmnz", norm="none", weights={"x": 2}).as_combination()
+    listed = QueryList(2, [3.0, 1.0], None, 2.0, QueryItems([["a", "b"]], 2.0))
+    assert declared.numbers(listed) == ListNumbers([3.0, 1.0], None, 2.0)
+    assert (declared.rule, declared.weights) == ("sum", {"x": 2.0})
     with pytest.raises(ValueError, match="rule must be one of sum, mean"):
-        Combination("product", "none", "last")
+        Combination("product", declared.numbers)
 
 
 def test_items_of_lists_without_weight_come_last():

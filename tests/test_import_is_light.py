@@ -59,7 +59,9 @@ shapes = lambda: {
     "records": {e: [{"id": i, "score": s} for i, s in of.items()] for e, of in scored.items()},
     "scores and an order": {**scored, "c": ["y", "x"]},
     "ties": {"a": {"x": 1.0, "y": 1.0}},
+    "many queries": {"a": {"q": ["x", "y"], "r": {"x": 2.0, "y": float("nan")}}, "e0": {"q": [("y", 1.0), ("y", 2.0)]}},
 }
+ranks = {"a": {"x": 1, "y": 9}, "e0": [("y", 2.5), ("w", 2.5)], "c": ["x", "x"]}
 """
 
 
@@ -78,6 +80,21 @@ def test_no_ordinary_list_makes_a_sum_of_points_compile_or_build_a_dataset(tmp_p
     save(method("jury").fit(random_dataset(0)), path)
     code = f"""
 for fuser in (juryrank.Fuser("rrf"), juryrank.Fuser("rrf", ranks="dense"), juryrank.Fuser({str(path)!r})):
+    for lists in shapes().values():
+        assert fuser(lists)
+"""
+    assert not {"numba", "polars", "scipy"} & loaded_after(NOTHING_COMPILED + code)
+
+
+@pytest.mark.parametrize("missing", ["ignore", "last", "mean"])
+def test_no_ordinary_list_makes_a_method_by_rank_compile_or_build_a_dataset(missing: str) -> None:
+    code = f"""
+params = {{"missing": {missing!r}, "weights": {{"a": 2.0}}}}
+fusers = [juryrank.Fuser(name, **params) for name in ("borda", "isr", "log-isr", "mean-rank", "median-rank", "rbc")]
+fusers += [juryrank.Fuser("rrf", dialect=dialect, **params) for dialect in ("haystack", "langchain", "qdrant")]
+fusers += [juryrank.Fuser("majority-vote"), juryrank.Fuser("majority-vote", missing="last"), juryrank.Fuser("combsum")]
+for fuser in fusers:
+    assert fuser(ranks, values="rank")
     for lists in shapes().values():
         assert fuser(lists)
 """

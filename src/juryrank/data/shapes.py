@@ -93,10 +93,7 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
         firsts = [pair[0] for pair in elements]
         names = ids(firsts if key is None else _ids_by_key(firsts, key, where), where)
         if key is None and len(set(names)) < len(names):
-            warn_about_data(
-                f"{where}: pairs such as {elements[0]!r:.60} are read as (id, score), and ids repeat; "
-                "use key=lambda pair: pair if the pairs are ids"
-            )
+            warn_of_repeated_pairs(elements, where)
         return ItemList(names, floats(names, [pair[1] for pair in elements], where, what))
     if key is not None:
         found = _ids_by_key(elements, key, where)
@@ -111,6 +108,14 @@ def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:
     if all(score is None for score in scores):
         return ItemList(names, None)
     return ItemList(names, floats(names, scores, where, what))
+
+
+def warn_of_repeated_pairs(pairs: Sequence[Any], where: str) -> None:
+    """Warn that pairs are read as ids and scores although their ids repeat."""
+    warn_about_data(
+        f"{where}: pairs such as {pairs[0]!r:.60} are read as (id, score), and ids repeat; "
+        "use key=lambda pair: pair if the pairs are ids"
+    )
 
 
 def plain_pairs(elements: list[Any]) -> bool:

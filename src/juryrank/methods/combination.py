@@ -1,10 +1,12 @@
-"""Scores as combinations of the normalised scores of the lists: what serving reads of a method."""
+"""Scores as combinations of the numbers that the lists of a query give to its items: what serving reads of a method."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,25 +15,101 @@ from juryrank.data.arrays import Floats, Ints
 RULES = ("sum", "mean", "max", "min", "median")
 
 
+class ListNumbers(NamedTuple):
+    """The numbers that a list gives to its items and to each other item of the query (None: nothing); its weight."""
+
+    of_items: Sequence[float]
+    of_others: float | None
+    weight: float
+
+
+class QueryItems:
+    """What the lists of a query have in common: all items, and the total weight of the lists that count."""
+
+    def __init__(self, lists: Iterable[Sequence[Any]], total_weight: float) -> None:
+        self._lists, self.total_weight = lists, total_weight
+
+    @cached_property
+    def items(self) -> dict[Any, None]:
+        """Each item once, as a key."""
+        return dict.fromkeys(chain.from_iterable(self._lists))
+
+
+@dataclass(eq=False)
+class QueryList:
+    """One list of a query without repeated items: its scores or, where lists go by rank, its ranks.
+
+    A list that goes by rank is in order; its ranks may be left out where they are 1, 2, 3, …
+    """
+
+    size: int
+    scores: Sequence[float] | None
+    given_ranks: Sequence[float] | None
+    weight: float
+    query: QueryItems
+
+    @property
+    def n_items(self) -> int:
+        """The number of items of the query."""
+        return len(self.query.items)
+
+    @cached_property
+    def ranks(self) -> Sequence[float]:
+        """The rank of each item; equal scores share the smallest."""
+        if self.scores is not None:
+            return _ranks_by(self.scores, shared=False)
+        return range(1, self.size + 1) if self.given_ranks is None else self.given_ranks
+
+    @cached_property
+    def places(self) -> Sequence[float]:
+        """The place of each item: its rank without gaps, where tied items share the mean of their places."""
+        if self.scores is None and self.given_ranks is None:
+            return range(1, self.size + 1)
+        return _ranks_by(self.scores or [-rank for rank in self.ranks], shared=True)
+
+
 @dataclass(frozen=True)
 class Combination:
-    """How the normalised scores that the lists give to an item become its score.
+    """How the numbers that the lists give to an item become its score.
 
-    ``norm`` makes the scores of lists comparable. With ``missing="last"`` a list gives its lowest score to the items
-    that it leaves out, with ``ignore`` nothing. The result of ``rule`` is multiplied by the number of lists that rank
-    the item to the ``power``. ``weights`` are those of the experts (others have 1); sums, means and numbers of lists
-    are weighted.
+    ``numbers`` gives those of a list; ``rule`` combines them by weight (max and min ignore weights). The result is
+    multiplied by a ``factor`` that depends on the weight of the lists that rank the item, and ``negated``.
+    ``weights`` are those of the experts (others have 1); a list of weight 0 is left out, and an item of such lists
+    alone comes last if ``unranked_last``.
     """
 
     rule: str
-    norm: str
-    missing: str
-    power: float = 0.0
+    numbers: Callable[[QueryList], ListNumbers]
     weights: Mapping[str, float] = field(default_factory=dict)
+    factor: Callable[[Floats], Floats] | None = None
+    negated: bool = False
+    unranked_last: bool = True
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+
+
+def ranks_of_falling(scores: Sequence[float], shared: bool) -> list[float]:
+    """The ranks of falling scores; equal ones have the smallest rank, or the mean of their places where ``shared``."""
+    return _at(scores, _rank_of_each(scores, shared))
+
+
+def _ranks_by(scores: Sequence[float], shared: bool) -> list[float]:
+    return _at(scores, _rank_of_each(sorted(scores, reverse=True), shared))
+
+
+def _at(scores: Sequence[float], ranks: Mapping[float, float]) -> list[float]:
+    return list(map(ranks.__getitem__, scores))
+
+
+def _rank_of_each(falling: Sequence[float], shared: bool) -> dict[float, float]:
+    """The rank of each score."""
+    first: dict[float, float] = dict(zip(reversed(falling), range(len(falling), 0, -1), strict=True))
+    if not shared or len(first) == len(falling):
+        return first
+    last = dict(zip(falling, range(1, len(falling) + 1), strict=True))
+    return {score: 0.5 * (rank + last[score]) for score, rank in first.items()}
 
 
 def list_scale(norm: str, score: Floats, start: Ints, size: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:

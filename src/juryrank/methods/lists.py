@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_entries
+from juryrank.methods.combination import QueryList
 
 
 def add_weighted(r: Rankings, points: Floats, weight: Floats, out: Floats) -> None:
@@ -44,8 +46,17 @@ def slot_weight(r: Rankings, weight: Floats, *, last: bool) -> Floats:
 
 def absent_rank(r: Rankings, entry_rank: Floats, missing: str) -> Floats:
     """The rank that each list gives to the items it leaves out, under ``last`` or ``mean``."""
-    size, total = r.list_size, r.query_size[r.list_query]
-    worst = np.maximum(entry_rank[r.entry_ptr[1:] - 1], size)  # entries are in rank order
-    if missing == "last":
-        return np.maximum(worst + 1.0, total)
-    return worst + (total - size + 1) / 2
+    worst = entry_rank[r.entry_ptr[1:] - 1]  # entries are in rank order
+    beyond: Floats = rank_beyond(worst, r.list_size, r.query_size[r.list_query], missing)
+    return beyond
+
+
+def rank_beyond(worst: Any, size: Any, total: Any, missing: str) -> Any:
+    """The same from the worst rank and the size of a list, and the number of items (numbers or arrays)."""
+    worst = np.maximum(worst, size)
+    return np.maximum(worst + 1.0, total) if missing == "last" else worst + (total - size + 1) / 2
+
+
+def rank_of_others(listed: QueryList, ranks: Sequence[float], missing: str) -> float | None:
+    """The same for one list whose items have these ranks; None under ``ignore``."""
+    return None if missing == "ignore" else float(rank_beyond(max(ranks), listed.size, listed.n_items, missing))

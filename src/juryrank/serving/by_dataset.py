@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
+from math import isfinite
 from typing import Any
 
 from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores
 from juryrank.methods import Aggregator
 
-Runs = dict[str, dict[str, ItemList]]  # by expert and query
+Runs = Mapping[tuple[str, str], ItemList]  # by expert and query
 
 
 def rank_by_dataset(runs: Runs, model: Aggregator, values: str) -> dict[str, dict[Any, float]]:
-    """The ranking of every query, also of one without a single item."""
+    """The ranking of every query with an item."""
     from juryrank.data.build import from_lists  # of one query, most methods need neither
 
-    own = as_texts([item for queries in runs.values() for listed in queries.values() for item in listed.items])[1]
+    own = as_texts([item for listed in runs.values() for item in listed.items])[1]
     if own is not None:
-        runs = {
-            e: {q: ItemList(list(map(str, of.items)), of.numbers) for q, of in qs.items()} for e, qs in runs.items()
-        }
+        runs = {name: ItemList(list(map(str, of.items)), of.numbers) for name, of in runs.items()}
     if model.uses_scores and values == "score":
-        warn_of_lists_without_scores([listed for queries in runs.values() for listed in queries.values()])
-    data = from_lists([(e, query, listed) for e, queries in runs.items() for query, listed in queries.items()], values)
+        warn_of_lists_without_scores(list(runs.values()))
+    data = from_lists([(expert, query, listed) for (expert, query), listed in runs.items()], values)
     here = model.for_experts(data.experts)
     fused = (here if here.is_fitted else copy(here).fit(data)).predict(data, warn_unknown=False).to_dict()
-    for queries in runs.values():
-        for query in queries:
-            fused.setdefault(query, {})
     if model.ties_by_appearance:
         fused = {query: _by_appearance(scores, query, runs, values) for query, scores in fused.items()}
     if own is None:
@@ -38,10 +35,12 @@ def rank_by_dataset(runs: Runs, model: Aggregator, values: str) -> dict[str, dic
 def _by_appearance(scores: dict[str, float], query: str, runs: Runs, values: str) -> dict[str, float]:
     """The same scores, equal ones in the order in which the lists, as they are given, have the items."""
     seen: dict[str, None] = {}
-    for queries in runs.values():
-        items, numbers = queries.get(query, ([], None))
+    for (_, of_query), (items, numbers) in runs.items():
+        if of_query != query:
+            continue
         if numbers is not None:
-            order = sorted(range(len(items)), key=numbers.__getitem__, reverse=values == "score")
+            known = [n for n, number in enumerate(numbers) if isfinite(number)]
+            order = sorted(known, key=numbers.__getitem__, reverse=values == "score")
             items = [items[n] for n in order]
         seen.update(dict.fromkeys(items))
     order_of_scores = sorted((item for item in seen if item in scores), key=scores.__getitem__, reverse=True)

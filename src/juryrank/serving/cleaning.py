@@ -1,134 +1,189 @@
-"""The lists of one query in the few forms that plain Python works on: items in order, ``Ranked``, ``{item: score}``."""
+"""The lists of one query or several in the one form that plain Python works on: ``PlainList``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from operator import gt, itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from juryrank.data.shapes import ItemList, as_texts, plain_pairs, warn_of_lists_without_scores
-from juryrank.errors import warn_about_data
+from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores, warn_of_repeated_pairs
+from juryrank.errors import DataError, warn_about_data
+from juryrank.methods.combination import ranks_of_falling
+
+Key = TypeVar("Key", bound=Hashable)
+
+TUPLE, TEXT, WHOLE = frozenset((tuple,)), frozenset((str,)), frozenset((int,))
+ID_TYPES = TEXT | WHOLE
 
 
-class Ranked(NamedTuple):
-    """Items in order, with their ranks; some are missing where repeated items were dropped, and ties share one."""
+class PlainList(NamedTuple):
+    """Different items with finite scores, or in order with their ranks; without ranks these are 1, 2, 3, …"""
 
     items: Sequence[Any]
-    ranks: Sequence[float]
+    scored: Mapping[Any, Any] | None = None
+    ranks: Sequence[float] | None = None
 
 
-def as_scores(listed: Any) -> Mapping[Any, Any] | None:
-    """``{item: score}`` of a mapping, or of pairs with different items; None where the shape must be looked at."""
+class Dropped:
+    """Counts of the entries that are left out, the types of their ids, and the lists of pairs with repeated ids."""
+
+    __slots__ = ("missing", "pairs", "repeated", "types")
+
+    def __init__(self) -> None:
+        self.missing = self.repeated = 0
+        self.types: set[type] | None = None
+        self.pairs: dict[Any, Sequence[Any]] | None = None
+
+    def count_missing(self, given: Iterable[Any], n_missing: int) -> None:
+        """Count entries that are missing among the given ids."""
+        self.missing += n_missing
+        self.types = {*(self.types or ()), *map(type, given)}
+
+    def of_one_type(self, rankings: Iterable[Mapping[Any, float]]) -> bool:
+        """Whether the ids of rankings, each of one type, and of what was left out are all text or all whole numbers."""
+        types = {*(self.types or ()), *(type(next(iter(ranked))) for ranked in rankings if ranked)}
+        return types <= TEXT or types <= WHOLE
+
+    def warn(self, experts: Iterable[Any] = (), values: str = "score") -> None:
+        """Report what was left out."""
+        for expert in experts if self.pairs else ():
+            if expert in (self.pairs or ()):
+                warn_of_repeated_pairs((self.pairs or {})[expert], f"expert {expert!r}")
+        if self.missing:
+            warn_about_data(f"the data: {self.missing} entries without a {values} are dropped")
+        if self.repeated:
+            warn_about_data(f"the data: {self.repeated} entries repeat an item of their list; the best is kept")
+
+
+def read_list(listed: Any, expert: str, dropped: Dropped) -> PlainList | None:
+    """A list of one of the usual shapes; None where its elements must be looked at one by one.
+
+    The ids of a list in order may still be anything that can be a key of a dict.
+    """
+    if type(listed) is PlainList:
+        return listed
+    if (type(listed) is list or type(listed) is tuple) and (not listed or type(listed[0]) in ID_TYPES):
+        if len(set(listed)) == len(listed):
+            return PlainList(listed)
+        return first_of_each(listed, dropped) if one_type(listed) else None
+    try:
+        scored = read_scores(listed, expert, dropped)
+        if scored is None:
+            return None
+        scored = scored if isfinite(sum(scored.values())) else finite_scores(scored, dropped)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return PlainList(list(scored), scored)
+
+
+def read_scores(listed: Any, expert: str, dropped: Dropped) -> Mapping[Any, Any] | None:
+    """``{item: score}`` of a mapping or of pairs; None where the shape is another. Scores may be missing."""
     if isinstance(listed, Mapping):
         return listed
-    if type(listed) is not list or not plain_pairs(listed):
+    if not (type(listed) is list or type(listed) is tuple) or not TUPLE.issuperset(map(type, listed)):
         return None
-    try:
-        scores = dict(listed)
-    except TypeError:  # what cannot be a key of a dict
+    scored = dict(listed)
+    if len(scored) == len(listed):
+        return scored
+    if not one_type([pair[0] for pair in listed]):
         return None
-    return scores if len(scores) == len(listed) else None
+    dropped.pairs = {**(dropped.pairs or {}), expert: listed}
+    return best_of_each(listed, dropped)
 
 
-def in_rank_order(listed: Any, *, shared: bool) -> tuple[Sequence[Any] | None, Sequence[float] | None]:
-    """Items, and their ranks: nothing for 1, 2, 3, … of different items, None where the shape must be looked at.
-
-    Tied scores have the smaller rank, or the mean of their places where ``shared``.
-    """
-    if type(listed) is Ranked:
-        return listed.items, () if shared else listed.ranks
-    if type(listed) is tuple:
-        return listed, None
-    scored = as_scores(listed)
-    if scored is None:
-        return None, None
-    items, scores = list(scored), list(scored.values())
-    try:
-        falling = all(map(gt, scores, scores[1:]))  # most come in order, without ties
-        if not falling:
-            items.sort(key=scored.__getitem__, reverse=True)
-            scores = list(map(scored.__getitem__, items))
-            falling = all(map(gt, scores, scores[1:]))
-        if scores and not (isfinite(scores[0]) and isfinite(scores[-1]) and (falling or all(map(isfinite, scores)))):
-            return None, None
-    except (TypeError, ValueError, OverflowError):
-        return None, None
-    return items, () if falling else ranks_with_ties(scores, shared)
+def order_by_score(scored: Mapping[Any, Any], dropped: Dropped) -> tuple[list[Any], list[Any]]:
+    """The items with a finite score, the best first, and the falling scores where some tie."""
+    scores = list(scored.values())
+    if not scores or (all(map(gt, scores, scores[1:])) and isfinite(scores[0]) and isfinite(scores[-1])):
+        return list(scored), []  # most lists are in order, without ties
+    if not isfinite(sum(scores)):
+        scored = finite_scores(scored, dropped)
+        scores = list(scored.values())
+    items = sorted(scored, key=scored.__getitem__, reverse=True)
+    return items, [] if len(set(scores)) == len(scores) else list(map(scored.__getitem__, items))
 
 
-def ranks_with_ties(scores: Sequence[float], shared: bool) -> list[float]:
-    """The ranks of falling scores; equal ones have the smaller rank, or the mean of their places where ``shared``."""
-    first = {score: n for n, score in zip(range(len(scores), 0, -1), reversed(scores), strict=True)}
-    if not shared:
-        return [first[score] for score in scores]
-    last = {score: n for n, score in enumerate(scores, 1)}
-    return [0.5 * (first[score] + last[score]) for score in scores]
+def one_type(items: Sequence[Any] | Mapping[Any, Any]) -> bool:
+    """Whether equal items are the same item: 1 equals True and 1.0, too."""
+    return TEXT.issuperset(map(type, items)) or WHOLE.issuperset(map(type, items))
 
 
-def clean(lists: Mapping[str, ItemList], *, uses_scores: bool) -> dict[str, Any]:
-    """The lists in plain forms, without missing numbers and repeated items; both are counted in warnings.
+def first_of_each(items: Sequence[Any], dropped: Dropped) -> PlainList:
+    """Each item once, where it is first."""
+    rank = dict(zip(reversed(items), range(len(items), 0, -1), strict=True))  # of equal keys, the last stays
+    distinct = list(dict.fromkeys(items))
+    dropped.repeated += len(items) - len(distinct)
+    return PlainList(distinct, None, list(map(rank.__getitem__, distinct)))
+
+
+def clean(lists: Mapping[Key, ItemList], *, uses_scores: bool, values: str = "score") -> dict[Key, PlainList]:
+    """The lists without missing numbers and repeated items; both are counted in warnings.
 
     For a method that uses scores, all lists go by rank if some have no scores, as a warning says.
     """
     own = as_texts(list(chain.from_iterable(listed.items for listed in lists.values())))[1]
-    if uses_scores:
+    if uses_scores and values == "score":
         warn_of_lists_without_scores(list(lists.values()))
-    out: dict[str, Any] = {}
-    missing = repeated = 0
-    for expert, (given, numbers) in lists.items():
+    out: dict[Key, PlainList] = {}
+    dropped = Dropped()
+    for name, (given, numbers) in lists.items():
         items = given if own is None else list(map(own.__getitem__, map(str, given)))
         if numbers is None:
-            out[expert] = _first_of_each(items)
-            repeated += len(items) - (len(out[expert].items) if type(out[expert]) is Ranked else len(items))
-            continue
-        pairs = list(zip(items, numbers, strict=True))
-        if not all(map(isfinite, numbers)):
-            pairs = [pair for pair in pairs if isfinite(pair[1])]
-            missing += len(items) - len(pairs)
-        best = dict(pairs)
-        if len(best) < len(pairs):
-            repeated += len(pairs) - len(best)
-            best = dict(sorted(pairs, key=itemgetter(1)))  # of equal keys, the last stays: the best
-        out[expert] = best
-    if missing:
-        warn_about_data(f"the data: {missing} entries without a score are dropped")
-    if repeated:
-        warn_of_repetitions(repeated)
-    return _all_by_rank(out) if uses_scores and not all(type(of) is dict for of in out.values() if of) else out
-
-
-def warn_of_repetitions(repeated: int) -> None:
-    """Warn of items that stand in a list more than once."""
-    warn_about_data(f"the data: {repeated} entries repeat an item of their list; the best is kept")
-
-
-def _first_of_each(items: list[Any]) -> list[Any] | Ranked:
-    """The items in order, or, where some repeat, the first of each with its rank."""
-    if len(set(items)) == len(items):
-        return items
-    rank = dict(zip(reversed(items), range(len(items), 0, -1), strict=True))  # of equal keys, the last stays
-    distinct = list(dict.fromkeys(items))
-    return Ranked(distinct, list(map(rank.__getitem__, distinct)))
-
-
-def _all_by_rank(lists: Mapping[str, Any]) -> dict[str, Ranked]:
-    out = {}
-    for expert, listed in lists.items():
-        items, ranks = (listed, None) if type(listed) is list else in_rank_order(listed, shared=False)
-        assert items is not None
-        out[expert] = Ranked(items, ranks or range(1, len(items) + 1))
-    return out
-
-
-def as_item_lists(lists: Mapping[str, Any]) -> tuple[dict[str, ItemList], str]:
-    """Plain forms for a Dataset, and whether their numbers are a score or a rank."""
-    by_rank = any(type(listed) is Ranked for listed in lists.values())
-    out = {}
-    for expert, listed in lists.items():
-        if type(listed) is Ranked:
-            out[expert] = ItemList(list(listed.items), list(map(float, listed.ranks)))
+            out[name] = first_of_each(items, dropped) if len(set(items)) < len(items) else PlainList(items)
+        elif values == "score":
+            scored = best_of_each(list(zip(items, numbers, strict=True)), dropped)
+            out[name] = PlainList(list(scored), scored)
         else:
-            out[expert] = ItemList(list(listed), list(listed.values()) if type(listed) is dict else None)
-    return out, "rank" if by_rank else "score"
+            out[name] = _by_given_ranks(items, numbers, dropped)
+    dropped.warn(values=values)
+    by_order = any(listed.items and listed.scored is None for listed in out.values())
+    return {name: by_rank(listed) for name, listed in out.items()} if uses_scores and by_order else out
+
+
+def by_rank(listed: PlainList) -> PlainList:
+    """The same list without its scores."""
+    if listed.scored is None:
+        return listed
+    items, ties = order_by_score(listed.scored, Dropped())
+    return PlainList(items, None, ranks_of_falling(ties, shared=False) if ties else None)
+
+
+def as_item_lists(lists: Mapping[Key, PlainList]) -> tuple[dict[Key, ItemList], str]:
+    """The same lists for a Dataset, and whether their numbers are a score or a rank."""
+    if all(listed.scored is not None for listed in lists.values() if listed.items):
+        return {e: ItemList(list(of.items), list((of.scored or {}).values())) for e, of in lists.items()}, "score"
+    ranked = {expert: by_rank(listed) for expert, listed in lists.items()}
+    return {
+        e: ItemList(list(of.items), None if of.ranks is None else list(of.ranks)) for e, of in ranked.items()
+    }, "rank"
+
+
+def finite_scores(scored: Mapping[Any, Any], dropped: Dropped) -> dict[Any, Any]:
+    """Without the scores that are not finite."""
+    finite = {item: score for item, score in scored.items() if isfinite(score)}
+    dropped.count_missing(scored, len(scored) - len(finite))
+    return finite
+
+
+def best_of_each(pairs: Sequence[tuple[Any, Any]], dropped: Dropped) -> dict[Any, Any]:
+    """The best score of each item, without those that are not finite."""
+    finite = pairs if all(isfinite(score) for _, score in pairs) else [pair for pair in pairs if isfinite(pair[1])]
+    best = dict(finite)
+    dropped.count_missing((item for item, _ in pairs), len(pairs) - len(finite))
+    if len(best) == len(finite):
+        return best
+    dropped.repeated += len(finite) - len(best)
+    falling = sorted(finite, key=itemgetter(1), reverse=True)
+    best = dict.fromkeys(map(itemgetter(0), falling))
+    best.update(reversed(falling))  # of equal keys, the last stays: the best
+    return best
+
+
+def _by_given_ranks(items: Sequence[Any], ranks: Sequence[float], dropped: Dropped) -> PlainList:
+    if (wrong := next((rank for rank in ranks if isfinite(rank) and rank <= 0), None)) is not None:
+        raise DataError(f"the data: ranks start at 1 (1 is best), got {wrong}; is it a score?")
+    best = best_of_each([(item, -rank) for item, rank in zip(items, ranks, strict=True)], dropped)
+    ordered = sorted(best, key=best.__getitem__, reverse=True)
+    return PlainList(ordered, None, [-best[item] for item in ordered])

@@ -1,4 +1,4 @@
-"""One query in plain Python: normalised scores are combined with neither frames nor compiled code."""
+"""One query in plain Python: the numbers that lists give to items are combined without frames and compiled code."""
 
 from __future__ import annotations
 
@@ -10,129 +10,103 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juryrank.kernels.scaling import LARGE, scaling_exponents
-from juryrank.methods.combination import Combination, list_scale
-from juryrank.serving.cleaning import Ranked, as_scores, ranks_with_ties
+from juryrank.methods.combination import Combination, QueryItems, QueryList
+from juryrank.serving.cleaning import Dropped, PlainList, by_rank, read_list
 from juryrank.serving.order import best_first, common_type, in_expert_order
-
-START, NO_SCORES = np.zeros(1, np.int64), np.empty(0)
 
 
 class Weighted(NamedTuple):
-    """The items of a list with their normalised scores, and the weight of the list."""
+    """The items of a list, its numbers for them and for all other items (None: nothing), and its weight."""
 
     items: Sequence[Any]
-    scores: list[float]
+    numbers: Sequence[float]
+    others: float | None
     weight: float
 
 
-class ScoreCombinations:
-    """Combinations of the scores of a query's lists, as a method declares them."""
+class Combinations:
+    """Combinations of the numbers that a query's lists give to its items, as a method declares them.
 
-    __slots__ = ("_combination",)
+    ``by_name`` sorts items with equal scores by name; else they stay in the order in which the lists have them.
+    """
 
-    def __init__(self, combination: Combination) -> None:
-        self._combination = combination
+    __slots__ = ("_by_name", "_combination", "_uses_scores")
 
-    def __call__(self, lists: Mapping[Any, Any], *, checked: bool = False) -> dict[Any, float] | None:
+    def __init__(self, combination: Combination, *, uses_scores: bool, by_name: bool = True) -> None:
+        self._combination, self._uses_scores, self._by_name = combination, uses_scores, by_name
+
+    def __call__(self, lists: Mapping[Any, Any], dropped: Dropped, *, checked: bool = False) -> dict[Any, float] | None:
         """The combined scores, best first; None where a list is not plain, or where the result may not be finite."""
-        read = _read(lists, checked)
-        if read is None:
-            return None
-        items, scores = read
+        plain: dict[str, PlainList] = {}
+        for expert in in_expert_order(tuple(lists)):
+            if type(expert) is not str or (listed := read_list(lists[expert], expert, dropped)) is None:
+                return None
+            if self._uses_scores and listed.scored is None and lists[expert] and not checked:
+                return None  # then the other lists, and those of other queries, go by rank, too
+            if listed.items:
+                plain[expert] = listed
         try:
-            fused = self._combine(items, scores)
-        except TypeError:  # what cannot be a key of a dict
+            fused = self._combine(plain)
+        except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
-        of_type = common_type(fused, items.values())
+        of_type = common_type(fused, [listed.items for listed in plain.values()])
         if (of_type is None and not checked) or not isfinite(sum(fused.values())):
             return None
-        return best_first(fused, of_type)
+        if not self._by_name:
+            fused = {item: fused[item] for item in _as_they_appear(lists, plain)}
+        return best_first(fused, of_type, self._by_name)
 
-    def _combine(self, items: Mapping[str, Sequence[Any]], scores: Mapping[str, list[float]]) -> dict[Any, float]:
+    def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
         c = self._combination
-        n_items = len(set(chain.from_iterable(items.values()))) if c.norm == "borda" else 0
-        lists = [
-            Weighted(items[expert], normalise(of, c.norm, n_items), weight)
-            for expert, of in scores.items()
-            if of and (weight := c.weights.get(expert, 1.0)) > 0
-        ]
-        fused = _pick(lists, PICKED[c.rule], c.missing) if c.rule in PICKED else _add_up(lists, c.missing)
+        weight = {expert: c.weights.get(expert, 1.0) for expert in plain}
+        counted = [expert for expert in plain if weight[expert] > 0.0]
+        if not counted:
+            return dict.fromkeys(chain.from_iterable(listed.items for listed in plain.values()), 0.0)
+        query = QueryItems([listed.items for listed in plain.values()], _add(map(weight.__getitem__, counted)))
+        lists = []
+        for expert in counted:
+            items, scored, ranks = plain[expert]
+            scores = None if scored is None else list(map(float, scored.values()))
+            lists.append(Weighted(items, *c.numbers(QueryList(len(items), scores, ranks, weight[expert], query))))
+        all_ranked = len(counted) == len(plain)
+        unranked = () if all_ranked or c.unranked_last else query.items
+        fused = _pick(lists, c.rule, unranked) if c.rule in PICKED else _add_up(lists, unranked)
         if c.rule == "mean":
-            fused = _mean(fused, lists, c.missing)
-        if c.power:
-            fused = _times_lists(fused, lists, c.power)
-        if len(lists) < len(items):  # items of lists with weight 0 alone come last
-            last = min(fused.values()) - 1.0 if fused else 0.0
-            fused = {**dict.fromkeys(chain.from_iterable(items.values()), last), **fused}
+            fused = _mean(fused, lists)
+        if c.factor is not None:
+            fused = _times_factor(fused, lists, c.factor)
+        if c.negated:
+            fused = {item: -score for item, score in fused.items()}
+        if c.unranked_last and not all_ranked:
+            fused = {**dict.fromkeys(query.items, min(fused.values()) - 1.0), **fused}
         return fused
 
 
-def _read(lists: Mapping[Any, Any], checked: bool) -> tuple[dict[str, Sequence[Any]], dict[str, list[float]]] | None:
-    """The items and the scores of each list, by expert; those of a ``Ranked`` list count from its worst rank up."""
-    items: dict[str, Sequence[Any]] = {}
-    scores: dict[str, list[float]] = {}
-    for expert in in_expert_order(tuple(lists)):
-        if type(expert) is not str:
-            return None
-        listed = lists[expert]
-        if type(listed) is Ranked:
-            top = max(listed.ranks, default=0) + 1.0
-            items[expert], scores[expert] = listed.items, [top - rank for rank in listed.ranks]
-            continue
-        if checked and not listed:
-            continue
-        if (scored := as_scores(listed)) is None:
-            return None
-        try:
-            numbers = list(map(float, scored.values()))
-        except (TypeError, ValueError, OverflowError):
-            return None
-        if not (checked or isfinite(sum(numbers))):
-            return None
-        items[expert], scores[expert] = list(scored), numbers
-    return items, scores
+def _as_they_appear(lists: Mapping[str, Any], plain: Mapping[str, PlainList]) -> Iterable[Any]:
+    """The items in the order of the lists as they were given, each the best first."""
+    return dict.fromkeys(chain.from_iterable(by_rank(plain[expert]).items for expert in lists if expert in plain))
 
 
-def normalise(scores: list[float], norm: str, n_items: int) -> list[float]:
-    """The scores of one list, made comparable with those of others; ``n_items`` is the number of items of the query."""
-    if norm == "none":
-        return scores
-    if norm in ("rank", "borda"):
-        falling = sorted(scores, reverse=True)
-        place = dict(zip(falling, ranks_with_ties(falling, shared=True), strict=True))
-        size = len(scores) if norm == "rank" else n_items
-        return [1.0 - (place[score] - 1.0) / size for score in scores]
-    low, high = min(scores), max(scores)
-    largest = max(-low, high)
-    if largest > LARGE or 0.0 < largest < 1 / LARGE:
-        power = scaling_exponents(largest)
-        scores = np.ldexp(scores, power).tolist()
-        low, high = min(scores), max(scores)
-    size = len(scores)
-    if norm in ("min-max", "max"):
-        origin, width, flat = list_scale(norm, NO_SCORES, START, size, low, high)
-    else:
-        in_order = np.array(sorted(scores, reverse=True))  # in which a Dataset adds them
-        origin, width, flat = (float(np.ravel(n)[0]) for n in list_scale(norm, in_order, START, size, low, high))
-    return [(score - origin) / width for score in scores] if width > 0.0 else [flat] * size
+def _add(numbers: Iterable[float]) -> float:
+    """The sum, added one by one: Python's ``sum`` rounds in another way."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
 
 
-def _add_up(lists: Iterable[Weighted], missing: str) -> dict[Any, float]:
-    """The weighted sums; with ``last``, a list gives its lowest score to the items that it leaves out."""
+def _add_up(lists: Sequence[Weighted], unranked: Iterable[Any]) -> dict[Any, float]:
+    """The weighted sums, also of ``unranked`` items."""
     fused: dict[Any, float] = {}
-    if missing == "last":
-        base = 0.0
-        for _, scores, weight in lists:
-            base += weight * min(scores)
-        fused = dict.fromkeys(chain.from_iterable(of.items for of in lists), base)
+    if lists[0].others is not None or unranked:
+        base = _add(weight * (others or 0.0) for _, _, others, weight in lists)
+        fused = dict.fromkeys(chain(unranked, *(of.items for of in lists)), base)
     get = fused.get
-    for items, scores, weight in lists:
-        if missing == "last":
-            low = min(scores)
-            gains = [weight * (score - low) for score in scores]
+    for items, numbers, others, weight in lists:
+        if others is not None:
+            gains: Sequence[float] = [weight * (number - others) for number in numbers]
         else:
-            gains = scores if weight == 1.0 else [weight * score for score in scores]
+            gains = numbers if weight == 1.0 else [weight * number for number in numbers]
         if not fused:
             fused.update(zip(items, gains, strict=True))
             continue
@@ -141,56 +115,66 @@ def _add_up(lists: Iterable[Weighted], missing: str) -> dict[Any, float]:
     return fused
 
 
-def _mean(fused: Mapping[Any, float], lists: Sequence[Weighted], missing: str) -> dict[Any, float]:
-    """Sums over the weight of the lists that rank the item, or, with ``last``, of all lists."""
-    if missing == "ignore":
+def _mean(fused: Mapping[Any, float], lists: Sequence[Weighted]) -> dict[Any, float]:
+    """Sums over the weight of the lists that rank the item, or of all lists where they say something of others."""
+    if lists[0].others is None:
         listed = _listed_weight(lists)
-        return {item: score / listed[item] for item, score in fused.items()}
-    total = 0.0
-    for _, _, weight in lists:  # one by one: Python's sum rounds in another way
-        total += weight
+        return {item: score / listed[item] if item in listed else score for item, score in fused.items()}
+    total = _add(of.weight for of in lists)
     return {item: score / total for item, score in fused.items()}
 
 
-def _times_lists(fused: Mapping[Any, float], lists: Sequence[Weighted], power: float) -> dict[Any, float]:
-    """Sums times a power of the number of lists that rank the item."""
+def _times_factor(
+    fused: Mapping[Any, float], lists: Sequence[Weighted], factor: Callable[[Any], Any]
+) -> dict[Any, float]:
+    """Sums times a factor that depends on the weight of the lists that rank the item."""
     listed = _listed_weight(lists)
-    if power == 1.0:
-        return {item: score * listed[item] for item, score in fused.items()}
-    distinct = list(set(listed.values()))
+    distinct = list({*listed.values(), 0.0})
     with np.errstate(over="ignore"):
-        factor = dict(zip(distinct, (np.array(distinct, np.float64) ** power).tolist(), strict=True))
-    return {item: score * factor[listed[item]] for item, score in fused.items()}
+        of_weight = dict(zip(distinct, factor(np.array(distinct, np.float64)).tolist(), strict=True))
+    get = listed.get
+    return {item: score * of_weight[get(item, 0.0)] for item, score in fused.items()}
 
 
 def _listed_weight(lists: Sequence[Weighted]) -> Mapping[Any, float]:
     """The total weight of the lists that rank each item."""
-    if all(weight == 1.0 for _, _, weight in lists):
+    if all(of.weight == 1.0 for of in lists):
         return Counter(chain.from_iterable(of.items for of in lists))
     total: dict[Any, float] = {}
-    for items, _, weight in lists:
-        for item in items:
-            total[item] = total.get(item, 0.0) + weight
+    for of in lists:
+        for item in of.items:
+            total[item] = total.get(item, 0.0) + of.weight
     return total
 
 
-def _pick(lists: Sequence[Weighted], choose: Callable[[list[float]], float], missing: str) -> dict[Any, float]:
-    """What ``choose`` makes of the scores of each item; with ``last``, of all lists."""
-    scores: dict[Any, list[float]] = {item: [] for of in lists for item in of.items}
-    for of in lists:
-        for item, score in zip(of.items, of.scores, strict=True):
-            scores[item].append(score)
-        if missing == "last":
-            low = min(of.scores)
-            for item in scores.keys() - set(of.items):
-                scores[item].append(low)
-    return {item: choose(given) for item, given in scores.items()}
+def _pick(lists: Sequence[Weighted], rule: str, unranked: Iterable[Any]) -> dict[Any, float]:
+    """What the rule makes of the numbers of each item and their weights."""
+    given: dict[Any, list[tuple[float, float]]] = {item: [] for item in chain(unranked, *(of.items for of in lists))}
+    for items, numbers, others, weight in lists:
+        for item, number in zip(items, numbers, strict=True):
+            given[item].append((number, weight))
+        if others is not None:
+            for item in given.keys() - set(items):
+                given[item].append((others, weight))
+    choose = PICKED[rule]
+    return {item: choose(numbers) for item, numbers in given.items()}
 
 
-def _median(scores: list[float]) -> float:
-    """The middle score, or half-way between two middle scores."""
-    ordered, middle = sorted(scores), len(scores) // 2
-    return ordered[middle] if len(ordered) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
+def _median(given: list[tuple[float, float]]) -> float:
+    """The number with half of the weight on either side; the mean of two if the weight divides evenly."""
+    half, passed = 0.5 * _add(weight for _, weight in given), 0.0
+    ordered = sorted(number for number, _ in given)
+    for n, (number, weight) in enumerate(sorted(given, key=lambda pair: pair[0])):
+        passed += weight
+        if abs(passed - half) <= 1e-12 * half and n + 1 < len(ordered):
+            return 0.5 * (number + ordered[n + 1])
+        if passed > half:
+            return number
+    return ordered[-1]
 
 
-PICKED: dict[str, Callable[[list[float]], float]] = {"max": max, "min": min, "median": _median}
+PICKED: dict[str, Callable[[list[tuple[float, float]]], float]] = {
+    "max": lambda given: max(given)[0],
+    "min": lambda given: min(given)[0],
+    "median": _median,
+}

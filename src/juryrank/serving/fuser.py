@@ -1,13 +1,13 @@
 """``Fuser``: a method prepared to fuse the lists of one query after another.
 
-One query under a method that sums points by rank or combines scores is done in plain Python (``sums``,
-``combinations``); all else by a Dataset.
+Methods that sum points by rank (``sums``) or combine the numbers that lists give to items (``combinations``) are
+computed in plain Python, one query after another; all others by a Dataset.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -19,11 +19,12 @@ from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown
 from juryrank.methods import Aggregator, method
 from juryrank.models import load
 from juryrank.serving.by_dataset import rank_by_dataset
-from juryrank.serving.cleaning import as_item_lists, clean
-from juryrank.serving.combinations import ScoreCombinations
+from juryrank.serving.cleaning import Dropped, as_item_lists, clean
+from juryrank.serving.combinations import Combinations
 from juryrank.serving.sums import PointSums
 
 ONE = "one"  # the name of the only query
+PLAIN_SHAPES = frozenset((list, dict, tuple))
 PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no method has them in its name
 
 
@@ -41,7 +42,7 @@ class Fuser:
     {'b': 0.174...}
     """
 
-    __slots__ = ("_experts", "_model", "_named", "_plain", "_warned")
+    __slots__ = ("_accepted", "_experts", "_model", "_named", "_plain", "_warned")
 
     def __init__(self, model: Aggregator | str | os.PathLike[str] = "rrf", **params: Any) -> None:
         self._model = _resolve(model, params)
@@ -51,6 +52,7 @@ class Fuser:
         self._experts = self._model.experts_seen()
         self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
         self._warned: set[str] = set()  # unknown experts that a warning has named
+        self._accepted: tuple[Any, ...] = ()  # names of experts that need no warning
 
     def __repr__(self) -> str:
         return f"Fuser({self._model!r})"
@@ -71,9 +73,11 @@ class Fuser:
             raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")
         if type(lists) is not dict:
             lists = _by_name(lists)
-        if self._named:
+        if self._named and tuple(lists) != self._accepted:
             lists = _by_name(lists)
             self._check_experts(lists, strict)
+        if not PLAIN_SHAPES.issuperset(map(type, lists.values())):
+            lists = _without_iterators(lists)
         if _many_queries(lists):
             fused = self._fuse_many(lists, values, key)
             return fused if top is None else {query: dict(islice(of.items(), top)) for query, of in fused.items()}
@@ -93,24 +97,24 @@ class Fuser:
         if message:
             self._warned.update(new)
             warn_about_data(message)
+        elif not new:
+            self._accepted = tuple(lists)
 
-    def _fuse_one(self, lists: Mapping[str, Any], values: str, key: Key) -> dict[Any, float]:
-        plain = self._plain if values == "score" else None
-        if plain is not None and key is None and (fused := plain(lists)) is not None:
-            return fused
-        listed = {
-            expert: as_item_list(given, f"expert {expert!r}", key, values) for expert, given in _by_name(lists).items()
-        }
-        if plain is not None:
-            cleaned = clean(listed, uses_scores=self._model.uses_scores)
-            if (fused := plain(cleaned, checked=True)) is not None:
+    def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key) -> dict[Any, float]:
+        if self._plain is not None and key is None and values == "score":
+            dropped = Dropped()
+            fused = self._plain(lists, dropped)
+            if fused is not None and (not dropped.missing or dropped.of_one_type([fused])):
+                dropped.warn(lists)
                 return fused
-            listed, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
-        runs = {expert: {ONE: of} for expert, of in listed.items()}
-        return rank_by_dataset(runs, self._model, values).get(ONE, {})
+        runs = {
+            (expert, ONE): as_item_list(given, f"expert {expert!r}", key, values)
+            for expert, given in _by_name(lists).items()
+        }
+        return self._fuse_item_lists(runs, values).get(ONE, {})
 
-    def _fuse_many(self, lists: Mapping[str, Any], values: str, key: Key) -> dict[Any, dict[Any, float]]:
-        runs: dict[str, dict[str, ItemList]] = {}
+    def _fuse_many(self, lists: Mapping[Any, Any], values: str, key: Key) -> dict[Any, dict[Any, float]]:
+        runs: dict[tuple[str, str], Any] = {}
         own: dict[str, Any] = {}  # queries as they were given, by their text
         for expert, queries in _by_name(lists).items():
             if not isinstance(queries, Mapping):
@@ -118,16 +122,44 @@ class Fuser:
                     f"expert {expert!r}: other experts have {{query: list}}, but this is a list of one query"
                 )
             own.update((str(query), query) for query in queries if str(query) not in own)
-            runs[expert] = {
-                query: as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
-                for query, listed in unique_names(queries, f"expert {expert!r}: query").items()
+            for query, listed in unique_names(_without_iterators(queries), f"expert {expert!r}: query").items():
+                runs[expert, query] = listed
+        fused = self._fuse_plain(runs) if key is None and values == "score" else None
+        if fused is None:
+            named = {
+                (expert, query): as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
+                for (expert, query), listed in runs.items()
             }
-        if self._model.ties_by_appearance and values == "score" and self._plain is not None:
-            by_query = {query: {expert: of[query] for expert, of in runs.items() if query in of} for query in own}
-            fused = {query: self._fuse_one(given, values, None) for query, given in by_query.items()}
-        else:
-            fused = rank_by_dataset(runs, self._model, values)
-        return {own[query]: fused[query] for query in sorted(own, key=natural_key)}
+            fused = self._fuse_item_lists(named, values)
+        return {own[query]: fused.get(query, {}) for query in sorted(own, key=natural_key)}
+
+    def _fuse_plain(self, runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[Any, float]] | None:
+        """The ranking of every query; None where a list is not plain, or ids have several types."""
+        if self._plain is None:
+            return None
+        dropped, fused = Dropped(), {}
+        for query, lists in _by_query(runs).items():
+            if (ranked := self._plain(lists, dropped)) is None or dropped.pairs:
+                return None
+            fused[query] = ranked
+        if not dropped.of_one_type(fused.values()):
+            return None
+        dropped.warn()
+        return fused
+
+    def _fuse_item_lists(self, runs: Mapping[tuple[str, str], ItemList], values: str) -> dict[str, dict[Any, float]]:
+        """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
+        if self._plain is not None:
+            cleaned = clean(runs, uses_scores=self._model.uses_scores, values=values)
+            fused = {}
+            for query, lists in _by_query(cleaned).items():
+                if (ranked := self._plain(lists, Dropped(), checked=True)) is None:
+                    break
+                fused[query] = ranked
+            else:
+                return fused
+            runs, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
+        return rank_by_dataset(runs, self._model, values)
 
 
 def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, Any]) -> Aggregator:
@@ -145,14 +177,30 @@ def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, An
     return load(model)
 
 
-def _plain_way(model: Aggregator) -> PointSums | ScoreCombinations | None:
+def _plain_way(model: Aggregator) -> PointSums | Combinations | None:
     """How one query is fused in plain Python; None where a method needs a Dataset."""
-    if (combination := model.as_combination()) is not None:
-        return ScoreCombinations(combination)
-    points = model.as_points()
-    if points is None or points.formula is None:
+    by_name, points = not model.ties_by_appearance, model.as_points()
+    if points is not None and points.formula is not None:
+        return PointSums(points, by_name=by_name)
+    combination = model.as_combination()
+    if combination is None:
         return None
-    return PointSums(points, by_name=not model.ties_by_appearance)
+    return Combinations(combination, uses_scores=model.uses_scores, by_name=by_name)
+
+
+def _by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
+    """The lists of each query, by expert."""
+    out: dict[str, dict[str, Any]] = {}
+    for (expert, query), listed in runs.items():
+        out.setdefault(query, {})[expert] = listed
+    return out
+
+
+def _without_iterators(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The same lists, those that can be read only once as lists of Python."""
+    if not any(isinstance(listed, Iterator) for listed in lists.values()):
+        return lists
+    return {name: list(listed) if isinstance(listed, Iterator) else listed for name, listed in lists.items()}
 
 
 def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:

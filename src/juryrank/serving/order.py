@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from juryrank.data.names import is_whole_number, natural_key
@@ -21,8 +22,9 @@ def in_expert_order(experts: tuple[Any, ...]) -> list[Any]:
 
 def best_first(scores: Mapping[Any, float], of_type: type | None, by_name: bool = True) -> dict[Any, float]:
     """The scores from highest to lowest; equal ones in natural order if ``by_name``, else in their given order."""
-    tied = by_name and len(set(scores.values())) < len(scores)
-    order = in_natural_order(scores, of_type) if tied else list(scores)
+    if not by_name or len(set(scores.values())) == len(scores):
+        return dict(sorted(scores.items(), key=itemgetter(1), reverse=True))
+    order = in_natural_order(scores, of_type)
     order.sort(key=scores.__getitem__, reverse=True)
     return dict(zip(order, map(scores.__getitem__, order)))  # noqa: B905 (strict costs time, and the two are as long)
 

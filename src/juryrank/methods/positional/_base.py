@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -14,7 +14,8 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import put_last
 from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.lists import absent_rank, add_weighted
+from juryrank.methods.combination import Combination, ListNumbers, QueryList
+from juryrank.methods.lists import absent_rank, add_weighted, rank_of_others
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 
@@ -42,6 +43,11 @@ class ByRank(Aggregator):
     def _entry_ranks(self, r: Rankings) -> Floats:
         return r.entry_rank if self.ranks == "given" else r.entry_place
 
+    def _ranks_of(self, listed: QueryList) -> tuple[Sequence[float], float | None]:
+        """The ranks in one list, and the rank of the items that it leaves out, if it gives them one."""
+        ranks = listed.ranks if self.ranks == "given" else listed.places
+        return ranks, rank_of_others(listed, ranks, self.missing)
+
 
 @dataclass(kw_only=True)
 class Positional(ByRank):
@@ -61,6 +67,19 @@ class Positional(ByRank):
         divide, multiply = self.weigh(self._weights_by_name().get(expert, 1.0), 1.0)
         weighted: Floats = multiply * self.points(ranks / (divide or 1.0))
         return weighted
+
+    def as_combination(self) -> Combination | None:
+        """The sum of the points, also where those of a list depend on the other lists."""
+        return self._sum_of_points() if self.additive else None
+
+    def _sum_of_points(self) -> Combination:
+        return Combination("sum", self._numbers, self._weights_by_name(), unranked_last=False)
+
+    def _numbers(self, listed: QueryList) -> ListNumbers:
+        ranks, beyond = self._ranks_of(listed)
+        divide, multiply = self.weigh(listed.weight, listed.query.total_weight)
+        *points, absent = self.points(np.array([*ranks, beyond or 1.0]) / divide).tolist()
+        return ListNumbers(points, None if beyond is None else absent, float(multiply))
 
     @abstractmethod
     def points(self, rank: Number) -> Number:
@@ -97,6 +116,8 @@ class Positional(ByRank):
 class RankStatistic(ByRank):
     """Score = a statistic of the item's ranks, negated; an item that no list ranks comes last."""
 
+    rule: ClassVar[str]  # of ``Combination``
+
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         rank = self._entry_ranks(r)
@@ -104,6 +125,14 @@ class RankStatistic(ByRank):
         self._summarise(r, rank, absent, out)
         np.negative(out, out=out)
         put_last(r.slot_ptr, np.isnan(out), out)
+
+    def as_combination(self) -> Combination:
+        """The statistic of the ranks, negated."""
+        last = self.missing == "ignore"
+        return Combination(self.rule, self._numbers, self._weights_by_name(), negated=True, unranked_last=last)
+
+    def _numbers(self, listed: QueryList) -> ListNumbers:
+        return ListNumbers(*self._ranks_of(listed), listed.weight)
 
     @abstractmethod
     def _summarise(self, r: Rankings, rank: Floats, absent: Floats, out: Floats) -> None:

@@ -9,6 +9,7 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.combination import Combination, ListNumbers, QueryList
 from juryrank.methods.points import PositionPoints
 
 
@@ -34,6 +35,15 @@ class Borda(Aggregator):
         """Points by place, and by the number of items that can be below."""
         sizes = {"ignore": ("length",), "last": ("items",), "mean": ("length", "items")}
         return PositionPoints(("place", *sizes[self.missing]))
+
+    def as_combination(self) -> Combination:
+        """The sum of the points by place."""
+        return Combination("sum", self._numbers, self._weights_by_name(), unranked_last=False)
+
+    def _numbers(self, listed: QueryList) -> ListNumbers:
+        opponents = listed.size if self.missing == "ignore" else listed.n_items
+        absent = (listed.n_items - listed.size - 1) / 2 if self.missing == "mean" else 0.0
+        return ListNumbers([float(opponents - place) for place in listed.places], absent, listed.weight)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings

@@ -1,9 +1,10 @@
 """Inverse square rank."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
+from juryrank.methods.combination import Combination
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.positional._base import Number, Positional, ranks_param
 
@@ -25,6 +26,10 @@ class ISR(Positional):
     name = "isr"
     additive = False
     ranks: str = ranks_param("dense")
+
+    def as_combination(self) -> Combination:
+        """The sum of the points, times a factor."""
+        return replace(self._sum_of_points(), factor=self._factor)
 
     def points(self, rank: Number) -> Number:
         """1 / rank²."""

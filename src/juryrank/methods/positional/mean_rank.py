@@ -25,6 +25,7 @@ class MeanRank(RankStatistic):
     """
 
     name = "mean-rank"
+    rule = "mean"
     missing: str = missing_param("last", "ignore", "last", "mean")
 
     def _summarise(self, r: Rankings, rank: Floats, absent: Floats, out: Floats) -> None:

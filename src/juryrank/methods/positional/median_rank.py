@@ -23,6 +23,7 @@ class MedianRank(RankStatistic):
     """
 
     name = "median-rank"
+    rule = "median"
     missing: str = missing_param("mean", "ignore", "last", "mean")
 
     def _summarise(self, r: Rankings, rank: Floats, absent: Floats, out: Floats) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,10 +12,12 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import put_last
-from juryrank.kernels.scaling import extremes, rescale, scaling_exponents
+from juryrank.kernels.scaling import LARGE, extremes, rescale, scaling_exponents
 from juryrank.methods.base import Aggregator, missing_param
-from juryrank.methods.combination import Combination, list_scale
+from juryrank.methods.combination import Combination, ListNumbers, QueryList, list_scale
 from juryrank.params import param
+
+START, NO_SCORES = np.zeros(1, np.int64), np.empty(0)
 
 NORMS = {
     "min-max": "(score - min) / (max - min) in each list; a list of equal scores gives 1",
@@ -51,7 +54,11 @@ class Comb(Aggregator):
 
     def as_combination(self) -> Combination:
         """What ``_combine`` computes; a subclass that changes one changes both."""
-        return Combination(self.rule, self.norm, self.missing, weights=self._weights_by_name())
+        return Combination(self.rule, self._numbers, self._weights_by_name())
+
+    def _numbers(self, listed: QueryList) -> ListNumbers:
+        scores = normalise_list(listed, self.norm)
+        return ListNumbers(scores, min(scores) if self.missing == "last" else None, listed.weight)
 
     @abstractmethod
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
@@ -73,6 +80,31 @@ def normalise_scores(rankings: Rankings, norm: str) -> Floats:
     extremes(r.list_ptr, r.entry_ptr, score, low, high)
     score = _bring_into_range(r, score, low, high)
     return _scale(r, score, *list_scale(norm, score, start, r.list_size, low, high))
+
+
+def normalise_list(listed: QueryList, norm: str) -> Sequence[float]:
+    """The same for one list, in plain Python."""
+    if norm in ("rank", "borda"):
+        size = listed.size if norm == "rank" else listed.n_items
+        return [1.0 - (place - 1.0) / size for place in listed.places]
+    scores = listed.scores
+    if scores is None:
+        top = listed.ranks[-1] + 1.0  # lists by rank are in order
+        scores = [top - rank for rank in listed.ranks]
+    if norm == "none":
+        return scores
+    low, high = min(scores), max(scores)
+    largest = max(-low, high)
+    if largest > LARGE or 0.0 < largest < 1 / LARGE:
+        scores = np.ldexp(scores, scaling_exponents(largest)).tolist()
+        low, high = min(scores), max(scores)
+    if norm in ("min-max", "max"):
+        origin, width, flat = list_scale(norm, NO_SCORES, START, listed.size, low, high)
+    else:
+        in_order = np.array(sorted(scores, reverse=True))  # in which a Dataset adds them
+        scale = list_scale(norm, in_order, START, listed.size, low, high)
+        origin, width, flat = (float(np.ravel(number)[0]) for number in scale)
+    return [(score - origin) / width for score in scores] if width > 0.0 else [flat] * listed.size
 
 
 def _bring_into_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:

@@ -29,8 +29,13 @@ class CombGMNZ(CombSUM):
 
     def as_combination(self) -> Combination:
         """That of CombSUM, times a power of the number of lists."""
-        return replace(super().as_combination(), power=self.gamma)
+        return replace(super().as_combination(), factor=self._factor)
+
+    def _factor(self, listed: Floats) -> Floats:
+        """What multiplies the sum, from the weight of the lists with the item."""
+        factor: Floats = listed**self.gamma
+        return factor
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        out *= listed_weight(rankings, self.list_weights(rankings)) ** self.gamma
+        out *= self._factor(listed_weight(rankings, self.list_weights(rankings)))

@@ -26,9 +26,13 @@ class CombMNZ(CombSUM):
     name = "combmnz"
 
     def as_combination(self) -> Combination:
-        """That of CombSUM, times a power of the number of lists."""
-        return replace(super().as_combination(), power=1.0)
+        """That of CombSUM, times the number of lists."""
+        return replace(super().as_combination(), factor=self._factor)
+
+    def _factor(self, listed: Floats) -> Floats:
+        """What multiplies the sum, from the weight of the lists with the item."""
+        return listed
 
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
         super()._combine(rankings, score, absent, out)
-        out *= listed_weight(rankings, self.list_weights(rankings))
+        out *= self._factor(listed_weight(rankings, self.list_weights(rankings)))

@@ -8,6 +8,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator, missing_param, weights_param
+from juryrank.methods.combination import Combination, ListNumbers, QueryList
 from juryrank.methods.lists import slot_weight
 from juryrank.params import param
 
@@ -34,6 +35,17 @@ class MajorityVote(Aggregator):
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("ignore", "ignore", "last")
     threshold: float = param(0.5, "lowest score that is a vote for the item")
+
+    def as_combination(self) -> Combination:
+        """The mean of the votes."""
+        return Combination("mean", self._numbers, self._weights_by_name(), unranked_last=False)
+
+    def _numbers(self, listed: QueryList) -> ListNumbers:
+        if listed.scores is not None:
+            votes = [float(score >= self.threshold) for score in listed.scores]
+        else:
+            votes = [float(place <= (listed.size + 1) / 2) for place in listed.places]
+        return ListNumbers(votes, 0.0 if self.missing == "last" else None, listed.weight)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
