@@ -37,6 +37,9 @@ def run(
         typer.Option(help="Compare with the version of juryrank in this source tree: single-query, files, fusion."),
     ] = None,
     slow: Annotated[bool, typer.Option("--slow", help="Give slow libraries more time; takes minutes longer.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer repetitions and small sizes, to see that the tasks work.")
+    ] = False,
     form: Format = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -49,14 +52,16 @@ def run(
         os.environ["XDG_CACHE_HOME"] = os.environ["NUMBA_CACHE_DIR"] = f"{folder}/cache"
         from studies import speed
         from studies.speed import versions
+        from studies.speed.clock import Effort
 
+        effort = Effort.SLOW if slow else Effort.QUICK if quick else Effort.USUAL
         names = None if only is None else split_names(only)
         if against is not None:
             compared = versions.compare_versions(names or versions.TASKS, against, Path(folder), quiet=quiet)
             report: Report = compared
             save = partial(versions.write, compared)
         else:
-            measured = speed.run(names or speed.TASKS, Path(folder), slow=slow, quiet=quiet)
+            measured = speed.run(names or speed.TASKS, Path(folder), effort=effort, quiet=quiet)
             report, save = measured, partial(speed.write, measured)
     print_report(report, "json" if as_json else form)
     if out is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,14 +14,18 @@ from juryrank.errors import UnknownNameError
 from studies.console import note
 from studies.files import make_folder, write_file
 from studies.pictures import draw
+from studies.speed.clock import Effort
+from studies.speed.commands import CommandRow
 from studies.speed.inputs import Inputs, find_inputs
 from studies.speed.picture import growth_figure, ratio_figure
-from studies.speed.table import Benchmark, Results, Row, Target
+from studies.speed.table import Benchmark, Results, Row
+from studies.speed.targets import Target
 
-Measure = Callable[[Inputs, bool], Results]
+Measure = Callable[[Inputs, Effort], Results]
 
-TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs, slow)``
+TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs, effort)``
     "cold-start": "cold_start",  # first, while this process is small and nothing is compiled
+    "warm-commands": "warm_commands",
     "fusion": "fusion",
     "files": "files",
     "evaluation": "evaluation",
@@ -34,30 +39,34 @@ TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs,
 }
 
 
-def run(tasks: Iterable[str], folder: Path, *, slow: bool = False, quiet: bool = False) -> Benchmark:
+def run(tasks: Iterable[str], folder: Path, *, effort: Effort = Effort.USUAL, quiet: bool = False) -> Benchmark:
     """Measure these tasks; the files that they need are written to ``folder``."""
     names = list(tasks)
     for task in names:
         if task not in TASKS:
             raise UnknownNameError.of("task", task, TASKS)
     measures = {task: import_module(f"studies.speed.{TASKS[task]}").measure for task in names}
-    return measure(measures, find_inputs(folder), slow=slow, quiet=quiet)
+    return measure(measures, find_inputs(folder), effort=effort, quiet=quiet)
 
 
-def measure(tasks: Mapping[str, Measure], inputs: Inputs, *, slow: bool = False, quiet: bool = True) -> Benchmark:
+def measure(
+    tasks: Mapping[str, Measure], inputs: Inputs, *, effort: Effort = Effort.USUAL, quiet: bool = True
+) -> Benchmark:
     """Measure tasks by name; one that fails is a target that is not met."""
     start, load = time.perf_counter(), os.getloadavg()[0]
-    rows: list[Row] = []
+    rows: list[Row | CommandRow] = []
     targets: list[Target] = []
     for name, task in tasks.items():
         note(f"{time.perf_counter() - start:4.0f} s  {name} …", quiet=quiet)
         try:
-            found, reached = task(inputs, slow)
+            found, reached = task(inputs, effort)
         except Exception as error:  # a quarter of an hour is too much to lose; the table says what failed
             found, reached = [], [Target(f"task {name} runs", f"{type(error).__name__}: {error}"[:120], False)]
         rows += found
-        targets += reached
-    return Benchmark(rows, targets, inputs.description, time.perf_counter() - start, load)
+        targets += [replace(target, task=name) for target in reached]
+    commands = [row for row in rows if isinstance(row, CommandRow)]
+    others = [row for row in rows if isinstance(row, Row)]
+    return Benchmark(others, targets, inputs.description, time.perf_counter() - start, load, commands)
 
 
 def write(report: Benchmark, folder: Path) -> list[Path]:

@@ -11,10 +11,29 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+class Effort(Enum):
+    """How long the benchmark may take."""
+
+    QUICK = "quick"  # fewer repetitions, small sizes: to see that the tasks work
+    USUAL = "usual"
+    SLOW = "slow"  # more time for slow libraries
+
+    @property
+    def patience(self) -> float:
+        """The factor of time limits."""
+        return 5.0 if self is Effort.SLOW else 1.0
+
+    def repetitions(self, usual: int) -> int:
+        """How often something is measured, instead of ``usual`` times."""
+        return max(2, usual // 5) if self is Effort.QUICK else usual
+
 
 SELF = Path("/proc/self")  # where Linux reports and resets the peak memory of this process
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 import juryrank as jr
 from studies.speed.agreement import compare_values
-from studies.speed.clock import time_call
+from studies.speed.clock import Effort, time_call
 from studies.speed.inputs import Inputs
 from studies.speed.peers import Peer, Scores, load, silent
-from studies.speed.table import Results, Row, at_least, side_by_side, skipped_row
+from studies.speed.table import Results, Row, side_by_side, skipped_row
+from studies.speed.targets import at_least
 
 METRICS = ("nDCG@10", "AP", "P@5")
 RANX = ["ndcg@10", "map", "precision@5"]
@@ -23,7 +24,7 @@ MANY = f"nDCG@10, AP, P@5 of {N_QUERIES * LENGTH / 1e6:.0f} M items"
 TASK, FROM_DICTS = "nDCG@10, AP, P@5", "nDCG@10, AP, P@5, from dicts"
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """Values per query and their mean, from the objects of each library and from plain dicts."""
     consensus = without_ties(jr.method("rrf").fit(inputs.data).predict(inputs.data))
     run, labels = consensus.to_dict(), inputs.labels

@@ -9,15 +9,17 @@ from typing import Any
 
 import juryrank as jr
 from studies.speed.agreement import compare_scores
+from studies.speed.clock import Effort
 from studies.speed.inputs import Inputs
 from studies.speed.peers import Peer, Scores, ranx_file_to_file, trectools_file_to_file
 from studies.speed.queries import duckdb_to_file, polars_rows, polars_scan, polars_to_file
-from studies.speed.table import Results, Target, at_least, side_by_side, times
+from studies.speed.table import Results, side_by_side
+from studies.speed.targets import Target, at_least, times
 
 TASK, READING = "RRF, 25 files to a file", "25 files read"
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """Read, fuse and write; and reading alone, against polars, which reads the same bytes into columns."""
     files, queries = sorted(inputs.run_files.iterdir()), list(inputs.data.queries)
 

@@ -15,11 +15,12 @@ import polars as pl
 
 import juryrank as jr
 from studies.speed.agreement import compare_scores
-from studies.speed.clock import time_in_turns
+from studies.speed.clock import Effort, time_in_turns
 from studies.speed.inputs import Inputs, ranx_runs
 from studies.speed.peers import Peer, Scores, pyflagr, ranx_fuse, ranx_scores
 from studies.speed.queries import duckdb_rrf, polars_rrf, scores_of
-from studies.speed.table import Results, Row, Target, at_least, side_by_side, times
+from studies.speed.table import Results, Row, side_by_side
+from studies.speed.targets import Target, at_least, times
 
 COPIES = 9
 FROM_FILE = "reads and writes files"
@@ -47,7 +48,7 @@ def cases(inputs: Inputs) -> dict[str, tuple[dict[str, Any], list[Peer]]]:
     }
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """Every method in memory; RRF also from and to plain dicts."""
 
     def compare(ours: Any, theirs: Scores) -> tuple[str, bool | None]:

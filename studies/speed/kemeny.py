@@ -14,10 +14,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 import juryrank as jr
-from studies.speed.clock import Timing, time_call, time_once, with_cpu
+from studies.speed.clock import Effort, Timing, time_call, time_once, with_cpu
 from studies.speed.inputs import Inputs, orders_of
 from studies.speed.peers import load, silent
-from studies.speed.table import Results, Row, Target, skipped_row
+from studies.speed.table import Results, Row, skipped_row
+from studies.speed.targets import Target
 
 SEEDS = range(5)
 KINDS = {"mallows": "Mallows 0.9", "uniform": "uniform"}
@@ -27,7 +28,7 @@ GOAL = 2.0  # seconds for 50 items
 Orders = list[list[int]]
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """Medians over five problems of each kind and size, from lists of items; the first call is a small problem."""
     first, _ = time_once(lambda: ours(orders_of("uniform", 6, 0)))
     rows: list[Row] = []
@@ -39,7 +40,7 @@ def measure(inputs: Inputs, slow: bool) -> Results:
             theirs, plain, _ = _over(problems, plain_milp, None)
             slowest = slowest if n > 50 else max(slowest, worst)
             rows.append(Row(f"Kemeny, {n} items, {description}", "scipy.milp", timing, theirs, *_verdict(found, plain)))
-    rows.append(_against_every_order(10 if slow else EVERY_ORDER, first))
+    rows.append(_against_every_order(10 if effort is Effort.SLOW else EVERY_ORDER, first))
     rows.append(_heuristic())
     return rows, [Target("exact Kemeny, 50 items, ≤ 2 s (slowest of all)", with_cpu(*slowest), slowest[0] <= GOAL)]
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from studies.speed.clock import Timing, process
+from studies.speed.clock import Effort, Timing, process
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load
 from studies.speed.queries import SCHEMA
-from studies.speed.table import Results, Row, Target, skipped_row, times
+from studies.speed.table import Results, Row, skipped_row
+from studies.speed.targets import Target, times
 
 N_EXPERTS, N_QUERIES, LENGTH, STEP = 3, 100_000, 100, 10_000
 N_ENTRIES = N_EXPERTS * N_QUERIES * LENGTH
@@ -41,7 +42,7 @@ print("RESULT", json.dumps([*spent, memory_since(0)]))
 """
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """TREC text and Parquet, in one and two threads, against polars and DuckDB."""
     rows: list[Row] = []
     targets: list[Target] = []

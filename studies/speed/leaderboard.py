@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 import juryrank as jr
 from studies.speed import online_ratings
-from studies.speed.clock import Timing, time_call, time_in_turns, time_once
+from studies.speed.clock import Effort, Timing, time_call, time_in_turns, time_once
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
-from studies.speed.table import Results, Row, Target, skipped_row, times
+from studies.speed.table import Results, Row, skipped_row
+from studies.speed.targets import Target, times
 
 N = 100_000
 WEAK = 1e-9  # prior of ours; peers have none
@@ -53,7 +54,7 @@ class Battles:
         return float(np.abs(slope / np.bincount(self.codes.ravel(), minlength=self.n_items)).max())
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """One row per task and peer; solutions are compared by their gradients."""
     rows: list[Row] = []
     targets: list[Target] = []

@@ -9,7 +9,7 @@ import numpy as np
 import juryrank as jr
 from studies.arrays import ranks_by_expert
 from studies.papers.runtime import DENSE, MODELS, Scale, runtime
-from studies.speed.clock import Timing, time_call, time_once
+from studies.speed.clock import Effort, Timing, time_call, time_once
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
 from studies.speed.table import Results, Row, skipped_row
@@ -18,7 +18,7 @@ TRAINED = ("ridge", "lambdarank", "crf")
 TREES = 100
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """The smallest and largest size of the runtime study, then training."""
     return [*_inference(inputs.data), *_training(inputs.data)], []
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import juryrank as jr
-from studies.speed.clock import Timing, time_call
+from studies.speed.clock import Effort, Timing, time_call
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load
 from studies.speed.table import Results, Row, skipped_row
@@ -46,13 +46,13 @@ def entries() -> pl.DataFrame:
     )
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """MC4 and Copeland, each peer in a separate process with a time limit."""
     frame = entries()
     data = jr.read(frame, candidates=_all_items())
     table = inputs.folder / "many_items.csv"
     frame.with_columns(score=-pl.col("rank"), dataset=pl.lit("bench")).write_csv(table, include_header=False)
-    return [_row(name, data, table, PATIENCE * (5 if slow else 1)) for name in PEERS], []
+    return [_row(name, data, table, PATIENCE * effort.patience) for name in PEERS], []
 
 
 def _all_items() -> pl.DataFrame:

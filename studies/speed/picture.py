@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from studies.pictures import Figure
-from studies.speed.table import Benchmark, times
+from studies.speed.table import Benchmark
+from studies.speed.targets import times
 
 
 def ratio_figure(report: Benchmark) -> Figure:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import juryrank as jr
-from studies.speed.clock import Timing, memory_before, memory_since, time_once
+from studies.speed.clock import Effort, Timing, memory_before, memory_since, time_once
 from studies.speed.inputs import Inputs
 from studies.speed.table import Results, Row, Series
 
@@ -21,12 +21,12 @@ LEARNED = ("crf", "ridge", "svd-lambdarank")
 FIRST = 1000  # training queries of learned methods
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """A row for each method: the time at its largest size, and the slope of time over entries in logarithms."""
     rows = []
     names = [n for n, cls in jr.METHODS.items() if not cls.supervised and not cls.needs_features]
     for name in [*names, *(n for n in LEARNED if n in jr.METHODS)]:
-        series = measure_growth(name, PATIENCE * (5 if slow else 1))
+        series = measure_growth(name, PATIENCE * effort.patience)
         last = Timing(series.seconds[0], series.seconds[-1], 1, None, series.memory[-1])
         text = f"slope {series.slope:.2f} over {series.entries[0]:,} … {series.entries[-1]:,} entries"
         rows.append(Row(f"{name}, {series.entries[-1]:,} entries", "–", last, None, text, series=series))

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import juryrank as jr
-from studies.speed.clock import Timing, time_call, time_in_turns
+from studies.speed.clock import Effort, Timing, time_call, time_in_turns
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
-from studies.speed.table import Results, Row, Target, skipped_row, times
+from studies.speed.table import Results, Row, skipped_row
+from studies.speed.targets import Target, times
 
 SIZES = {(2, 20): 5000, (2, 100): 3000, (5, 1000): 300, (10, 100): 1500}  # lists, their length -> rounds
 KNOWN = 1.5  # number of items per rank of a list
@@ -71,7 +72,7 @@ def learned_model(experts: list[str]) -> Any:
     return jr.method("jury").fit(jr.from_dicts(runs, labels=labels))
 
 
-def measure(inputs: Inputs, slow: bool) -> Results:
+def measure(inputs: Inputs, effort: Effort) -> Results:
     """Lists in order, lists with scores, and a learned model."""
     rows: list[Row] = []
     for (n_lists, n), rounds in SIZES.items():

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from studies.speed.clock import Timing, bytes_text, seconds_text, time_call
+from studies.speed.commands import CommandRow, commands_table
 from studies.speed.peers import Peer, silent
+from studies.speed.targets import Target, targets_table, times
 from studies.tables import Report, Table
 
 PACKAGES = (
@@ -66,18 +68,9 @@ class Row:
         return self.theirs.cpu / self.ours.cpu
 
 
-@dataclass(frozen=True)
-class Target:
-    """A goal, the measured value, and whether it meets the goal."""
-
-    target: str
-    measured: str
-    met: bool
-
-
 SLOPE_FROM = 10_000  # entries; below, fixed costs are most of the time
 
-Results = tuple[list[Row], list[Target]]
+Results = tuple[Sequence[Row | CommandRow], list[Target]]
 
 
 Compare = Callable[[Any, Any], tuple[str, bool | None]]
@@ -121,27 +114,6 @@ def skipped_row(task: str, package: str, ours: Timing, limit: float | None = Non
     return Row(task, package, ours, None, f"skipped: {package} is not installed", limit=limit)
 
 
-def at_least(target: str, rows: list[Row], tasks: tuple[str, ...], peer: str, factor: float) -> list[Target]:
-    """The targets that a peer takes at least ``factor`` times as long; none if the peer did not run.
-
-    Both ratios must reach it: on a busy machine a long run of a peer waits more often than our short one.
-    """
-    return [
-        Target(
-            f"{target}: {row.task}",
-            f"{times(row.ratio)} ({times(row.cpu_ratio)} by CPU)",
-            min(row.ratio, row.cpu_ratio or row.ratio) >= factor,
-        )
-        for row in rows
-        if row.task in tasks and row.peer == peer and row.ratio is not None
-    ]
-
-
-def times(ratio: float | None) -> str:
-    """A ratio as text."""
-    return "–" if ratio is None else f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2f}×"
-
-
 @dataclass(frozen=True, repr=False)
 class Benchmark(Report):
     """All rows and targets of one run."""
@@ -151,6 +123,7 @@ class Benchmark(Report):
     description: str
     seconds: float
     load: float  # of the machine, in the minute before the start
+    commands: list[CommandRow] = field(default_factory=list)
 
     def tables(self) -> list[Table]:
         speed = [self._cells(row) for row in self.results]
@@ -166,10 +139,10 @@ class Benchmark(Report):
             f"{', '.join(f'{name} {v}' for name, v in versions().items())}. "
             f"{self.seconds:.0f} s in total."
         )
-        reached = [[t.target, t.measured, "met" if t.met else "NOT met"] for t in self.targets]
         return [
             Table("Speed", columns, speed, n_names=2, note=note),
-            Table("Targets", ["target", "measured", ""], reached),
+            *([commands_table(self.commands)] if self.commands else []),
+            targets_table(self.targets),
         ]
 
     def _cells(self, row: Row) -> list[str]:
@@ -193,7 +166,8 @@ class Benchmark(Report):
             "python": platform.python_version(),
             "versions": versions(),
             "rows": self.rows(),
-            "targets": [asdict(target) for target in self.targets],
+            "commands": [asdict(row) for row in self.commands],
+            "targets": [target.to_dict() for target in self.targets],
         }
 
 

@@ -21,7 +21,7 @@ from studies.files import make_folder, write_file
 from studies.speed.clock import seconds_text
 from studies.speed.inputs import find_inputs
 from studies.speed.single_query import random_lists
-from studies.speed.table import times
+from studies.speed.targets import times
 from studies.speed.version_calls import TASKS
 from studies.tables import Report, Table
 
@@ -29,8 +29,8 @@ __all__ = ["TASKS", "Comparison", "Pair", "Version", "compare_call", "compare_ve
 
 WORKER = Path(__file__).with_name("version_calls.py")
 SIZES = ((2, 20), (2, 100), (3, 100), (10, 100), (5, 1000))  # lists, their length
-SECONDS = 0.01  # per batch; short, so that on a busy machine some batches are not interrupted
-ROUNDS, LEAST, BUDGET = 41, 5, 15.0  # batches of a call in each version: at most, at least, seconds for all
+SECONDS = 0.003  # per batch; short, so that on a busy machine some batches are not interrupted
+ROUNDS, LEAST, BUDGET = 101, 5, 15.0  # batches of a call in each version: at most, at least, seconds for all
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from juryrank.errors import UnknownNameError
 from studies import speed
 from studies.speed import files, queries, scaling
 from studies.speed.agreement import compare_scores, compare_values
-from studies.speed.clock import Timing, time_call
+from studies.speed.clock import Effort, Timing, time_call
 from studies.speed.evaluation import METRICS as THREE
 from studies.speed.evaluation import pytrec_values, without_ties
 from studies.speed.fusion import cases, fusion
@@ -22,7 +22,8 @@ from studies.speed.kemeny import every_order, ours, plain_milp
 from studies.speed.leaderboard import plackett_luce
 from studies.speed.peers import Peer, load, silent
 from studies.speed.single_query import loop_without_tie_order, plain_loop, plain_loop_of_scores, random_lists
-from studies.speed.table import Benchmark, Row, Series, at_least, side_by_side
+from studies.speed.table import Benchmark, Row, Series, side_by_side
+from studies.speed.targets import at_least
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +189,7 @@ def test_a_peer_that_breaks_does_not_take_the_others_along() -> None:
 
 
 def test_a_task_that_fails_is_a_target_that_is_not_met(tmp_path: Path) -> None:
-    def fail(inputs: Inputs, slow: bool) -> None:
+    def fail(inputs: Inputs, effort: Effort) -> None:
         raise RuntimeError("out of order")
 
     report = speed.measure({"kemeny": fail}, Inputs(random_dataset(2, 2), "two queries.", tmp_path))
