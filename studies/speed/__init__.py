@@ -34,6 +34,8 @@ TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs,
     "many-items": "many_items",
     "leaderboard": "leaderboard",
     "learned": "learned",
+    "learners": "learners",
+    "slow-methods": "slow_methods",
     "scaling": "scaling",
     "large": "large",
 }

@@ -95,13 +95,24 @@ def _bytes(field: str) -> int:
 
 
 def time_in_turns(calls: Sequence[Callable[[], Any]], *, rounds: int) -> list[Timing]:
-    """Time short calls in turns, so that other load on the machine affects all of them equally."""
+    """Time short calls in turns, so that other load on the machine affects all of them equally; medians."""
     firsts = [time_once(call)[0] for call in calls]
-    later: list[list[float]] = [[] for _ in calls]
+    timed = [*calls, _nothing]
+    spent: list[list[tuple[float, float]]] = [[] for _ in timed]
     for _ in range(rounds):
-        for call, seconds in zip(calls, later, strict=True):
-            seconds.append(time_once(call)[0])
-    return [Timing(first, statistics.median(s), rounds) for first, s in zip(firsts, later, strict=True)]
+        for call, times in zip(timed, spent, strict=True):
+            busy = time.process_time()
+            seconds, _ = time_once(call)
+            times.append((seconds, time.process_time() - busy))
+    *middle, (_, overhead) = [tuple(map(statistics.median, zip(*times, strict=True))) for times in spent]
+    return [
+        Timing(first, seconds, rounds, max(0.0, cpu - overhead))
+        for first, (seconds, cpu) in zip(firsts, middle, strict=True)
+    ]
+
+
+def _nothing() -> None:
+    """A call whose CPU time is the cost of measuring."""
 
 
 def time_process(code: str, *, runs: int, warm_up: bool = True, above: str = "pass") -> Timing:

@@ -33,15 +33,15 @@ def measure(inputs: Inputs, effort: Effort) -> Results:
     return rows, []
 
 
-def measure_growth(name: str, patience: float) -> Series:
-    """Times of one method, until one call takes longer than ``patience``."""
+def measure_growth(name: str, patience: float, most: int = SIZES[-1]) -> Series:
+    """Times of one method up to ``most`` entries, until one call takes longer than ``patience``."""
     entries: list[int] = []
     seconds: list[float] = []
     memory: list[int | None] = []
     model = jr.method(name)
     if jr.METHODS[name].supervised:
         model = model.fit(with_labels(growing_dataset(FIRST)))
-    for size in SIZES:
+    for size in [size for size in SIZES if size <= most]:
         data = growing_dataset(size // (N_EXPERTS * LENGTH))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

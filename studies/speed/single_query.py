@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 import juryrank as jr
+from studies.speed import fuser
 from studies.speed.clock import Effort, Timing, time_call, time_in_turns
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
 from studies.speed.table import Results, Row, skipped_row
-from studies.speed.targets import Target, times
+from studies.speed.targets import at_least
 
 SIZES = {(2, 20): 5000, (2, 100): 3000, (5, 1000): 300, (10, 100): 1500}  # lists, their length -> rounds
 KNOWN = 1.5  # number of items per rank of a list
+
+PLAIN = "plain loop"
 
 Lists = dict[str, list[str]]
 Scored = dict[str, dict[str, float]]
@@ -75,22 +78,21 @@ def learned_model(experts: list[str]) -> Any:
 def measure(inputs: Inputs, effort: Effort) -> Results:
     """Lists in order, lists with scores, and a learned model."""
     rows: list[Row] = []
-    for (n_lists, n), rounds in SIZES.items():
+    for (n_lists, n), usual in SIZES.items():
+        rounds = effort.repetitions(usual)
         lists, size = random_lists(n_lists, n), f"one query, {n_lists}×{n}"
         scored = {expert: {item: 1.0 / p for p, item in enumerate(items, 1)} for expert, items in lists.items()}
         rows += against_loops(
-            f"{size} in order", lists, {"plain loop": plain_loop, "loop, ties left": loop_without_tie_order}, rounds
+            f"{size} in order", lists, {PLAIN: plain_loop, "loop, ties left": loop_without_tie_order}, rounds
         )
         rows.append(_against_langchain(f"{size} in order", rows[-1].ours, lists))
-        rows += against_loops(f"{size} with scores", scored, {"plain loop": plain_loop_of_scores}, rounds)
+        rows += against_loops(f"{size} with scores", scored, {PLAIN: plain_loop_of_scores}, rounds)
         rows.append(_against_ranx(f"{size} with scores", rows[-1].ours, scored))
         rows += _against_points(f"{size} in order, learned model", lists, rounds)
-    targets = [
-        Target(f"no slower than the plain loop: {row.task}", times(row.ratio), (row.ratio or 0.0) >= 1.0)
-        for row in rows
-        if row.peer == "plain loop"
-    ]
-    return rows, targets
+    tasks = [row.task for row in rows if row.peer == PLAIN]
+    targets = at_least("no slower than the plain loop", rows, tasks, PLAIN, 1.0)
+    more, further = fuser.results(random_lists, effort)
+    return [*rows, *more], [*targets, *further]
 
 
 def against_loops(task: str, lists: Any, loops: dict[str, Loop], rounds: int, **ours: Any) -> list[Row]:
@@ -117,7 +119,7 @@ def points_by_place(model: Any, expert: str, n: int) -> list[float]:
 def _against_points(task: str, lists: Lists, rounds: int) -> list[Row]:
     model = learned_model(list(lists))
     points = {expert: points_by_place(model, expert, len(listed)) for expert, listed in lists.items()}
-    return against_loops(task, lists, {"plain loop": partial(loop_of_points, points=points)}, rounds, model=model)
+    return against_loops(task, lists, {PLAIN: partial(loop_of_points, points=points)}, rounds, model=model)
 
 
 def _against_langchain(task: str, ours: Timing, lists: Lists) -> Row:
