@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +31,9 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder for speed.md, speed.json and pictures.")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="A folder of documentation whose benchmark pages get the results.")
+    ] = None,
     against: Annotated[
         Path | None,
         typer.Option(help="Compare with the version of juryrank in this source tree: single-query, files, fusion."),
@@ -45,24 +47,28 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Compare the speed of juryrank and other libraries; libraries that are not installed are skipped."""
+    if docs is not None and against is not None:
+        raise typer.BadParameter("--docs takes the results of a benchmark, not of --against")
     if out is not None:
         make_folder(out)
+    names = None if only is None else split_names(only)
     with tempfile.TemporaryDirectory() as folder:
         # First calls compile, as for a new user: neither juryrank nor ranx may find an earlier run's cache.
         os.environ["XDG_CACHE_HOME"] = os.environ["NUMBA_CACHE_DIR"] = f"{folder}/cache"
         from studies import speed
-        from studies.speed import versions
+        from studies.speed import pages, versions
         from studies.speed.clock import Effort
 
-        effort = Effort.SLOW if slow else Effort.QUICK if quick else Effort.USUAL
-        names = None if only is None else split_names(only)
+        report: Report
+        saved: list[Path] = []
         if against is not None:
-            compared = versions.compare_versions(names or versions.TASKS, against, Path(folder), quiet=quiet)
-            report: Report = compared
-            save = partial(versions.write, compared)
+            report = compared = versions.compare_versions(names or versions.TASKS, against, Path(folder), quiet=quiet)
+            saved += [] if out is None else versions.write(compared, out)
         else:
-            measured = speed.run(names or speed.TASKS, Path(folder), effort=effort, quiet=quiet)
-            report, save = measured, partial(speed.write, measured)
+            effort = Effort.SLOW if slow else Effort.QUICK if quick else Effort.USUAL
+            report = measured = speed.run(names or speed.TASKS, Path(folder), effort=effort, quiet=quiet)
+            saved += [] if out is None else speed.write(measured, out)
+            saved += [] if docs is None else pages.write_docs(measured, docs, complete=only is None)
     print_report(report, "json" if as_json else form)
-    if out is not None:
-        note(f"{', '.join(map(str, save(out)))}: written", quiet=quiet)
+    if saved:
+        note(f"{', '.join(map(str, saved))}: written", quiet=quiet)

@@ -134,16 +134,21 @@ class Benchmark(Report):
         note = (
             f"{self.description} First: the first call in the process, with empty caches of compiled code; then the "
             "median of later calls. Memory: the peak above the use before. Limit: one pass over the arrays, or parsing "
-            f"the bytes, that the task needs. {os.cpu_count()} cores, load "
-            f"{self.load:.1f} at the start, Python {platform.python_version()}, "
-            f"{', '.join(f'{name} {v}' for name, v in versions().items())}. "
-            f"{self.seconds:.0f} s in total."
+            f"the bytes, that the task needs. {self.machine}"
         )
         return [
             Table("Speed", columns, speed, n_names=2, note=note),
             *([commands_table(self.commands)] if self.commands else []),
             targets_table(self.targets),
         ]
+
+    @property
+    def machine(self) -> str:
+        """The machine, its load, and the versions of everything."""
+        return (
+            f"{os.cpu_count()} cores, load {self.load:.1f} at the start, Python {platform.python_version()}, "
+            f"{', '.join(f'{name} {v}' for name, v in versions().items())}. {self.seconds:.0f} s in total."
+        )
 
     def _cells(self, row: Row) -> list[str]:
         theirs = [seconds_text(t) for t in ((row.theirs.first, row.theirs.seconds) if row.theirs else (None, None))]

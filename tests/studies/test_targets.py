@@ -138,7 +138,7 @@ def test_growth_must_be_linear_up_to_the_largest_size() -> None:
         Series("a", sizes, [0.1, 1.0, 10.0], [None] * 3),
         Series("b", sizes, [0.1, 10.0, 1000.0], [None] * 3),
     )
-    short = Series("c", sizes[:2], [0.1, 1.0], [None] * 2)
+    short = Series("c", sizes[:2], [0.1, 1.0], [None] * 2)  # its largest size would take too long
     found = [slow_methods.growth_target("linear", series, sizes[-1]) for series in (linear, square, short)]
-    assert [target.met for target in found] == [True, False, False]
-    assert "larger sizes take too long" in found[-1].measured
+    assert [target.met for target in found] == [True, False, None]
+    assert "larger sizes need --slow" in found[-1].measured
