@@ -66,6 +66,7 @@ def assert_read_alike(given: list[Source]) -> bool:
 def assert_identical(one: Dataset, other: Dataset) -> None:
     a, b = one.rankings, other.rankings
     assert (a.queries, a.experts, a.items.tolist()) == (b.queries, b.experts, b.items.tolist())
+    assert one.aliases == other.aliases
     for name in FLAT:
         mine, theirs = getattr(a, name), getattr(b, name)
         assert mine.dtype == theirs.dtype, name

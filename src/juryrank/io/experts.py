@@ -11,7 +11,6 @@ from juryrank.io.source import Source
 from juryrank.lazy_polars import pl
 
 SAMPLES, SAMPLE = 8, 1024  # places of a run where its tags are sampled, and bytes at each
-WHOLE = 500_000  # bytes of a run up to which all its tags are read
 
 
 def rename_shared_experts(parts: Sequence[Rows], sources: Sequence[Source]) -> list[Rows]:
@@ -78,12 +77,11 @@ def experts_in(part: Rows) -> set[str]:
 
 
 def sample_tags(part: Callable[[int, int], bytes], size: int) -> set[str]:
-    """The tags in a run of ``size`` bytes, of which ``part`` returns any range; in some places if it is large."""
+    """The tags in some places of a run of ``size`` bytes, of which ``part`` returns any range."""
     tags = set[bytes]()
-    length = size if size <= WHOLE else SAMPLE
-    starts = {max(0, (size - length) * k // (SAMPLES - 1)) for k in range(SAMPLES)}
+    starts = {max(0, (size - SAMPLE) * k // (SAMPLES - 1)) for k in range(SAMPLES)}
     for start in starts:
-        lines = part(start, start + length).split(b"\n")
-        whole = lines[start > 0 : None if start + length >= size else -1]
+        lines = part(start, start + SAMPLE).split(b"\n")
+        whole = lines[start > 0 : None if start + SAMPLE >= size else -1]
         tags.update(words[-1] for line in whole if (words := line.split()))
     return {tag.decode(errors="replace") for tag in tags}

@@ -6,7 +6,7 @@ list, no expert shared by two files. For these, both give the same Dataset, and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.data.names import sorted_naturally
+from juryrank.io.experts import aliases
 from juryrank.io.rows import report_contradictions
 from juryrank.io.source import Source
 from juryrank.io.words import first_words, separator_of
 from juryrank.kernels.jit import threads
-from juryrank.kernels.ragged import children, sizes_to_ptr
+from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.run_lines import (
     CAREFUL,
     ENTRY,
@@ -34,8 +35,8 @@ from juryrank.kernels.run_lines import (
     count_contradictions,
     scan_runs,
 )
-from juryrank.kernels.slots import fill_slots
-from juryrank.kernels.words import count_lines, merge_names, name_places
+from juryrank.kernels.slots import fill_slots, gather_lists
+from juryrank.kernels.words import NEWLINE, merge_names, name_places, new_table
 from juryrank.lazy_polars import pl
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
@@ -73,7 +74,7 @@ def read(
     else:
         with ThreadPoolExecutor(len(parts)) as pool:
             scans = list(pool.map(Scan, parts))
-    data = _dataset(scans) if all(scan.covered for scan in scans) else None
+    data = _dataset(scans, sources) if all(scan.covered for scan in scans) else None
     if data is not None:
         for source, count in zip(sources, np.concatenate([scan.contradictions for scan in scans]), strict=True):
             report_contradictions(int(count), str(source.path), "scores")
@@ -84,13 +85,15 @@ class Form(NamedTuple):
     """A text, and how its lines are written."""
 
     text: bytes
+    n_lines: int
     separator: int
     n_words: int
 
     @classmethod
     def of(cls, source: Source, n_words: int) -> Form:
         text = source.data if source.data.endswith(b"\n") else source.data + b"\n"
-        return cls(text, ord(separator_of(text)), n_words)
+        n_lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == NEWLINE))
+        return cls(text, n_lines, ord(separator_of(text)), n_words)
 
 
 def _split_work(forms: Sequence[Form], n_threads: int, bytes_per_thread: int) -> list[Sequence[Form]]:
@@ -154,62 +157,80 @@ class Scan:
     """Lines of some runs, with numbers for names."""
 
     def __init__(self, forms: Sequence[Form], pieces: Pieces | None = None) -> None:
-        ptr = sizes_to_ptr([len(form.text) for form in forms])
-        data = bytearray().join([*(form.text for form in forms), PADDING])
-        source, start, stop = pieces or Pieces(np.arange(len(forms)), np.zeros(len(forms), np.int64), np.diff(ptr))
-        start, stop = start + ptr[source], stop + ptr[source]
-        text = np.frombuffer(data, np.uint8)
-        room = count_lines(text, start, stop)
-        self.names = tuple(Names(room, int(ptr[-1])) for _ in range(3))
+        size, room = sum(len(form.text) for form in forms), sum(form.n_lines for form in forms)
+        self.names = tuple(Names(room, size) for _ in range(3))
         list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
-        piece_list, list_start = np.empty(len(start), np.int64), np.empty(room + 1, np.int64)
+        list_start = np.empty(room + 1, np.int64)
         score, rank = np.empty(room), np.empty(room)
-        careful = np.empty(3 * room, np.int64)  # entry, start and stop of scores that Python must parse
-        counts = np.zeros(7, np.int64)
-        self.covered = scan_runs(
-            text, start, stop, np.array([form.separator for form in forms], np.uint8)[source],
-            np.array([form.n_words for form in forms])[source],
-            tuple(names.book for names in self.names), tuple(names.text for names in self.names), piece_list,
-            list_query, list_expert, list_start, item, score, rank, careful, counts,
-        )  # fmt: skip
+        tables, counts = (new_table(), new_table(), new_table()), np.zeros(7, np.int64)
+        list_source = []
+        self.covered = True
+        for data, (source, start, stop) in _texts(forms, pieces):
+            piece_list, careful = np.empty(len(source), np.int64), np.empty(3 * room, np.int64)
+            self.covered, *tables = scan_runs(
+                data, start, stop, np.array([form.separator for form in forms], np.uint8)[source],
+                np.array([form.n_words for form in forms])[source], tuple(tables),
+                tuple(names.book for names in self.names), tuple(names.text for names in self.names), piece_list,
+                list_query, list_expert, list_start, item, score, rank, careful, counts,
+            )  # fmt: skip
+            if not self.covered:
+                return
+            # Scores that Python must parse: the entry, start and stop of each.
+            for entry, first, last in careful[: counts[CAREFUL]].reshape(-1, 3).tolist():
+                score[entry] = float(data[first:last].tobytes())
+            list_source.append(np.repeat(source, np.diff(np.append(piece_list, counts[LIST]))))
         for names, count in zip(self.names, counts[:3], strict=True):
             names.count[0] = count
         n_lists, n_entries = int(counts[LIST]), int(counts[ENTRY])
+        list_start[n_lists] = n_entries
+        self.list_start, self.list_source = list_start[: n_lists + 1], np.concatenate(list_source)
         self.code = {QUERY: list_query[:n_lists], EXPERT: list_expert[:n_lists], ITEM: item[:n_entries]}
         self.score = score[:n_entries]
-        for entry, first, last in careful[: counts[CAREFUL]].reshape(-1, 3).tolist():
-            self.score[entry] = float(data[first:last])
-        self.covered = self.covered and bool(np.isfinite(self.score).all())
-        list_start[n_lists] = n_entries
-        self.list_size = np.diff(list_start[: n_lists + 1])
-        self.contradictions = np.zeros(len(forms), np.int64)  # of ranks and scores, in each form
+        self.covered = bool(np.isfinite(self.score).all())
+        self.contradictions = np.zeros(len(forms), np.int64)  # of ranks and scores, in each source
         if counts[FALL]:
             found = np.empty(n_lists, np.int64)
-            count_contradictions(list_start[: n_lists + 1], score, rank, found)
-            per_piece = np.diff(np.append(piece_list, n_lists))
-            np.add.at(self.contradictions, np.repeat(source, per_piece), found)
+            count_contradictions(self.list_start, score, rank, found)
+            np.add.at(self.contradictions, self.list_source, found)
 
 
-def _dataset(scans: Sequence[Scan]) -> Dataset | None:
+def _texts(forms: Sequence[Form], pieces: Pieces | None) -> Iterator[tuple[NDArray[np.uint8], Pieces]]:
+    """Padded texts and the pieces in each: all forms in one text, or each in the memory of the one before."""
+    sizes = [len(form.text) for form in forms]
+    if pieces is not None:
+        source, before = pieces.source, sizes_to_ptr(sizes)[pieces.source]
+        data = bytearray().join([*(form.text for form in forms), PADDING])
+        yield np.frombuffer(data, np.uint8), Pieces(source, pieces.start + before, pieces.stop + before)
+        return
+    data = bytearray(max(sizes) + len(PADDING))
+    for n, form in enumerate(forms):
+        data[: sizes[n]] = form.text
+        yield np.frombuffer(data, np.uint8), Pieces(np.array([n]), np.zeros(1, np.int64), np.array([sizes[n]]))
+
+
+def _dataset(scans: Sequence[Scan], sources: Sequence[Source]) -> Dataset | None:
     """The Dataset, or None where lists are not covered."""
     merged = [_merge_names(scans, kind) for kind in (QUERY, EXPERT, ITEM)]
     if None in merged:
         return None
-    (query_names, file_query), (expert_names, file_expert), (item_names, file_item) = filter(None, merged)
+    (query_names, query_code), (expert_names, expert_code), (item_names, item_code) = filter(None, merged)
     queries, query = query_names.in_natural_order()
     experts, expert = expert_names.in_natural_order()
     items, item = item_names.in_order()
-    list_query, list_expert = query[file_query], expert[file_expert]
+    list_query = np.concatenate([query[code[s.code[QUERY]]] for s, code in zip(scans, query_code, strict=True)])
+    list_expert = np.concatenate([expert[code[s.code[EXPERT]]] for s, code in zip(scans, expert_code, strict=True)])
     key = list_query * len(experts) + list_expert
     lists = np.argsort(key, kind="stable")
     if (np.diff(key[lists]) == 0).any():
         return None
-    size = np.concatenate([scan.list_size for scan in scans])
-    entries = children(sizes_to_ptr(size), lists)
     list_ptr = sizes_to_ptr(np.bincount(list_query, minlength=len(queries)))
-    entry_ptr = sizes_to_ptr(size[lists])
-    score = np.concatenate([scan.score for scan in scans])[entries]
-    found = _slots(list_ptr, entry_ptr, item[file_item[entries]], score, len(items))
+    entry_ptr = sizes_to_ptr(np.concatenate([np.diff(scan.list_start) for scan in scans])[lists])
+    entry_item, score = np.empty(entry_ptr[-1], np.int32), np.empty(entry_ptr[-1])
+    first = sizes_to_ptr([len(scan.list_source) for scan in scans])
+    for n, (scan, code) in enumerate(zip(scans, item_code, strict=True)):
+        start, place = scan.list_start[:-1], item[code]
+        gather_lists(lists, first[n], start, entry_ptr, scan.code[ITEM], place, scan.score, entry_item, score)
+    found = _slots(list_ptr, entry_ptr, entry_item, score, len(items))
     if found is None:
         return None
     slot_ptr, slot_item, entry_slot, entry_rank = found
@@ -227,22 +248,28 @@ def _dataset(scans: Sequence[Scan]) -> Dataset | None:
         entry_rank=entry_rank,
         entry_score=score,
     )
-    return Dataset(rankings=rankings)
+    return Dataset(rankings=rankings, aliases=_aliases(scans, sources, list_expert, experts))
 
 
-def _merge_names(scans: Sequence[Scan], kind: int) -> tuple[Names, Codes] | None:
-    """The names of a kind in all scans, and the number of each use of one; None where too many names collide."""
-    first = scans[0].names[kind]
-    if len(scans) == 1:
-        return first, scans[0].code[kind]
+def _aliases(
+    scans: Sequence[Scan], sources: Sequence[Source], list_expert: Ints, experts: Sequence[str]
+) -> dict[str, str]:
+    before = sizes_to_ptr([len(scan.contradictions) for scan in scans])
+    list_source = np.concatenate([scan.list_source + before[n] for n, scan in enumerate(scans)])
+    tags: list[set[str]] = [set() for _ in sources]
+    for pair in np.unique(list_source * len(experts) + list_expert).tolist():
+        tags[pair // len(experts)].add(experts[pair % len(experts)])
+    return aliases([source.stem for source in sources], tags)
+
+
+def _merge_names(scans: Sequence[Scan], kind: int) -> tuple[Names, list[NDArray[Any]]] | None:
+    """The names of a kind in all scans, and the number of the names of each; None where too many names collide."""
     names = [scan.names[kind] for scan in scans]
+    if len(scans) == 1:
+        return names[0], [np.arange(len(names[0]))]
     together = Names(sum(map(len, names)), sum(each.size for each in names))
-    codes = []
-    for each, scan in zip(names, scans, strict=True):
-        if (number := together.adopt(each)) is None:
-            return None
-        codes.append(number[scan.code[kind]])
-    return together, np.concatenate(codes)
+    numbers = [together.adopt(each) for each in names]
+    return None if any(number is None for number in numbers) else (together, [n for n in numbers if n is not None])
 
 
 def _slots(

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from juryrank.data import Dataset
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io import fast_trec
-from juryrank.io.experts import aliases, experts_in, rename_shared_experts, sample_tags
+from juryrank.io.experts import aliases, experts_in, rename_shared_experts
 from juryrank.io.files import content_of, load, unpack
 from juryrank.io.folders import files_in
 from juryrank.io.formats import format_of, get_format, has_known_ending, sniff
@@ -105,11 +105,7 @@ def read_fast(
     found = (get_format(format_name) if format_name else sniff(source) for source in sources)
     if not all(isinstance(each, TrecRun) for each in found):
         return None
-    data = fast_trec.read(sources)
-    if data is None:
-        return None
-    tags = [sample_tags(lambda start, stop, text=s.data: text[start:stop], len(s.data)) for s in sources]  # type: ignore[misc]
-    return replace(data, aliases=aliases([source.stem for source in sources], tags))
+    return fast_trec.read(sources)
 
 
 def read_rows(sources: Sequence[Source], format_name: str | None, options: Options) -> Rows:

@@ -6,7 +6,6 @@ from juryrank.kernels.decimals import HARD, ODD, number_at
 from juryrank.kernels.jit import kernel
 from juryrank.kernels.words import (
     CROWDED,
-    FIRST_ROOM,
     NEWLINE,
     any_line_end,
     copy_word,
@@ -25,22 +24,21 @@ QUERY, EXPERT, ITEM, LIST, ENTRY, CAREFUL, FALL = range(7)  # what is counted; a
 
 @kernel
 def scan_runs(
-    data, starts, stops, separators, n_words, books, names, piece_list, list_query, list_expert, list_start, entry_item,
-    entry_score, entry_rank, careful, counts,
+    data, starts, stops, separators, n_words, tables, books, names, piece_list, list_query, list_expert, list_start,
+    entry_item, entry_score, entry_rank, careful, counts,
 ):  # fmt: skip
-    """Number the names in the lines of the pieces starts:stops; False at a line of unusual form.
+    """Number the names in the lines of the pieces starts:stops; False at a line of unusual form, and the tables.
 
     The usual form is one separator between words, plain numbers, and names without many hash collisions
-    (``number_word``). A list is consecutive lines of one query and one expert. ``books`` and ``names`` are of queries,
-    experts and items; ``piece_list`` gets the number of lists before each piece, ``careful`` entry, start and stop of
-    scores that ``decimal`` does not decide, ``counts`` the number of each kind.
+    (``number_word``). A list is consecutive lines of one query and one expert. ``tables``, ``books`` and ``names`` are
+    of queries, experts and items; ``piece_list`` gets the number of lists before each piece, ``careful`` entry, start
+    and stop of scores that ``decimal`` does not decide. ``counts`` has the number of each kind so far.
     """
+    queries, experts, items = tables
     query_book, expert_book, item_book = books
     query_names, expert_names, item_names = names
-    queries = np.full(FIRST_ROOM, -1, np.int32)
-    experts, items = queries.copy(), queries.copy()
     batch = np.empty((BATCH, 4), np.int64)  # items that are numbered together
-    e, m, c, n, falls = 0, 0, 0, 0, 0
+    e, m, c, n, falls = counts[ENTRY], counts[LIST], 0, 0, counts[FALL]
     for f in range(len(starts)):
         at, separator, ranked = starts[f], separators[f], n_words[f] == WORDS
         # Where query, item and tag of the line before are: most lines begin and end in the same way.
@@ -57,7 +55,7 @@ def scan_runs(
                 end, hashed = hash_word(data, at)
                 after = word_end(data, end + 1)
                 if end == at or data[end] != separator or after == end + 1 or data[after] != separator:
-                    return False
+                    return False, queries, experts, items
                 same_list = same_word(data, at, end, data, query, query_end)
                 if not same_list:
                     queries = grow_table(queries, query_book, counts[QUERY], 1)
@@ -66,15 +64,15 @@ def scan_runs(
                 at = item
             end, hashed = hash_word(data, at)
             if end == at or data[end] != separator or q == CROWDED:
-                return False
+                return False, queries, experts, items
             batch[n, 0], batch[n, 1], batch[n, 2] = hashed, at, end
             rank, kind, at = number_at(data, end + 1) if ranked else (0.0, 0, end)
             if kind != 0 or data[at] != separator:
-                return False
+                return False, queries, experts, items
             start = at + 1
             score, kind, at = number_at(data, start)
             if kind == ODD or data[at] != separator:
-                return False
+                return False, queries, experts, items
             if kind == HARD:
                 careful[c], careful[c + 1], careful[c + 2] = e, start, at
                 c += 3
@@ -86,7 +84,7 @@ def scan_runs(
                 experts = grow_table(experts, expert_book, counts[EXPERT], 1)
                 k = number_word(data, at, end, hashed, experts, expert_book, expert_names, counts, EXPERT)
                 if end == at or data[end] != NEWLINE or k == CROWDED:
-                    return False
+                    return False, queries, experts, items
                 tag, tag_end, at, same_list = at, end, end + 1, False
             if not same_list:
                 list_query[m], list_expert[m], list_start[m] = q, k, e
@@ -98,13 +96,13 @@ def scan_runs(
             if n == BATCH:
                 items = grow_table(items, item_book, counts[ITEM], BATCH)
                 if not number_words(data, batch, n, items, item_book, item_names, counts, ITEM, entry_item[e - n : e]):
-                    return False
+                    return False, queries, experts, items
                 n = 0
     items = grow_table(items, item_book, counts[ITEM], BATCH)
     if not number_words(data, batch, n, items, item_book, item_names, counts, ITEM, entry_item[e - n : e]):
-        return False
+        return False, queries, experts, items
     counts[LIST], counts[ENTRY], counts[CAREFUL], counts[FALL] = m, e, c, falls
-    return True
+    return True, queries, experts, items
 
 
 @kernel

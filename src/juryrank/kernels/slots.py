@@ -8,6 +8,21 @@ FEW = 64  # numbers up to which sorting by insertion is the fastest
 
 
 @kernel
+def gather_lists(lists, first, start, entry_ptr, item, place, score, item_out, score_out):
+    """The entries of lists, ``place`` of their items, where those of list n go to ``entry_ptr[n]``.
+
+    ``lists`` are numbers of lists; of these, first, first + 1, … are here, at ``start``.
+    """
+    for n in range(len(lists)):
+        m = lists[n] - first
+        if 0 <= m < len(start):
+            shift = start[m] - entry_ptr[n]
+            for e in range(entry_ptr[n], entry_ptr[n + 1]):
+                item_out[e] = place[item[e + shift]]
+                score_out[e] = score[e + shift]
+
+
+@kernel
 def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entry_slot, entry_rank):
     """Slots, ranks (1 is best, equal scores share the smaller) and the order of ties, of lists that fall in score.
 

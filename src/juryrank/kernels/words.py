@@ -79,22 +79,6 @@ def any_line_end(data, at):
 
 
 @kernel
-def count_lines(data, starts, stops):
-    """The number of newlines in the pieces starts:stops."""
-    count = 0
-    for p in range(len(starts)):
-        at = starts[p]
-        while at < stops[p]:
-            found = eight_bytes(data, at) ^ NEWLINES
-            marks = ~(((found & LOWS) + LOWS) | found | LOWS)  # the highest bit of each byte that is 0, no other
-            if at + 8 > stops[p]:
-                marks &= (ONE << np.uint64(8 * (stops[p] - at))) - ONE
-            count += np.int64(((marks >> BITS_7) * ONES) >> BYTE_7)
-            at += 8
-    return count
-
-
-@kernel
 def same_word(data, start, stop, others, at, end):
     """Whether data[start:stop] is others[at:end], in bytes."""
     if stop - start != end - at:
@@ -183,6 +167,11 @@ def copy_word(data, start, stop, names, at):
         names[at] = data[i]
         at += 1
     names[at] = NEWLINE
+
+
+def new_table():
+    """A table of no names: the number of the name at each place, or -1."""
+    return np.full(FIRST_ROOM, -1, np.int32)
 
 
 @kernel
