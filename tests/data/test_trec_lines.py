@@ -4,6 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from conftest import random_dataset
+from juryrank.data import Consensus
+from juryrank.data.build import from_dicts
 from juryrank.data.trec_lines import few_run_lines, run_lines, score_text
 from juryrank.errors import DataError
 
@@ -15,6 +18,11 @@ def both(rows: list[Row], tag: str = "me") -> tuple[bytes, bytes]:
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
     return run_lines(frame.with_columns(expert=pl.lit(tag))), few_run_lines(*columns, tag)
+
+
+def random_consensus(seed: int) -> Consensus:
+    rankings = random_dataset(seed).rankings
+    return Consensus(rankings, np.random.default_rng(seed).integers(0, 4, rankings.n_slots) / 3)
 
 
 def test_python_writes_the_lines_that_polars_writes() -> None:
@@ -42,3 +50,25 @@ def test_both_refuse_the_same_names_with_the_same_message(row: Row, tag: str) ->
     with pytest.raises(DataError) as by_python:
         few_run_lines(["1", row[0]], ["1", row[1]], [1, 2], [1.0, 0.5], tag)
     assert str(by_polars.value) == str(by_python.value)
+
+
+@pytest.mark.parametrize("top", [None, 2])
+def test_a_run_is_written_in_chunks_of_whole_queries(top: int | None) -> None:
+    consensus = random_consensus(12)
+    whole = list(consensus.run_lines("me", top, at_once=10**6))
+    chunks = list(consensus.run_lines("me", top, at_once=5))
+    assert len(whole) == 1
+    assert len(chunks) > 3
+    assert b"".join(chunks) == whole[0]
+    queries = [{line.split()[0] for line in chunk.splitlines()} for chunk in chunks]
+    assert sum(map(len, queries)) == len(set().union(*queries))
+
+
+def test_a_name_in_the_last_query_is_refused_before_the_first_chunk() -> None:
+    runs = {"e": {str(q): {f"d{q}": 2.0, "last one" if q == 9 else "x": 1.0} for q in range(10)}}
+    data = from_dicts(runs)
+    consensus = Consensus(data.rankings, np.arange(data.rankings.n_slots, dtype=float))
+    with pytest.raises(DataError, match="whitespace in a name: item 'last one'"):
+        consensus.run_lines("me", at_once=4)
+    tops = Consensus(data.rankings, -np.arange(data.rankings.n_slots, dtype=float)).run_lines("me", 1, at_once=4)
+    assert b"".join(tops).count(b"\n") == 10

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
-from juryrank.data.trec_lines import few_run_lines, run_lines
+from juryrank.data.trec_lines import demand_run_names, few_run_lines, format_lines, has_odd_name, run_lines
 from juryrank.errors import DataError
+from juryrank.forks import require_threads
 from juryrank.kernels.ragged import children, descending_order, parents
 from juryrank.lazy_polars import is_imported, pl
 
 SHOWN_QUERIES, SHOWN_ITEMS = 3, 5  # in a notebook
+AT_ONCE = 1 << 15  # items of a run that are written at a time, which limits the memory
 FEW = 100_000  # lines of a run, which are written in the time that the import of polars takes
 
 
@@ -83,34 +86,51 @@ class Consensus(ByQuery):
 
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
         """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``."""
-        r, (slot, query, rank) = self.rankings, self._best(top)
-        queries = pl.Series(r.queries, dtype=pl.String)
-        return pl.DataFrame(
-            {
-                "query": queries.gather(query),
-                "item": r.names_of(r.slot_item[slot]),
-                "rank": rank,
-                "score": self.scores[slot],
-            }
-        )
+        return self._frame(0, len(self), top)
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
         """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent."""
-        return self.run_lines(tag, top).decode()
+        return b"".join(self.run_lines(tag, top)).decode()
 
-    def run_lines(self, tag: str, top: int | None = None, *, few: int = FEW) -> bytes:
-        """The lines of a TREC run; up to ``few`` lines are written without polars if it is not imported yet."""
-        slot, query, rank = self._best(top)
-        if len(slot) > few or is_imported():
-            return run_lines(self.to_frame(top).with_columns(expert=pl.lit(tag)))
+    def run_lines(self, tag: str, top: int | None = None, *, few: int = FEW, at_once: int = AT_ONCE) -> Iterator[bytes]:
+        """The lines of a TREC run, in chunks of whole queries with about ``at_once`` items; names are checked first.
+
+        Up to ``few`` lines are written without polars if it is not imported yet.
+        """
         r = self.rankings
-        names = [r.queries[q] for q in query.tolist()], r.items[r.slot_item[slot]].tolist()
-        return few_run_lines(*names, rank.tolist(), self.scores[slot].tolist(), tag)
+        if not is_imported():
+            slot, query, rank = self._best(0, len(self), top)
+            if len(slot) <= few:
+                names = [r.queries[q] for q in query.tolist()], r.items[r.slot_item[slot]].tolist()
+                return iter([few_run_lines(*names, rank.tolist(), self.scores[slot].tolist(), tag)])
+        require_threads("to write a TREC run")
+        if r.n_slots <= at_once:
+            return iter([run_lines(self._frame(0, len(self), top, tag))])
+        used = np.bincount(r.slot_item if top is None else r.slot_item[self._best(0, len(self), top)[0]])
+        items = r.names_of(np.flatnonzero(used).astype(np.int32))
+        if any(map(has_odd_name, (pl.Series(r.queries, dtype=pl.String), items, pl.Series([tag])))):
+            demand_run_names(self._frame(0, len(self), top, tag))
+        cuts = [0, *np.searchsorted(r.slot_ptr, np.arange(at_once, r.n_slots, at_once)).tolist(), len(self)]
+        return (format_lines(self._frame(first, last, top, tag)) for first, last in pairwise(cuts) if first < last)
 
-    def _best(self, top: int | None) -> tuple[Ints, Ints, Ints]:
-        """Slot, query and rank of the best items of each query: of all, or of ``top``."""
-        slot, query = self.order, parents(self.rankings.slot_ptr)
-        rank = np.arange(len(slot)) - self.rankings.slot_ptr[query] + 1
+    def _frame(self, first: int, last: int, top: int | None, tag: str | None = None) -> pl.DataFrame:
+        """The rows of the queries first:last, with ``tag`` as the expert if it is given."""
+        r, (slot, query, rank) = self.rankings, self._best(first, last, top)
+        columns = {
+            "query": pl.Series(r.queries[first:last], dtype=pl.String).gather(query),
+            "item": r.names_of(r.slot_item[slot]),
+            "rank": rank,
+            "score": self.scores[slot],
+        }
+        return pl.DataFrame(
+            columns if tag is None else {**columns, "expert": pl.Series([tag]).new_from_index(0, len(slot))}
+        )
+
+    def _best(self, first: int, last: int, top: int | None) -> tuple[Ints, Ints, Ints]:
+        """Slot, query and rank of the best items of the queries first:last, of all or of ``top``; the first is 0."""
+        ptr = self.rankings.slot_ptr[first : last + 1]
+        slot, query = self.order[ptr[0] : ptr[-1]], parents(ptr)
+        rank = np.arange(1, len(slot) + 1) - (ptr - ptr[0])[query]
         if top is None:
             return slot, query, rank
         kept = rank <= top

@@ -18,12 +18,27 @@ BYTE_ORDER_MARK = "\ufeff"  # readers skip one at the start of a file
 def run_lines(rows: pl.DataFrame) -> bytes:
     """Rows with columns query, item, rank, score and expert as UTF-8 text; a DataError for a name with blanks."""
     require_threads("to write a TREC run")
-    demand_words(rows, ["query", "item", "expert"], "a TREC run")
-    demand_no_mark(rows["query"], "a TREC run")
+    demand_run_names(rows)
+    return format_lines(rows)
+
+
+def format_lines(rows: pl.DataFrame) -> bytes:
+    """As ``run_lines``, for names that were checked before."""
     lines = rows.select("query", pl.lit("Q0").alias("iteration"), "item", "rank", "score", "expert")
     out = io.BytesIO()  # polars writes bytes, without a Python string in between
     lines.write_csv(out, include_header=False, separator=" ", quote_style="never")
     return out.getvalue()
+
+
+def demand_run_names(rows: pl.DataFrame) -> None:
+    """A DataError for the first name that a TREC run cannot represent."""
+    demand_words(rows, ["query", "item", "expert"], "a TREC run")
+    demand_no_mark(rows["query"], "a TREC run")
+
+
+def has_odd_name(names: pl.Series) -> bool:
+    """Whether ``demand_run_names`` may refuse one of the names."""
+    return bool((names.str.contains(BLANK) | (names == "") | names.str.starts_with(BYTE_ORDER_MARK)).any())
 
 
 def few_run_lines(

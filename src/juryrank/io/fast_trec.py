@@ -6,6 +6,7 @@ list, no expert shared by two files. For these, both give the same Dataset, and 
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -41,6 +42,7 @@ from juryrank.lazy_polars import pl
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
 LITTLE = 1_000_000  # bytes of names, which Python splits in the time that the import of polars takes
+OWN_PAGES = 1 << 18  # bytes of an array that gets pages of its own
 PADDING = bytes(16)  # kernels read beyond the end of a text
 
 
@@ -104,13 +106,24 @@ def _split_work(forms: Sequence[Form], n_threads: int, bytes_per_thread: int) ->
     return [forms[first:last] for first, last in pairwise(cuts) if first < last]
 
 
+def reserve(size: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """An array for the worst case, in pages of its own if it is large.
+
+    These are not used until they are written to, and go back to the system with the array. The C library would keep
+    much of what it gets back for later.
+    """
+    n_bytes = size * np.dtype(dtype).itemsize
+    if n_bytes < OWN_PAGES:
+        return np.empty(size, dtype)
+    return np.frombuffer(mmap.mmap(-1, n_bytes, access=mmap.ACCESS_COPY), dtype)
+
+
 class Names:
     """Names of one kind, numbered in the order of their first use."""
 
     def __init__(self, most: int, size: int) -> None:
-        # Memory for the worst case is not used until it is written to.
-        self.book = np.empty((most, 3), np.int64)  # hash, start and stop of each name
-        self.text = np.empty(size + len(PADDING), np.uint8)  # the names, a newline after each
+        self.book = reserve(3 * most, np.int64).reshape(-1, 3)  # hash, start and stop of each name
+        self.text = reserve(size + len(PADDING), np.uint8)  # the names, a newline after each
         self.count = np.zeros(1, np.int64)
 
     def __len__(self) -> int:
@@ -159,14 +172,14 @@ class Scan:
     def __init__(self, forms: Sequence[Form], pieces: Pieces | None = None) -> None:
         size, room = sum(len(form.text) for form in forms), sum(form.n_lines for form in forms)
         self.names = tuple(Names(room, size) for _ in range(3))
-        list_query, list_expert, item = (np.empty(room, np.int32) for _ in range(3))
-        list_start = np.empty(room + 1, np.int64)
-        score, rank = np.empty(room), np.empty(room)
+        list_query, list_expert, item = (reserve(room, np.int32) for _ in range(3))
+        list_start, careful = reserve(room + 1, np.int64), reserve(3 * room, np.int64)
+        score, rank = reserve(room, np.float64), reserve(room, np.float64)
         tables, counts = (new_table(), new_table(), new_table()), np.zeros(7, np.int64)
         list_source = []
         self.covered = True
         for data, (source, start, stop) in _texts(forms, pieces):
-            piece_list, careful = np.empty(len(source), np.int64), np.empty(3 * room, np.int64)
+            piece_list = np.empty(len(source), np.int64)
             self.covered, *tables = scan_runs(
                 data, start, stop, np.array([form.separator for form in forms], np.uint8)[source],
                 np.array([form.n_words for form in forms])[source], tuple(tables),

@@ -52,7 +52,7 @@ class TrecRun(Format):
     ) -> Iterator[bytes]:
         """The lines of all experts; lists without scores get the negative rank as score."""
         if isinstance(thing, Consensus):
-            return iter([thing.run_lines(tag, top)])
+            return thing.run_lines(tag, top)
         return iter([run_lines(_dataset_rows(thing))])
 
     def _expert_files(self, data: Dataset) -> dict[str, Iterator[bytes]]:
