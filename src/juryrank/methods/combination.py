@@ -57,7 +57,7 @@ class QueryList:
     def ranks(self) -> Sequence[float]:
         """The rank of each item; equal scores share the smallest."""
         if self.scores is not None:
-            return _ranks_by(self.scores, shared=False)
+            return ranks_by(self.scores)
         return range(1, self.size + 1) if self.given_ranks is None else self.given_ranks
 
     @cached_property
@@ -65,7 +65,7 @@ class QueryList:
         """The place of each item: its rank without gaps, where tied items share the mean of their places."""
         if self.scores is None and self.given_ranks is None:
             return range(1, self.size + 1)
-        return _ranks_by(self.scores or [-rank for rank in self.ranks], shared=True)
+        return ranks_by(self.scores or [-rank for rank in self.ranks], shared=True)
 
 
 @dataclass(frozen=True)
@@ -90,26 +90,14 @@ class Combination:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
 
 
-def ranks_of_falling(scores: Sequence[float], shared: bool) -> list[float]:
-    """The ranks of falling scores; equal ones have the smallest rank, or the mean of their places where ``shared``."""
-    return _at(scores, _rank_of_each(scores, shared))
-
-
-def _ranks_by(scores: Sequence[float], shared: bool) -> list[float]:
-    return _at(scores, _rank_of_each(sorted(scores, reverse=True), shared))
-
-
-def _at(scores: Sequence[float], ranks: Mapping[float, float]) -> list[float]:
+def ranks_by(scores: Sequence[float], *, shared: bool = False) -> list[float]:
+    """The rank of each score; equal ones have the smallest rank, or the mean of their places where ``shared``."""
+    falling = sorted(scores, reverse=True)
+    ranks: dict[float, float] = dict(zip(reversed(falling), range(len(falling), 0, -1), strict=True))
+    if shared and len(ranks) < len(falling):
+        last = dict(zip(falling, range(1, len(falling) + 1), strict=True))
+        ranks = {score: 0.5 * (first + last[score]) for score, first in ranks.items()}
     return list(map(ranks.__getitem__, scores))
-
-
-def _rank_of_each(falling: Sequence[float], shared: bool) -> dict[float, float]:
-    """The rank of each score."""
-    first: dict[float, float] = dict(zip(reversed(falling), range(len(falling), 0, -1), strict=True))
-    if not shared or len(first) == len(falling):
-        return first
-    last = dict(zip(falling, range(1, len(falling) + 1), strict=True))
-    return {score: 0.5 * (rank + last[score]) for score, rank in first.items()}
 
 
 def list_scale(norm: str, score: Floats, start: Ints, size: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:

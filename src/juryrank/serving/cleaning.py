@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
-from operator import gt, itemgetter
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores, warn_of_repeated_pairs
 from juryrank.errors import DataError, warn_about_data
-from juryrank.methods.combination import ranks_of_falling
+from juryrank.methods.combination import ranks_by
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -93,18 +93,6 @@ def read_scores(listed: Any, expert: str, dropped: Dropped) -> Mapping[Any, Any]
     return best_of_each(listed, dropped)
 
 
-def order_by_score(scored: Mapping[Any, Any], dropped: Dropped) -> tuple[list[Any], list[Any]]:
-    """The items with a finite score, the best first, and the falling scores where some tie."""
-    scores = list(scored.values())
-    if not scores or (all(map(gt, scores, scores[1:])) and isfinite(scores[0]) and isfinite(scores[-1])):
-        return list(scored), []  # most lists are in order, without ties
-    if not isfinite(sum(scores)):
-        scored = finite_scores(scored, dropped)
-        scores = list(scored.values())
-    items = sorted(scored, key=scored.__getitem__, reverse=True)
-    return items, [] if len(set(scores)) == len(scores) else list(map(scored.__getitem__, items))
-
-
 def one_type(items: Sequence[Any] | Mapping[Any, Any]) -> bool:
     """Whether equal items are the same item: 1 equals True and 1.0, too."""
     return TEXT.issuperset(map(type, items)) or WHOLE.issuperset(map(type, items))
@@ -146,8 +134,8 @@ def by_rank(listed: PlainList) -> PlainList:
     """The same list without its scores."""
     if listed.scored is None:
         return listed
-    items, ties = order_by_score(listed.scored, Dropped())
-    return PlainList(items, None, ranks_of_falling(ties, shared=False) if ties else None)
+    items = sorted(listed.scored, key=listed.scored.__getitem__, reverse=True)
+    return PlainList(items, None, ranks_by([listed.scored[item] for item in items]))
 
 
 def as_item_lists(lists: Mapping[Key, PlainList]) -> tuple[dict[Key, ItemList], str]:
@@ -169,9 +157,11 @@ def finite_scores(scored: Mapping[Any, Any], dropped: Dropped) -> dict[Any, Any]
 
 def best_of_each(pairs: Sequence[tuple[Any, Any]], dropped: Dropped) -> dict[Any, Any]:
     """The best score of each item, without those that are not finite."""
-    finite = pairs if all(isfinite(score) for _, score in pairs) else [pair for pair in pairs if isfinite(pair[1])]
+    finite = pairs
+    if not isfinite(sum(map(itemgetter(1), pairs))):
+        finite = [pair for pair in pairs if isfinite(pair[1])]
+        dropped.count_missing(map(itemgetter(0), pairs), len(pairs) - len(finite))
     best = dict(finite)
-    dropped.count_missing((item for item, _ in pairs), len(pairs) - len(finite))
     if len(best) == len(finite):
         return best
     dropped.repeated += len(finite) - len(best)

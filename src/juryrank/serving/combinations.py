@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from math import isfinite
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,10 +31,11 @@ class Combinations:
     ``by_name`` sorts items with equal scores by name; else they stay in the order in which the lists have them.
     """
 
-    __slots__ = ("_by_name", "_combination", "_uses_scores")
+    __slots__ = ("_by_name", "_combination", "_factors", "_uses_scores")
 
     def __init__(self, combination: Combination, *, uses_scores: bool, by_name: bool = True) -> None:
         self._combination, self._uses_scores, self._by_name = combination, uses_scores, by_name
+        self._factors: dict[float, float] = {}  # by the weight of lists
 
     def __call__(self, lists: Mapping[Any, Any], dropped: Dropped, *, checked: bool = False) -> dict[Any, float] | None:
         """The combined scores, best first; None where a list is not plain, or where the result may not be finite."""
@@ -54,7 +56,7 @@ class Combinations:
             return None
         if not self._by_name:
             fused = {item: fused[item] for item in _as_they_appear(lists, plain)}
-        return best_first(fused, of_type, self._by_name)
+        return best_first(fused, of_type, by_name=self._by_name)
 
     def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
         c = self._combination
@@ -74,12 +76,24 @@ class Combinations:
         if c.rule == "mean":
             fused = _mean(fused, lists)
         if c.factor is not None:
-            fused = _times_factor(fused, lists, c.factor)
+            fused = self._times_factor(fused, _listed_weight(lists))
         if c.negated:
             fused = {item: -score for item, score in fused.items()}
         if c.unranked_last and not all_ranked:
             fused = {**dict.fromkeys(query.items, min(fused.values()) - 1.0), **fused}
         return fused
+
+    def _times_factor(self, fused: Mapping[Any, float], listed: Mapping[Any, float]) -> dict[Any, float]:
+        """Sums times a factor that depends on the weight of the lists that rank the item; factors are kept."""
+        factors, weight = self._factors, listed.get
+        try:
+            return {item: score * factors[weight(item, 0.0)] for item, score in fused.items()}
+        except KeyError:
+            assert self._combination.factor is not None
+            distinct = [0.0, *set(listed.values())]
+            with np.errstate(over="ignore"):
+                factors.update(zip(distinct, self._combination.factor(np.array(distinct)).tolist(), strict=True))
+            return {item: score * factors[weight(item, 0.0)] for item, score in fused.items()}
 
 
 def _as_they_appear(lists: Mapping[str, Any], plain: Mapping[str, PlainList]) -> Iterable[Any]:
@@ -124,18 +138,6 @@ def _mean(fused: Mapping[Any, float], lists: Sequence[Weighted]) -> dict[Any, fl
     return {item: score / total for item, score in fused.items()}
 
 
-def _times_factor(
-    fused: Mapping[Any, float], lists: Sequence[Weighted], factor: Callable[[Any], Any]
-) -> dict[Any, float]:
-    """Sums times a factor that depends on the weight of the lists that rank the item."""
-    listed = _listed_weight(lists)
-    distinct = list({*listed.values(), 0.0})
-    with np.errstate(over="ignore"):
-        of_weight = dict(zip(distinct, factor(np.array(distinct, np.float64)).tolist(), strict=True))
-    get = listed.get
-    return {item: score * of_weight[get(item, 0.0)] for item, score in fused.items()}
-
-
 def _listed_weight(lists: Sequence[Weighted]) -> Mapping[Any, float]:
     """The total weight of the lists that rank each item."""
     if all(of.weight == 1.0 for of in lists):
@@ -148,33 +150,36 @@ def _listed_weight(lists: Sequence[Weighted]) -> Mapping[Any, float]:
 
 
 def _pick(lists: Sequence[Weighted], rule: str, unranked: Iterable[Any]) -> dict[Any, float]:
-    """What the rule makes of the numbers of each item and their weights."""
-    given: dict[Any, list[tuple[float, float]]] = {item: [] for item in chain(unranked, *(of.items for of in lists))}
+    """What the rule makes of the numbers of each item, and of their weights where they matter."""
+    given: dict[Any, list[Any]] = {item: [] for item in chain(unranked, *(of.items for of in lists))}
+    weigh = rule == "median" and len({of.weight for of in lists}) > 1
     for items, numbers, others, weight in lists:
-        for item, number in zip(items, numbers, strict=True):
-            given[item].append((number, weight))
+        for item, number in zip(items, zip(numbers, repeat(weight)) if weigh else numbers, strict=True):
+            given[item].append(number)
         if others is not None:
             for item in given.keys() - set(items):
-                given[item].append((others, weight))
-    choose = PICKED[rule]
+                given[item].append((others, weight) if weigh else others)
+    choose = _weighted_median if weigh else PICKED[rule]
     return {item: choose(numbers) for item, numbers in given.items()}
 
 
-def _median(given: list[tuple[float, float]]) -> float:
+def _median(numbers: list[float]) -> float:
+    """The middle number, or half-way between two middle numbers."""
+    ordered, middle = sorted(numbers), len(numbers) // 2
+    return ordered[middle] if len(ordered) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
+
+
+def _weighted_median(numbers: list[tuple[float, float]]) -> float:
     """The number with half of the weight on either side; the mean of two if the weight divides evenly."""
-    half, passed = 0.5 * _add(weight for _, weight in given), 0.0
-    ordered = sorted(number for number, _ in given)
-    for n, (number, weight) in enumerate(sorted(given, key=lambda pair: pair[0])):
+    half, passed = 0.5 * _add(weight for _, weight in numbers), 0.0
+    ordered = sorted(numbers, key=itemgetter(0))
+    for n, (number, weight) in enumerate(ordered, 1):
         passed += weight
-        if abs(passed - half) <= 1e-12 * half and n + 1 < len(ordered):
-            return 0.5 * (number + ordered[n + 1])
+        if abs(passed - half) <= 1e-12 * half and n < len(ordered):
+            return 0.5 * (number + ordered[n][0])
         if passed > half:
             return number
-    return ordered[-1]
+    return ordered[-1][0]
 
 
-PICKED: dict[str, Callable[[list[tuple[float, float]]], float]] = {
-    "max": lambda given: max(given)[0],
-    "min": lambda given: min(given)[0],
-    "median": _median,
-}
+PICKED: dict[str, Callable[[list[float]], float]] = {"max": max, "min": min, "median": _median}

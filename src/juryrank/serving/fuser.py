@@ -24,7 +24,7 @@ from juryrank.serving.combinations import Combinations
 from juryrank.serving.sums import PointSums
 
 ONE = "one"  # the name of the only query
-PLAIN_SHAPES = frozenset((list, dict, tuple))
+LISTS, READ_OFTEN = frozenset((list,)), frozenset((list, dict, tuple))
 PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no method has them in its name
 
 
@@ -76,11 +76,11 @@ class Fuser:
         if self._named and tuple(lists) != self._accepted:
             lists = _by_name(lists)
             self._check_experts(lists, strict)
-        if not PLAIN_SHAPES.issuperset(map(type, lists.values())):
+        if not LISTS.issuperset(map(type, lists.values())):
             lists = _without_iterators(lists)
-        if _many_queries(lists):
-            fused = self._fuse_many(lists, values, key)
-            return fused if top is None else {query: dict(islice(of.items(), top)) for query, of in fused.items()}
+            if _many_queries(lists):
+                fused = self._fuse_many(lists, values, key)
+                return fused if top is None else {query: dict(islice(of.items(), top)) for query, of in fused.items()}
         one = self._fuse_one(lists, values, key)
         return one if top is None else dict(islice(one.items(), top))
 
@@ -198,7 +198,7 @@ def _by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
 
 def _without_iterators(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """The same lists, those that can be read only once as lists of Python."""
-    if not any(isinstance(listed, Iterator) for listed in lists.values()):
+    if READ_OFTEN.issuperset(map(type, lists.values())):
         return lists
     return {name: list(listed) if isinstance(listed, Iterator) else listed for name, listed in lists.items()}
 
@@ -214,7 +214,7 @@ def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
 def _many_queries(lists: Mapping[str, Any]) -> bool:
     """Whether experts map queries to lists: then the values are no numbers."""
     for listed in lists.values():
-        if type(listed) is not list and isinstance(listed, Mapping):
+        if isinstance(listed, Mapping):
             for value in listed.values():
                 return not (value is None or isinstance(value, str) or is_number(value))
     return False

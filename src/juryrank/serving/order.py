@@ -20,9 +20,14 @@ def in_expert_order(experts: tuple[Any, ...]) -> list[Any]:
     return sorted(experts, key=natural_key)
 
 
-def best_first(scores: Mapping[Any, float], of_type: type | None, by_name: bool = True) -> dict[Any, float]:
-    """The scores from highest to lowest; equal ones in natural order if ``by_name``, else in their given order."""
-    if not by_name or len(set(scores.values())) == len(scores):
+def best_first(
+    scores: Mapping[Any, float], of_type: type | None, *, by_name: bool = True, ties_likely: bool = False
+) -> dict[Any, float]:
+    """The scores from highest to lowest; equal ones in natural order if ``by_name``, else in their given order.
+
+    Where ties are likely, it is faster not to look for them first.
+    """
+    if not by_name or (not ties_likely and len(set(scores.values())) == len(scores)):
         return dict(sorted(scores.items(), key=itemgetter(1), reverse=True))
     order = in_natural_order(scores, of_type)
     order.sort(key=scores.__getitem__, reverse=True)

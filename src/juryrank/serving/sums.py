@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
-from typing import Any, NamedTuple
+from math import isfinite
+from operator import gt, itemgetter
+from typing import Any
 
 import numpy as np
 
 from juryrank.data.arrays import Floats
-from juryrank.methods.combination import ranks_of_falling
+from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
-from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, order_by_score, read_scores
+from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
@@ -22,13 +24,9 @@ NO_CURVE: Curve = ([], np.empty(0))
 FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
 
 
-class Gains(NamedTuple):
-    """What a list adds: its items and, at least, as many points; whether the items are known to be different."""
-
-    items: Sequence[Any]
-    worth: Sequence[float]
-    array: Floats | None
-    distinct: bool
+# What a list adds: its items and, at least, as many points, as a list and, where there is one, as an array; and whether
+# the items are known to be different. A plain tuple, because a NamedTuple takes longer to make.
+Gains = tuple[Sequence[Any], Sequence[float], Floats | None, bool]
 
 
 class PointSums:
@@ -51,47 +49,65 @@ class PointSums:
 
         From ``many`` entries on they are added up by arrays.
         """
-        gains, n_entries = [], 0
+        gains: list[Gains] = []
+        n_entries, curves = 0, self._curves
         try:
             for expert in in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
                 if type(expert) is not str:
                     return None
                 items = lists[expert]
                 if type(items) is list and items and type(items[0]) in ID_TYPES:
-                    gained = Gains(items, *self._curve(expert, len(items)), False)
-                elif (found := self._read(items, expert, dropped)) is None:
-                    return None
+                    worth, array = curves.get(expert, NO_CURVE)
+                    if len(worth) < len(items):
+                        worth, array = self._curve(expert, len(items))
+                    gains.append((items, worth, array, False))
+                elif (gained := self._read(items, expert, dropped)) is not None:
+                    gains.append(gained)
                 else:
-                    gained = found
-                gains.append(gained)
-                n_entries += len(gained.items)
+                    return None
+                n_entries += len(gains[-1][0])
             fused = _sum_by_arrays(gains, self._by_name, checked) if n_entries >= many else None
             return self._sum_by_loop(gains, dropped, checked) if fused is None else fused
         except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
 
     def _read(self, listed: Any, expert: str, dropped: Dropped) -> Gains | None:
-        """The items of a list, the best first, and their points."""
-        ranks: Sequence[float] | None = None
+        """The items of a list, in order unless some tie, and their points."""
         if type(listed) is PlainList:
             items, scored, ranks = listed
+            if ranks is not None:
+                by_place = self._points.share_ties
+                return self._gains_at(expert, items, ranks_by([-n for n in ranks], shared=True) if by_place else ranks)
         elif not listed or (type(listed) is tuple and type(listed[0]) in ID_TYPES):
-            items, scored = listed, None
+            return listed, *self._curve(expert, len(listed)), False
         elif (scored := read_scores(listed, expert, dropped)) is None:
             return None
-        ties: Sequence[float] = ranks or ()
-        if scored is not None:
-            items, ties = order_by_score(scored, dropped)
-        if not ties:
-            return Gains(items, *self._curve(expert, len(items)), type(listed) is not tuple)
+        if scored is None:
+            return items, *self._curve(expert, len(items)), True
+        return self._gains_by_score(expert, scored, dropped)
+
+    def _gains_by_score(self, expert: str, scored: Mapping[Any, Any], dropped: Dropped) -> Gains:
+        scores = list(scored.values())
+        if not scores or (all(map(gt, scores, scores[1:])) and isfinite(scores[0]) and isfinite(scores[-1])):
+            return list(scored), *self._curve(expert, len(scores)), True  # most lists are in order, without ties
+        if not isfinite(sum(scores)):
+            scored = finite_scores(scored, dropped)
+            scores = list(scored.values())
+        if len(set(scores)) == len(scores):
+            items = sorted(scored, key=scored.__getitem__, reverse=True)
+            return items, *self._curve(expert, len(items)), True
+        if not self._by_name:
+            scored = dict(sorted(scored.items(), key=itemgetter(1), reverse=True))
+            scores = list(scored.values())
         if self._points.share_ties:
-            ranks = ranks_of_falling(ties, shared=True)
-        if ranks is not None:
-            array = self._points.of(expert, np.array(ranks, np.float64))
-            return Gains(items, array.tolist(), array, True)
-        worth, _ = self._curve(expert, len(items))
-        first = dict(zip(reversed(ties), reversed(worth[: len(ties)]), strict=True))  # of equal keys, the last stays
-        return Gains(items, list(map(first.__getitem__, ties)), None, True)
+            return self._gains_at(expert, list(scored), ranks_by(scores, shared=True))
+        worth = self._curve(expert, len(scores))[0][: len(scores)]
+        first = dict(zip(sorted(scores), reversed(worth), strict=True))  # of equal scores, the best rank stays
+        return list(scored), list(map(first.__getitem__, scores)), None, True
+
+    def _gains_at(self, expert: str, items: Sequence[Any], ranks: Sequence[float]) -> Gains:
+        array = self._points.of(expert, np.array(ranks, np.float64))
+        return items, array.tolist(), array, True
 
     def _curve(self, expert: str, size: int) -> Curve:
         """The points of at least this many ranks."""
@@ -117,11 +133,12 @@ class PointSums:
                 added = self._points_of_first(items, worth).items()
             for item, gained in added:
                 fused[item] = get(item, 0.0) + gained
-        of_type = common_type(fused, [of.items for of in gains])
+        of_type = common_type(fused, [items for items, _, _, _ in gains])
         if (of_type is None and not checked) or (repeated and not self._by_name):
             return None
         dropped.repeated += repeated
-        return best_first(fused, of_type, self._by_name)
+        same_curve = len(gains) > 1 and gains[0][1][:1] == gains[1][1][:1]  # so that items of one list each tie
+        return best_first(fused, of_type, by_name=self._by_name, ties_likely=same_curve)
 
     def _points_of_first(self, items: Sequence[Any], worth: Sequence[float]) -> dict[Any, float]:
         """The points of each item where it is first in its list; places leave no gaps."""
@@ -132,7 +149,7 @@ class PointSums:
 
 def _sum_by_arrays(gains: list[Gains], by_name: bool, checked: bool) -> dict[Any, float] | None:
     """The same for many entries, if no list has an id twice: items become numbers, and numpy adds in the same order."""
-    lists = [of.items for of in gains]
+    lists = [items for items, _, _, _ in gains]
     sizes = list(map(len, lists))
     code: defaultdict[Any, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int64, sum(sizes))
@@ -140,9 +157,7 @@ def _sum_by_arrays(gains: list[Gains], by_name: bool, checked: bool) -> dict[Any
     of_type = common_type(code, lists)
     if (of_type is None and not checked) or np.bincount(codes + of_list).max() > 1:
         return None
-    worth = [
-        (np.array(of.worth) if of.array is None else of.array)[:size] for of, size in zip(gains, sizes, strict=True)
-    ]
+    worth = [(np.array(points) if array is None else array)[: len(items)] for items, points, array, _ in gains]
     scores = np.bincount(codes, np.concatenate(worth))
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
