@@ -32,6 +32,7 @@ FILES = {
     "tests/test_docs.py",
     "tests/test_figures.py",
     "tests/test_forks.py",
+    "tests/test_fuse_plain.py",
     "tests/test_fuse_scores.py",
     "tests/test_import_is_light.py",
     "tests/test_leaderboard.py",

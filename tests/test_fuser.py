@@ -176,6 +176,21 @@ def test_warnings_point_to_the_line_of_the_caller(call):
     assert {w.filename for w in caught} == {__file__}
 
 
+def test_weights_without_any_list_are_reported():
+    with pytest.warns(DataWarning, match="weights for experts that are not in the data: e0"):
+        assert Fuser("rrf", weights={"e0": 2.0})({}) == {}
+
+
+def test_a_fuser_looks_at_the_names_of_experts_again_when_they_change():
+    fuser = Fuser(method("jury").fit(random_dataset(0)))
+    for _ in range(2):
+        fuser({"e0": ["a"], "e1": ["b"]})
+    with pytest.warns(DataWarning, match="not learned from: stranger"):
+        fuser({"e0": ["a"], "stranger": ["b"]})
+    with pytest.raises(DataError, match="expert '1' is given twice"):
+        fuser({"1": ["a"], 1: ["b"]})
+
+
 def test_a_fuser_names_an_unknown_expert_once():
     fuser = Fuser(JURY)
     with pytest.warns(DataWarning, match="not learned from: stranger"):

@@ -37,8 +37,10 @@ class Combinations:
         self._combination, self._uses_scores, self._by_name = combination, uses_scores, by_name
         self._factors: dict[float, float] = {}  # by the weight of lists
 
-    def __call__(self, lists: Mapping[Any, Any], dropped: Dropped, *, checked: bool = False) -> dict[Any, float] | None:
-        """The combined scores, best first; None where a list is not plain, or where the result may not be finite."""
+    def __call__(
+        self, lists: Mapping[Any, Any], dropped: Dropped, top: int | None = None, *, checked: bool = False
+    ) -> dict[Any, float] | None:
+        """The ``top`` scores, best first; None where a list is not plain, or where the result may not be finite."""
         plain: dict[str, PlainList] = {}
         for expert in in_expert_order(tuple(lists)):
             if type(expert) is not str or (listed := read_list(lists[expert], expert, dropped)) is None:
@@ -56,7 +58,7 @@ class Combinations:
             return None
         if not self._by_name:
             fused = {item: fused[item] for item in _as_they_appear(lists, plain)}
-        return best_first(fused, of_type, by_name=self._by_name)
+        return best_first(fused, of_type, top, by_name=self._by_name)
 
     def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
         c = self._combination

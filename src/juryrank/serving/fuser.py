@@ -52,7 +52,7 @@ class Fuser:
         self._experts = self._model.experts_seen()
         self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
         self._warned: set[str] = set()  # unknown experts that a warning has named
-        self._accepted: tuple[Any, ...] = ()  # names of experts that need no warning
+        self._accepted: tuple[Any, ...] | None = None  # names of experts that need no warning
 
     def __repr__(self) -> str:
         return f"Fuser({self._model!r})"
@@ -79,10 +79,8 @@ class Fuser:
         if not LISTS.issuperset(map(type, lists.values())):
             lists = _without_iterators(lists)
             if _many_queries(lists):
-                fused = self._fuse_many(lists, values, key)
-                return fused if top is None else {query: dict(islice(of.items(), top)) for query, of in fused.items()}
-        one = self._fuse_one(lists, values, key)
-        return one if top is None else dict(islice(one.items(), top))
+                return self._fuse_many(lists, values, key, top)
+        return self._fuse_one(lists, values, key, top)
 
     def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
         """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
@@ -100,10 +98,10 @@ class Fuser:
         elif not new:
             self._accepted = tuple(lists)
 
-    def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key) -> dict[Any, float]:
+    def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None) -> dict[Any, float]:
         if self._plain is not None and key is None and values == "score":
             dropped = Dropped()
-            fused = self._plain(lists, dropped)
+            fused = self._plain(lists, dropped, top)
             if fused is not None and (not dropped.missing or dropped.of_one_type([fused])):
                 dropped.warn(lists)
                 return fused
@@ -111,9 +109,11 @@ class Fuser:
             (expert, ONE): as_item_list(given, f"expert {expert!r}", key, values)
             for expert, given in _by_name(lists).items()
         }
-        return self._fuse_item_lists(runs, values).get(ONE, {})
+        return self._fuse_item_lists(runs, values, top).get(ONE, {})
 
-    def _fuse_many(self, lists: Mapping[Any, Any], values: str, key: Key) -> dict[Any, dict[Any, float]]:
+    def _fuse_many(
+        self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None
+    ) -> dict[Any, dict[Any, float]]:
         runs: dict[tuple[str, str], Any] = {}
         own: dict[str, Any] = {}  # queries as they were given, by their text
         for expert, queries in _by_name(lists).items():
@@ -124,22 +124,22 @@ class Fuser:
             own.update((str(query), query) for query in queries if str(query) not in own)
             for query, listed in unique_names(_without_iterators(queries), f"expert {expert!r}: query").items():
                 runs[expert, query] = listed
-        fused = self._fuse_plain(runs) if key is None and values == "score" else None
+        fused = self._fuse_plain(runs, top) if key is None and values == "score" else None
         if fused is None:
             named = {
                 (expert, query): as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
                 for (expert, query), listed in runs.items()
             }
-            fused = self._fuse_item_lists(named, values)
+            fused = self._fuse_item_lists(named, values, top)
         return {own[query]: fused.get(query, {}) for query in sorted(own, key=natural_key)}
 
-    def _fuse_plain(self, runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[Any, float]] | None:
+    def _fuse_plain(self, runs: Mapping[tuple[str, str], Any], top: int | None) -> dict[str, dict[Any, float]] | None:
         """The ranking of every query; None where a list is not plain, or ids have several types."""
         if self._plain is None:
             return None
         dropped, fused = Dropped(), {}
         for query, lists in _by_query(runs).items():
-            if (ranked := self._plain(lists, dropped)) is None or dropped.pairs:
+            if (ranked := self._plain(lists, dropped, top)) is None or dropped.pairs:
                 return None
             fused[query] = ranked
         if not dropped.of_one_type(fused.values()):
@@ -147,19 +147,22 @@ class Fuser:
         dropped.warn()
         return fused
 
-    def _fuse_item_lists(self, runs: Mapping[tuple[str, str], ItemList], values: str) -> dict[str, dict[Any, float]]:
+    def _fuse_item_lists(
+        self, runs: Mapping[tuple[str, str], ItemList], values: str, top: int | None
+    ) -> dict[str, dict[Any, float]]:
         """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
         if self._plain is not None:
             cleaned = clean(runs, uses_scores=self._model.uses_scores, values=values)
             fused = {}
             for query, lists in _by_query(cleaned).items():
-                if (ranked := self._plain(lists, Dropped(), checked=True)) is None:
+                if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
                     break
                 fused[query] = ranked
             else:
                 return fused
             runs, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
-        return rank_by_dataset(runs, self._model, values)
+        fused = rank_by_dataset(runs, self._model, values)
+        return {query: dict(islice(ranked.items(), top)) for query, ranked in fused.items()}
 
 
 def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, Any]) -> Aggregator:

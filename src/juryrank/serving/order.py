@@ -21,16 +21,22 @@ def in_expert_order(experts: tuple[Any, ...]) -> list[Any]:
 
 
 def best_first(
-    scores: Mapping[Any, float], of_type: type | None, *, by_name: bool = True, ties_likely: bool = False
+    scores: Mapping[Any, float],
+    of_type: type | None,
+    top: int | None,
+    *,
+    by_name: bool = True,
+    ties_likely: bool = False,
 ) -> dict[Any, float]:
-    """The scores from highest to lowest; equal ones in natural order if ``by_name``, else in their given order.
+    """The ``top`` scores, from highest to lowest; equal ones in natural order if ``by_name``, else in the given order.
 
     Where ties are likely, it is faster not to look for them first.
     """
     if not by_name or (not ties_likely and len(set(scores.values())) == len(scores)):
-        return dict(sorted(scores.items(), key=itemgetter(1), reverse=True))
+        return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:top])
     order = in_natural_order(scores, of_type)
     order.sort(key=scores.__getitem__, reverse=True)
+    order = order[:top]
     return dict(zip(order, map(scores.__getitem__, order)))  # noqa: B905 (strict costs time, and the two are as long)
 
 

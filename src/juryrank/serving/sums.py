@@ -43,9 +43,15 @@ class PointSums:
         self._curves: dict[str, Curve] = {}
 
     def __call__(
-        self, lists: Mapping[Any, Any], dropped: Dropped, *, checked: bool = False, many: int = MANY
+        self,
+        lists: Mapping[Any, Any],
+        dropped: Dropped,
+        top: int | None = None,
+        *,
+        checked: bool = False,
+        many: int = MANY,
     ) -> dict[Any, float] | None:
-        """The sums, best first; None where a list is not plain, so that its shape must be looked at first.
+        """The ``top`` sums, best first; None where a list is not plain, so that its shape must be looked at first.
 
         From ``many`` entries on they are added up by arrays.
         """
@@ -66,8 +72,8 @@ class PointSums:
                 else:
                     return None
                 n_entries += len(gains[-1][0])
-            fused = _sum_by_arrays(gains, self._by_name, checked) if n_entries >= many else None
-            return self._sum_by_loop(gains, dropped, checked) if fused is None else fused
+            fused = _sum_by_arrays(gains, top, self._by_name, checked) if n_entries >= many else None
+            return self._sum_by_loop(gains, dropped, top, checked) if fused is None else fused
         except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
 
@@ -117,7 +123,9 @@ class PointSums:
             curve = self._curves[expert] = points.tolist(), points
         return curve
 
-    def _sum_by_loop(self, gains: list[Gains], dropped: Dropped, checked: bool) -> dict[Any, float] | None:
+    def _sum_by_loop(
+        self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool
+    ) -> dict[Any, float] | None:
         """The sums, best first; None where ids have several types, or repeat while ties go by appearance."""
         fused: dict[Any, float] = {}
         get, repeated = fused.get, 0
@@ -133,12 +141,12 @@ class PointSums:
                 added = self._points_of_first(items, worth).items()
             for item, gained in added:
                 fused[item] = get(item, 0.0) + gained
-        of_type = common_type(fused, [items for items, _, _, _ in gains])
+        of_type = common_type(fused, map(itemgetter(0), gains))
         if (of_type is None and not checked) or (repeated and not self._by_name):
             return None
         dropped.repeated += repeated
         same_curve = len(gains) > 1 and gains[0][1][:1] == gains[1][1][:1]  # so that items of one list each tie
-        return best_first(fused, of_type, by_name=self._by_name, ties_likely=same_curve)
+        return best_first(fused, of_type, top, by_name=self._by_name, ties_likely=same_curve)
 
     def _points_of_first(self, items: Sequence[Any], worth: Sequence[float]) -> dict[Any, float]:
         """The points of each item where it is first in its list; places leave no gaps."""
@@ -147,7 +155,7 @@ class PointSums:
         return dict(zip(reversed(items), reversed(worth[: len(items)]), strict=True))  # of equal keys, the last stays
 
 
-def _sum_by_arrays(gains: list[Gains], by_name: bool, checked: bool) -> dict[Any, float] | None:
+def _sum_by_arrays(gains: list[Gains], top: int | None, by_name: bool, checked: bool) -> dict[Any, float] | None:
     """The same for many entries, if no list has an id twice: items become numbers, and numpy adds in the same order."""
     lists = [items for items, _, _, _ in gains]
     sizes = list(map(len, lists))
@@ -168,4 +176,4 @@ def _sum_by_arrays(gains: list[Gains], by_name: bool, checked: bool) -> dict[Any
         tied = ends - starts > 1
         for start, end in zip(starts[tied].tolist(), ends[tied].tolist(), strict=True):
             names[start:end] = in_natural_order(names[start:end], of_type)
-    return dict(zip(names, scores.tolist(), strict=True))
+    return dict(zip(names[:top], scores[:top].tolist(), strict=True))
