@@ -1,6 +1,9 @@
 """Commands that are imported when they are called, and what they do not load."""
 
 import inspect
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +17,47 @@ from cli.conftest import Run
 from juryrank.cli.commands import SUMMARIES, load_command
 from juryrank.cli.quick_values import QuickCommand, quick_value
 
-FOLDER = Path(juryrank.__file__).parent / "cli"
+PACKAGE = Path(juryrank.__file__).parent
+FOLDER = PACKAGE / "cli"
+COMMAND = """
+import sys
+from juryrank import cli
+sys.argv = ["juryrank", *sys.argv[1:]]
+try:
+    cli.main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def loaded_by(*args: object) -> set[str]:
+    """The modules that a command loads, in a process of its own; its output goes to a pipe."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "TTY_COMPATIBLE")}
+    command = [sys.executable, "-c", COMMAND, *map(str, args)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("args", "unneeded"),
+    [
+        ("--version", {"numpy", "polars", "pydantic", "rich"}),
+        ("--help", {"juryrank.cli.fuse", "juryrank.cli.warm", "numpy", "polars", "pydantic"}),
+        ("fuse --help", {"juryrank.cli.warm", "numpy", "polars", "pydantic"}),
+        ("methods rrf", {"polars", "pydantic", "scipy.special"}),
+        (f"leaderboard {PACKAGE}/demo/battles.csv", {"pydantic", "rich.console", "scipy.special", "scipy.stats"}),
+        (f"rank {PACKAGE}/demo/cooking.csv --method borda --top 3", {"pydantic", "rich", "scipy.special"}),
+    ],
+)
+def test_a_command_does_not_load_what_it_does_not_need(args: str, unneeded: set[str]) -> None:
+    assert not unneeded & loaded_by(*args.split())
+
+
+def test_an_evaluation_loads_neither_rich_nor_the_statistics_of_scipy(runs: list[Path], qrels: Path) -> None:
+    unneeded = {"pydantic", "rich.console", "scipy.special", "scipy.stats"}
+    assert not unneeded & loaded_by("evaluate", *runs, "--labels", qrels)
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
