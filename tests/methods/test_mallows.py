@@ -66,12 +66,12 @@ def test_the_series_and_the_formula_of_the_mean_meet():
 
 
 def test_the_dispersion_makes_the_mean_distance_the_observed_one():
-    stages = np.array([0.0, 0.0, 3.0, 2.0, 0.5, 7.0])
+    sizes, stages = np.arange(6), np.array([0.0, 0.0, 3.0, 2.0, 0.5, 7.0])
     for skipped in (0.01, 1.0, 10.0, 16.0):
-        assert expected_skips(fit_theta(skipped, stages), stages) == pytest.approx(skipped, rel=1e-9)
-    assert fit_theta(0.0, stages) == np.inf
-    assert fit_theta(30.0, stages) == 0.0
-    assert fit_theta(0.0, np.zeros(4)) == 0.0
+        assert expected_skips(fit_theta(skipped, sizes, stages), sizes, stages) == pytest.approx(skipped, rel=1e-9)
+    assert fit_theta(0.0, sizes, stages) == np.inf
+    assert fit_theta(30.0, sizes, stages) == 0.0
+    assert fit_theta(0.0, np.arange(4), np.zeros(4)) == 0.0
 
 
 @every_missing

@@ -18,8 +18,9 @@ def mean_skips(theta, j):
     """The expected number of items skipped by a choice from j."""
     x = j * theta
     if x < 0.05:  # the two terms below would cancel: a series instead
-        cubic = theta**3 * (j**4 - 1.0) / 720.0 - theta**5 * (j**6 - 1.0) / 30240.0
-        return (j - 1.0) / 2.0 - theta * (j * j - 1.0) / 12.0 + cubic
+        square = 1.0 * j * j  # not a whole number: its third power may be too large for one
+        cubic = theta**3 * (square**2 - 1.0) / 720.0 - theta**5 * (square**3 - 1.0) / 30240.0
+        return (j - 1.0) / 2.0 - theta * (square - 1.0) / 12.0 + cubic
     if x > 700.0:
         return np.exp(-theta) / -np.expm1(-theta)
     return 1.0 / np.expm1(theta) - j / np.expm1(x)
@@ -34,31 +35,34 @@ def log_choices(theta, j):
 
 
 @kernel
-def expected_skips(theta, stages):
-    """Σ_j stages[j] · mean_skips(theta, j)."""
+def expected_skips(theta, sizes, stages):
+    """Σ_t stages[t] · mean_skips(theta, sizes[t])."""
     out = 0.0
-    for j in range(2, len(stages)):
-        if stages[j] != 0.0:
-            out += stages[j] * mean_skips(theta, j)
+    for t in range(len(sizes)):
+        if stages[t] != 0.0 and sizes[t] >= 2:
+            out += stages[t] * mean_skips(theta, sizes[t])
     return out
 
 
 @kernel
-def fit_theta(skipped, stages):
-    """The theta of maximum likelihood: expected skips equal the observed ones; inf without skips, 0 at random level."""
-    chance = expected_skips(0.0, stages)
+def fit_theta(skipped, sizes, stages):
+    """The theta of maximum likelihood: expected skips equal the observed ones; inf without skips, 0 at random level.
+
+    ``stages[t]`` is the weight of the choices from ``sizes[t]`` items.
+    """
+    chance = expected_skips(0.0, sizes, stages)
     if chance <= 0.0 or skipped >= chance:
         return 0.0
     if skipped <= 1e-12 * chance:
         return np.inf
     low, high = 0.0, 1.0
-    while expected_skips(high, stages) > skipped and high < 700.0:
+    while expected_skips(high, sizes, stages) > skipped and high < 700.0:
         low, high = high, 2.0 * high
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
             break
-        if expected_skips(middle, stages) > skipped:
+        if expected_skips(middle, sizes, stages) > skipped:
             low = middle
         else:
             high = middle
@@ -97,7 +101,7 @@ def dispersions(
         for m in range(list_ptr[q], list_ptr[q + 1]):
             size = n if last else entry_ptr[m + 1] - entry_ptr[m]
             list_stages(m, size, entry_ptr, entry_rank, list_weight[m], stages)
-        theta[q] = fit_theta(distance[q], stages)
+        theta[q] = fit_theta(distance[q], np.arange(n + 1), stages)
         if theta[q] == np.inf:
             continue
         log_likelihood[q] = -theta[q] * distance[q]
@@ -128,41 +132,68 @@ def list_order(m, lo, entry_ptr, entry_slot, entry_rank, place, order):
 
 @kernel
 def stage_skips(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, place, skips, choices):
-    """skips[k]: the weighted skips of all lists at stage k; choices[m]: the stages of list m, and its items."""
+    """skips[k]: the weighted skips of all lists at stage k; choices[m]: the stages of list m, and its items.
+
+    ``place`` numbers the items by the centre, from 0. ``left`` is a Fenwick tree of the items that are left, by place.
+    """
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-    order, left = np.empty(n, np.int64), np.empty(n, np.bool_)
+    order, left = np.empty(n, np.int64), np.empty(n + 1, np.int64)
     for m in range(list_ptr[q], list_ptr[q + 1]):
         size = entry_ptr[m + 1] - entry_ptr[m]
         n_stages = list_order(m, lo, entry_ptr, entry_slot, entry_rank, place, order)
-        left[:] = last
-        for t in range(size):
-            left[order[t]] = True
+        for at in range(n + 1):
+            left[at] = 1 if last and at > 0 else 0
+        if not last:
+            for t in range(size):
+                left[place[order[t]] + 1] = 1
+        for at in range(1, n + 1):
+            if at + (at & -at) <= n:
+                left[at + (at & -at)] += left[at]
         if last and size < n:
             n_stages = size
         choices[m - list_ptr[q], 0] = n_stages
         choices[m - list_ptr[q], 1] = n if last else size
         for k in range(n_stages):
-            left[order[k]] = False
-            for i in range(n):
-                if left[i] and place[i] < place[order[k]]:
-                    skips[k] += list_weight[m]
+            at = place[order[k]]
+            ahead = 0
+            while at > 0:
+                ahead += left[at]
+                at -= at & -at
+            skips[k] += ahead * list_weight[m]
+            at = place[order[k]] + 1
+            while at <= n:
+                left[at] -= 1
+                at += at & -at
 
 
 @kernel
 def stage_thetas(weight, skips, choices, theta):
-    """The theta of maximum likelihood of each stage, 0 for a stage without choices; returns the log-likelihood."""
-    value = 0.0
+    """The theta of maximum likelihood of each stage, 0 for a stage without choices; returns the log-likelihood.
+
+    A stage has as many kinds of choices as the lists have lengths, which are few.
+    """
+    most = choices[:, 1].max()
+    kind, sizes = np.full(most + 1, -1), np.empty(most + 1, np.int64)
+    for m in range(len(choices)):
+        kind[choices[m, 1]] = 0
+    n_kinds = 0
+    for size in range(most + 1):
+        if kind[size] == 0:
+            kind[size], sizes[n_kinds] = n_kinds, size
+            n_kinds += 1
+    stages, value = np.empty(n_kinds), 0.0
     for k in range(len(theta)):
-        stages = np.zeros(choices[:, 1].max() + 1)
+        stages[:] = 0.0
         for m in range(len(choices)):
             if choices[m, 0] > k:
-                stages[choices[m, 1] - k] += weight[m]
-        theta[k] = fit_theta(skips[k], stages)
+                stages[kind[choices[m, 1]]] += weight[m]
+        theta[k] = fit_theta(skips[k], sizes[:n_kinds] - k, stages)
         if theta[k] == np.inf:
             continue
         value -= theta[k] * skips[k]
-        for j in range(2, len(stages)):
-            value -= stages[j] * log_choices(theta[k], j)
+        for t in range(n_kinds):
+            if stages[t] != 0.0 and sizes[t] - k >= 2:
+                value -= stages[t] * log_choices(theta[k], sizes[t] - k)
     return value
 
 
@@ -175,31 +206,33 @@ def stage_margins(
     Returns, by item, the rounding error of these costs; a cost of at most this error is set to 0.
     """
     lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-    order, rank, left = np.empty(n, np.int64), np.empty(n), np.empty(n, np.bool_)
-    for m in range(list_ptr[q], list_ptr[q + 1]):
+    begin, end = list_ptr[q], list_ptr[q + 1]
+    order, total = np.empty(n, np.int64), 0.0
+    rank, cost = np.full((end - begin, n), np.inf if last else np.nan), np.zeros((end - begin, n))
+    for m in range(begin, end):
+        total += list_weight[m]
         size = entry_ptr[m + 1] - entry_ptr[m]
         n_stages = list_order(m, lo, entry_ptr, entry_slot, entry_rank, place, order)
-        left[:] = last
-        rank[:] = np.inf
         for e in range(entry_ptr[m], entry_ptr[m + 1]):
-            rank[entry_slot[e] - lo] = entry_rank[e]
-            left[entry_slot[e] - lo] = True
+            rank[m - begin, entry_slot[e] - lo] = entry_rank[e]
         if last and size < n:
             n_stages = size
         for k in range(n_stages):
-            i = order[k]
-            left[i] = False
-            cost = list_weight[m] * min(theta[k], STEEPEST)
+            cost[m - begin, order[k]] = list_weight[m] * min(theta[k], STEEPEST)
+    steepest = 0.0
+    for k in range(len(theta)):
+        steepest = max(steepest, min(theta[k], STEEPEST))
+    noise = residue(end - begin) * total * steepest
+    for i in range(n):  # row by row: writing to columns would take ten times as long
+        row = out[i, :]
+        row[:] = 0.0
+        for m in range(end - begin):
+            ranks, costs, here, ahead = rank[m, :], cost[m, :], rank[m, i], cost[m, i]
             for j in range(n):
-                if left[j] and rank[j] > rank[i]:
-                    out[i, j] += cost
-                    out[j, i] -= cost
-    steepest = min(theta.max(), STEEPEST) if len(theta) else 0.0
-    noise = residue(list_ptr[q + 1] - list_ptr[q]) * list_weight[list_ptr[q] : list_ptr[q + 1]].sum() * steepest
-    for i in range(n):
+                row[j] += ahead if here < ranks[j] else -costs[j] if here > ranks[j] else 0.0
         for j in range(n):
-            if abs(out[i, j]) <= noise:
-                out[i, j] = 0.0
+            if abs(row[j]) <= noise:
+                row[j] = 0.0
     return np.full(n, noise)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings, as_dataset
-from juryrank.data.arrays import Floats
+from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.mallows import stage_margins, stage_skips, stage_thetas
 from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise._base import KemenyMethod, MarginLists
@@ -67,8 +67,8 @@ class GeneralisedMallows(KemenyMethod):
         centre = out.copy()
         best, thetas = fit_thetas(q, lists, centre)
         for _ in range(self.max_iter):
-            margin = np.zeros((n, n))
-            noise = stage_margins(q, *lists, -centre, thetas, margin)
+            margin = np.empty((n, n))
+            noise = stage_margins(q, *lists, places(centre), thetas, margin)
             order, _ = self._best_order(margin, noise)
             new_centre = np.empty(n)
             new_centre[order] = np.arange(n)[::-1]
@@ -87,6 +87,11 @@ def fit_thetas(q: int, lists: MarginLists, centre: Floats) -> tuple[float, Float
     thetas = np.zeros(max(len(centre) - 1, 0))
     if first == end:
         return 0.0, thetas
-    stage_skips(q, *lists, -centre, skips, choices)
+    stage_skips(q, *lists, places(centre), skips, choices)
     value = stage_thetas(lists.list_weight[first:end], skips, choices, thetas)
     return float(value), thetas
+
+
+def places(centre: Floats) -> Ints:
+    """The place of each item, from 0, by the number of items below it."""
+    return len(centre) - 1 - centre.astype(np.int64)
