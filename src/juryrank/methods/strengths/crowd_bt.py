@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.arrays import Codes, Floats, Ints
+from juryrank.data.arrays import Codes, Floats, Ints, read_only_view
 from juryrank.errors import DataError, warn_not_converged
-from juryrank.kernels.crowd import crowd_strengths, list_comparisons
-from juryrank.kernels.ragged import sizes_to_ptr
+from juryrank.kernels.crowd import crowd_strengths, list_pairs
+from juryrank.kernels.lists import Lists
+from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.strengths._base import lists_with_tail, logistic, max_pairs, prior_param, warn_of_queries
 from juryrank.params import param
 
-COMPARISON_LIMIT = 100_000_000  # of all lists together: about two gigabytes
+COMPARISON_LIMIT = 100_000_000  # of all lists together: minutes of time
 STRENGTH_TOL = 1e-9  # the wins and the expected wins of every item differ by at most this share
 
 
@@ -73,50 +74,45 @@ class CrowdBT(Aggregator):
         return {"steps": steps}
 
 
-class Comparisons(NamedTuple):
-    """Every comparison of every list, by pair of items; the kernels of ``crowd`` take these arrays in this order."""
+class Pairs(NamedTuple):
+    """The pairs of items that some list compares; the kernels of ``crowd`` take these arrays in this order."""
 
     pair_ptr: Ints  # [n_queries + 1] where the pairs of each query begin
-    compared_ptr: Ints  # [n_lists + 1] where the comparisons of each list begin
     n_pairs: Ints  # [n_queries] the number of distinct pairs
     left: Codes  # the first item of each pair
     right: Codes
-    won: Floats  # of each comparison: 1 if the first item is above, 0.5 for a tie
-    pair: Codes  # of each comparison
 
 
 class Crowd:
-    """The comparisons of all lists, about 16 bytes each, and the fit of strengths to them."""
+    """The pairs of items of all lists, 8 bytes each, and the fit of strengths to the comparisons."""
 
     def __init__(self, r: Rankings, weight: Floats) -> None:
-        self.rankings, self.lists = r, lists_with_tail(r, weight, "ignore")
+        self.rankings, self.lists = r, by_slot(lists_with_tail(r, weight, "ignore"))
         made = r.list_size * (r.list_size - 1) // 2
         self.compared = np.bincount(r.list_expert, weight * made, minlength=len(r.experts))
         most = max_pairs("crowd-bt", r, self.lists)
         if (comparisons := int(made.sum())) > COMPARISON_LIMIT:
             raise DataError(
-                f"crowd-bt stores every comparison of every list, up to {COMPARISON_LIMIT}; the lists make "
-                f"{comparisons}; cut them, or use bradley-terry"
+                f"crowd-bt goes through every comparison of every list about a hundred times and takes up to "
+                f"{COMPARISON_LIMIT}; the lists make {comparisons}; cut them, or use bradley-terry"
             )
-        pair_ptr, compared_ptr = sizes_to_ptr(most), sizes_to_ptr(made)
-        self.comparisons = Comparisons(
-            pair_ptr=pair_ptr,
-            compared_ptr=compared_ptr,
-            n_pairs=np.empty(len(r), np.int64),
-            left=np.empty(pair_ptr[-1], np.int32),
-            right=np.empty(pair_ptr[-1], np.int32),
-            won=np.empty(compared_ptr[-1]),
-            pair=np.empty(compared_ptr[-1], np.int32),
-        )
-        list_comparisons(self.lists, most, *self.comparisons)
+        pair_ptr = sizes_to_ptr(most)
+        left, right = np.empty(pair_ptr[-1], np.int32), np.empty(pair_ptr[-1], np.int32)
+        self.pairs = Pairs(pair_ptr, np.empty(len(r), np.int64), left, right)
+        list_pairs(self.lists, most, *self.pairs)
 
     def fit_strengths(self, reliability: Floats, strengths: Floats, prior: float, max_iter: int) -> tuple[Ints, Floats]:
         """Improve the strengths; the number of steps, and the expected correct comparisons of each expert before."""
         r = self.rankings
         steps, correct = np.zeros(len(r), np.int64), np.zeros(r.n_lists)
         of_list = reliability[r.list_expert]
-        crowd_strengths(
-            self.lists, *self.comparisons, of_list, prior, STRENGTH_TOL, max_iter, steps, correct, strengths
-        )  # fmt: skip
+        crowd_strengths(self.lists, *self.pairs, of_list, prior, STRENGTH_TOL, max_iter, steps, correct, strengths)
         by_expert: Floats = np.bincount(r.list_expert, correct, minlength=len(reliability)).astype(np.float64)
         return steps, by_expert
+
+
+def by_slot(lists: Lists) -> Lists:
+    """The lists, without tails, with the entries of each in the order of the slots."""
+    order = np.lexsort((lists.entry_slot, parents(lists.entry_ptr)))
+    slot, rank = lists.entry_slot[order], lists.entry_rank[order]
+    return lists._replace(entry_slot=read_only_view(slot), entry_rank=read_only_view(rank))
