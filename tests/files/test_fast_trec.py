@@ -30,7 +30,8 @@ def lines(
     rng = random.Random(seed)
     out = []
     for q in rng.sample(["10", "9", "q1", "ä2", "07", "0"], n_queries):
-        items = rng.sample([f"d{i}" for i in range(9)] + ["ß", "日本", "D-1", "d10"], rng.randint(1, 9))
+        names = [*(f"d{i}" for i in range(9)), "ß", "日本", "D-1", "d10", '"a,"', "x\u2028y\x7f"]
+        items = rng.sample(names, rng.randint(1, 9))
         scores = sorted(
             (rng.choice([rng.random(), 0.5, 17 * rng.random(), -rng.random()]) for _ in items), reverse=True
         )

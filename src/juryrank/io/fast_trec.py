@@ -6,6 +6,7 @@ list, no expert shared by two files. For these, both give the same Dataset, and 
 
 from __future__ import annotations
 
+import io
 import mmap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +39,7 @@ from juryrank.kernels.run_lines import (
 )
 from juryrank.kernels.slots import fill_slots, gather_lists
 from juryrank.kernels.words import NEWLINE, merge_names, name_places, new_table
-from juryrank.lazy_polars import pl
+from juryrank.lazy_polars import is_imported, pl
 
 BYTES_PER_THREAD = 500_000  # below, a thread costs more than it saves
 LITTLE = 1_000_000  # bytes of names, which Python splits in the time that the import of polars takes
@@ -151,14 +152,16 @@ class Names:
         """Names in alphabetical order, and the position of each in it."""
         place, ordered = np.empty(len(self), np.int32), np.empty(self.size, np.uint8)
         name_places(self.text, self.book, len(self), place, ordered)
-        if self.size > LITTLE or not len(self):
+        if self.size > LITTLE or is_imported() or not len(self):
             return split(ordered, self.size), place
         return np.array(text_of(ordered, self.size).split("\n"), object), place
 
 
 def split(text: NDArray[np.uint8], size: int) -> pl.Series:
     """The names in a text that has a newline after each."""
-    return pl.Series([text_of(text, size)][:size], dtype=pl.String).str.split("\n").explode()
+    if not size:
+        return pl.Series(dtype=pl.String)
+    return pl.read_lines(io.BytesIO(text[:size].tobytes())).to_series().rechunk()
 
 
 def text_of(text: NDArray[np.uint8], size: int) -> str:
@@ -206,6 +209,10 @@ class Scan:
             count_contradictions(self.list_start, score, rank, found)
             np.add.at(self.contradictions, self.list_source, found)
 
+    def release(self) -> None:
+        """Give back the memory of names and entries, which are not needed any more."""
+        del self.names, self.code, self.score
+
 
 def _texts(forms: Sequence[Form], pieces: Pieces | None) -> Iterator[tuple[NDArray[np.uint8], Pieces]]:
     """Padded texts and the pieces in each: all forms in one text, or each in the memory of the one before."""
@@ -243,6 +250,7 @@ def _dataset(scans: Sequence[Scan], sources: Sequence[Source]) -> Dataset | None
     for n, (scan, code) in enumerate(zip(scans, item_code, strict=True)):
         start, place = scan.list_start[:-1], item[code]
         gather_lists(lists, first[n], start, entry_ptr, scan.code[ITEM], place, scan.score, entry_item, score)
+        scan.release()
     found = _slots(list_ptr, entry_ptr, entry_item, score, len(items))
     if found is None:
         return None

@@ -29,7 +29,7 @@ def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entr
     ``seen`` has room for every item and starts at -1. False where a list rises in score or has an item twice.
     """
     here = np.empty(len(seen), np.int32)
-    last_list = np.full(len(item), -1, np.int32)
+    last_list = np.full(len(seen), -1, np.int32)  # that has a slot of the query
     n_slots = 0
     for q in range(len(list_ptr) - 1):
         slot_ptr[q] = n_slots
@@ -45,21 +45,25 @@ def fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entr
             seen[here[n]] = n_slots + n
         n_slots += count
         for m in range(list_ptr[q], list_ptr[q + 1]):
-            if not rank_list(m, entry_ptr[m], entry_ptr[m + 1], item, score, seen, last_list, entry_slot, entry_rank):
+            lo, first, last = slot_ptr[q], entry_ptr[m], entry_ptr[m + 1]
+            if not rank_list(m, lo, first, last, item, score, seen, last_list, entry_slot, entry_rank):
                 return False
     slot_ptr[-1] = n_slots
     return True
 
 
 @kernel
-def rank_list(m, first, last, item, score, seen, last_list, entry_slot, entry_rank):
-    """Slots and ranks of one list, tied entries in the order of their slots; False if the list has another form."""
+def rank_list(m, lo, first, last, item, score, seen, last_list, entry_slot, entry_rank):
+    """Slots and ranks of one list, tied entries in the order of their slots; False if the list has another form.
+
+    The slots of its query begin at ``lo``.
+    """
     tied, falls = first, False  # where the tied entries start, and whether their slots ever fall
     for e in range(first, last):
         slot = seen[item[e]]
-        if last_list[slot] == m or (e > first and not score[e] <= score[e - 1]):
+        if last_list[slot - lo] == m or (e > first and not score[e] <= score[e - 1]):
             return False
-        last_list[slot] = m
+        last_list[slot - lo] = m
         if e > first and score[e] < score[e - 1]:
             if falls:
                 sort_numbers(entry_slot[tied:e])
