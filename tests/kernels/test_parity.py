@@ -13,7 +13,7 @@ from conftest import random_dataset
 from juryrank.kernels.outranking import outranking_classes
 from juryrank.kernels.pairwise import insertion_search, kendall_distance, majority_sort, margins, wins_and_losses
 from juryrank.kernels.positional import add_points, extremes, medians, places, weighted_median
-from juryrank.kernels.ragged import children, descending_order, parents, put_last, sizes_to_ptr
+from juryrank.kernels.ragged import SHORT, children, descending_order, parents, put_last, sizes_to_ptr
 
 SIZES = st.lists(st.integers(0, 4), min_size=1, max_size=5)
 
@@ -39,6 +39,24 @@ def test_descending_is_a_stable_sort_with_unknown_values_last(values, cut):
         known = [s for s in range(lo, hi) if not np.isnan(values[s])]
         unknown = [s for s in range(lo, hi) if np.isnan(values[s])]
         assert out[lo:hi].tolist() == sorted(known, key=lambda s: -values[s]) + unknown
+
+
+@pytest.mark.parametrize("n", [SHORT + 1, 1000])
+@pytest.mark.parametrize("kind", ["spread", "tied", "sorted", "huge and tiny"])
+def test_many_values_descend_in_a_stable_order_with_unknown_values_last(n, kind):
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=n)
+    if kind == "tied":
+        values = np.round(values)
+    elif kind == "sorted":
+        values = np.sort(values)
+    elif kind == "huge and tiny":
+        values *= 10.0 ** rng.integers(-320, 300, n)
+    values[::50] = np.nan
+    values[:4] = 0.0, -0.0, np.inf, -np.inf
+    out = np.empty(n, np.int64)
+    descending_order(np.array([0, n]), values, out)
+    assert_array_equal(out, np.argsort(-values, kind="stable"))
 
 
 def test_put_last_goes_below_the_lowest_of_its_query():

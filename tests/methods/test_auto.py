@@ -9,7 +9,8 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.errors import DataError, UnknownNameError
-from juryrank.methods import PLUGINS, method, register
+from juryrank.methods import METHODS, PLUGINS, method, register
+from juryrank.methods.learned._members import fit_member, share_fits
 from juryrank.methods.learned.jury import Jury
 
 
@@ -98,3 +99,32 @@ def test_pairs_teach_too():
 def test_an_unknown_candidate_is_named(dataset):
     with pytest.raises(UnknownNameError, match="juri"):
         method("auto", among="juri").fit(dataset)
+
+
+def test_a_member_that_would_be_the_same_is_fitted_once():
+    data, other = random_dataset(1, n_queries=10), random_dataset(2)
+    with share_fits():
+        jury, kernel, crf = (fit_member(name, {"epochs": 2}, data, None) for name in ("jury", "kernel", "crf"))
+        assert fit_member("jury", {"epochs": 7}, data, None) is jury  # it has no epochs
+        assert fit_member("kernel", {}, data, other) is kernel  # it does not use validation queries
+        assert fit_member("kernel", {"landmarks": 5}, data, None) is not kernel
+        assert fit_member("crf", {"epochs": 2}, data, other) is not crf
+        assert fit_member("crf", {"epochs": 3}, data, None) is not crf
+        assert fit_member("jury", {}, other, None) is not jury
+    assert fit_member("jury", {}, data, None) is not fit_member("jury", {}, data, None)
+
+
+@pytest.mark.parametrize("name", [name for name, cls in METHODS.items() if cls.supervised and not cls.validates])
+def test_methods_that_say_so_do_not_use_validation_queries(name):
+    data, other = random_dataset(1, n_queries=10), random_dataset(2, n_queries=10)
+    alone, with_others = (method(name).fit(data, valid=valid).learned() for valid in (None, other))
+    for key, value in alone.items():
+        np.testing.assert_array_equal(value, with_others[key])
+
+
+@pytest.mark.parametrize("valid", [None, random_dataset(3)])
+def test_what_is_chosen_is_the_method_fitted_on_all_queries(valid):
+    data = random_dataset(4, n_queries=12)
+    model = method("auto", among="blend").fit(data, valid=valid)
+    chosen = method(model.chosen_["name"], **model.chosen_["params"]).fit(data, valid=valid)
+    np.testing.assert_array_equal(model.predict(data).scores, chosen.predict(data).scores)

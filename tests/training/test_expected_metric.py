@@ -46,8 +46,8 @@ def by_hand(text: str, label: np.ndarray, score: np.ndarray) -> float:
 
 def found(text: str, label: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
     target = Target.of(text, np.array([0, len(label)]), label)
-    slope = np.empty(len(label))
-    loss = expected_loss(score, target.gain, target.kind, target.cutoff, target.discount, *all_steps(6), slope)
+    slope, work = np.empty(len(label)), np.full((7, 64), np.nan)
+    loss = expected_loss(score, target.gain, target.kind, target.cutoff, target.discount, *all_steps(6), work, slope)
     return loss, slope
 
 

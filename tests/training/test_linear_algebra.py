@@ -7,11 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from juryrank.methods import METHODS
 from juryrank.methods.learned_fields import learned_kinds
-from juryrank.training.solvers.linear_algebra import cross_product, product, solve, whitening_basis
+from juryrank.training.solvers.linear_algebra import (
+    cross_product,
+    gram_matrix,
+    independent_points,
+    product,
+    solve,
+)
 
 SHAPES = [(0, 3, 2), (1, 1, 1), (7, 5, 3), (33, 64, 65), (100, 4, 9), (3, 0, 2)]
 
@@ -44,16 +50,24 @@ def test_equations_without_a_solution_are_an_error(matrix):
         solve(matrix, np.ones(3))
 
 
-def test_a_whitened_kernel_is_the_identity_and_its_basis_spans_all_points():
+def test_independent_points_span_all_points():
     x = np.random.default_rng(2).normal(size=(60, 3))
     x[40:] = x[:20]  # these add nothing
     kernel = np.exp(-((x[:, None] - x) ** 2).sum(2))
-    chosen, basis = whitening_basis(kernel, 1e-8)
+    chosen = independent_points(kernel, 1e-8)
     assert len(chosen) <= 40
     assert len(set(chosen)) == len(chosen)
-    assert_allclose(basis.T @ kernel[np.ix_(chosen, chosen)] @ basis, np.eye(len(chosen)), atol=1e-6)
-    features = kernel[:, chosen] @ basis
-    assert_allclose(features @ features.T, kernel, atol=1e-7)
+    assert np.linalg.eigvalsh(kernel[np.ix_(chosen, chosen)]).min() > 0
+    weights = np.linalg.solve(kernel[np.ix_(chosen, chosen)], kernel[chosen])
+    assert_allclose(kernel[:, chosen] @ weights, kernel, atol=1e-7)
+
+
+@pytest.mark.parametrize(("n", "width"), [(0, 3), (1, 1), (7, 5), (33, 65), (130, 300)])
+def test_a_gram_matrix_has_the_digits_of_the_product_and_is_symmetric(n, width):
+    a = np.random.default_rng(3).normal(size=(n, width))
+    assert_array_equal(gram_matrix(a), cross_product(a, a))
+    assert_array_equal(gram_matrix(np.asfortranarray(a)), gram_matrix(a).T)
+    assert_allclose(gram_matrix(a), a.T @ a, atol=1e-12)
 
 
 SCRIPT = """

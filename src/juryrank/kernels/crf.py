@@ -86,44 +86,47 @@ def step_weights(score, discounts, order, shift, weight):
 
 
 @kernel
-def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, target, item, out):
+def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, target, item, work, out):
     """The expectation of 1 - metric / best over all orders y with p(y) ~ exp(-E(y)); out = its gradient by the scores.
 
     -E(y) = sum over places of score × discounts[n, place], n items. Steps from the set s add ``item[e]``, which gives
     the set ``target[e]``, for e from step_ptr[s]; bit i of the number of a set is item i. Those of the first n items
-    come first.
+    come first. ``work`` is room for seven numbers per set or more: [7, 2^n and no less than n²].
     """
     n, most, full = len(score), len(discounts) - 1, (1 << len(score)) - 1
     by_place = discounts[n]
-    order = np.empty(n, np.int64)
     # Of the parts of orders that lead to a set, and of those that follow: sums of weights, and of weight × value.
-    state, mass, total, mass_after, total_after = np.zeros((5, full + 1))
-    term, weight, value = np.empty((n, n)), np.empty((n, n)), np.empty(len(item))
+    state, mass, total, mass_after, total_after = work[0], work[1], work[2], work[3], work[4]
+    term, weight = work[5, : n * n].reshape(n, n), work[6, : n * n].reshape(n, n)
+    order = np.empty(n, np.int64)
     metric_terms(kind, cutoff, discount, gain, state, term)
     best = best_value(kind, gain, order, state, term)
+    if best == 0.0:
+        out[:] = 0.0
+        return 0.0
     step_weights(score, by_place, order, out, weight)
-    mass[0], mass_after[full] = 1.0, 1.0
+    for s in range(1, full + 1):
+        mass[s], total[s] = 0.0, 0.0
+    mass[0], total[0], mass_after[full], total_after[full] = 1.0, 0.0, 1.0, 0.0
     for s in range(full):
-        first, m, t = step_ptr[s], mass[s], total[s]
+        first, m, t, x = step_ptr[s], mass[s], total[s], state[s] * mass[s]
         place = most - (step_ptr[s + 1] - first)
         for e in range(first, first + n - place):
             i, w, after = item[e], weight[place, item[e]], target[e]
-            gained = pairs_won(s, gain, i) if kind == PAIRS else state[s] * term[place, i]
-            value[e] = gained
+            gained = m * pairs_won(s, gain, i) if kind == PAIRS else x * term[place, i]
             mass[after] += w * m
-            total[after] += w * (t + m * gained)
+            total[after] += w * (t + gained)
     mean = total[full] / mass[full]
     out[:] = 0.0
-    if best == 0.0:
-        return 0.0
     for s in range(full - 1, -1, -1):
-        first, m, t = step_ptr[s], 0.0, 0.0
+        first, m, t, x = step_ptr[s], 0.0, 0.0, state[s]
         place = most - (step_ptr[s + 1] - first)
         m_here, t_here = by_place[place] * mass[s], by_place[place] * (total[s] - mean * mass[s])
         for e in range(first, first + n - place):
             i, w, after = item[e], weight[place, item[e]], target[e]
+            gained = pairs_won(s, gain, i) if kind == PAIRS else x * term[place, i]
             m_step = w * mass_after[after]
-            t_step = w * total_after[after] + m_step * value[e]
+            t_step = w * total_after[after] + m_step * gained
             m += m_step
             t += t_step
             out[i] += m_step * t_here + t_step * m_here
@@ -138,27 +141,54 @@ def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, targ
 def sample(label, draws, chosen):
     """Sample ``len(chosen)`` of the items, sorted by label: at least one of every label, or as many labels as fit."""
     n, size = len(label), len(chosen)
-    level_ptr = np.empty(n + 1, np.int64)
-    n_levels = 0
-    for i in range(n):
-        if i == 0 or label[i] != label[i - 1]:
-            level_ptr[n_levels] = i
+    n_levels, start = 0, 0
+    for i in range(1, n + 1):
+        if i == n or label[i] != label[start]:
+            if n_levels < size:
+                chosen[n_levels] = start + int(draws[n_levels] * (i - start))
             n_levels += 1
-    level_ptr[n_levels] = n
-    levels, taken = np.arange(n_levels), np.zeros(n, np.bool_)
-    first = min(n_levels, size)
-    for t in range(first):
-        if n_levels > size:
-            swap = t + int(draws[size + t] * (n_levels - t))
-            levels[t], levels[swap] = levels[swap], levels[t]
+            start = i
+    if n_levels > size:
+        sample_levels(label, n_levels, draws, chosen)
+    # The other items, in order, are shuffled as far as needed: place ``swap`` then has the item of place t.
+    places, items = np.empty(size, np.int64), np.empty(size, np.int64)
+    for t in range(size - n_levels):
+        swap = t + int(draws[n_levels + t] * (n - n_levels - t))
+        at_t, at_swap = -1, -1
+        for k in range(t):
+            if places[k] == t:
+                at_t = items[k]
+            if places[k] == swap:
+                at_swap = items[k]
+        chosen[n_levels + t] = unchosen(chosen[:n_levels], swap) if at_swap < 0 else at_swap
+        places[t], items[t] = swap, unchosen(chosen[:n_levels], t) if at_t < 0 else at_t
+
+
+@kernel
+def unchosen(chosen, place):
+    """The item at this place among those that are not chosen; the chosen ascend."""
+    item = place
+    for c in chosen:
+        if c <= item:
+            item += 1
+    return item
+
+
+@kernel
+def sample_levels(label, n_levels, draws, chosen):
+    """Sample one item each of ``len(chosen)`` of the labels."""
+    n, size = len(label), len(chosen)
+    level_ptr, levels = np.empty(n_levels + 1, np.int64), np.arange(n_levels)
+    level_ptr[0], level_ptr[n_levels], level = 0, n, 0
+    for i in range(1, n):
+        if label[i] != label[i - 1]:
+            level += 1
+            level_ptr[level] = i
+    for t in range(size):
+        swap = t + int(draws[size + t] * (n_levels - t))
+        levels[t], levels[swap] = levels[swap], levels[t]
         lo, hi = level_ptr[levels[t]], level_ptr[levels[t] + 1]
         chosen[t] = lo + int(draws[t] * (hi - lo))
-        taken[chosen[t]] = True
-    rest = np.flatnonzero(~taken)
-    for t in range(first, size):
-        swap = t - first + int(draws[t] * (len(rest) - (t - first)))
-        rest[t - first], rest[swap] = rest[swap], rest[t - first]
-        chosen[t] = rest[t - first]
 
 
 @kernel
@@ -168,20 +198,25 @@ def expected_epoch(
 ):  # fmt: skip
     """One pass over the queries in ``order``, one gradient step per query."""
     width, most = value.shape[1], len(discounts) - 1
+    work = np.empty((7, max(1 << most, most * most)))
+    numbers, all_chosen = np.empty((3, most)), np.empty(most, np.int64)
     for t in range(len(order)):
         lo, n = slot_ptr[order[t]], slot_ptr[order[t] + 1] - slot_ptr[order[t]]
         size = min(n, most)
-        chosen = np.arange(size)
+        chosen, score, slope, gains = all_chosen[:size], numbers[0, :size], numbers[1, :size], numbers[2, :size]
         if n > size:
             sample(label[lo : lo + n], draws[t], chosen)
-        score, slope, gains = np.zeros(size), np.empty(size), np.empty(size)
+        else:
+            chosen[:] = np.arange(size)
         for i in range(size):
-            gains[i] = gain[lo + chosen[i]]
-            for r in range(row_ptr[lo + chosen[i]], row_ptr[lo + chosen[i] + 1]):
+            s, total = lo + chosen[i], 0.0
+            for r in range(row_ptr[s], row_ptr[s + 1]):
                 for f in range(width):
-                    score[i] += value[r, f] * weights[column[r] * width + f]
-        expected_loss(score, gains, kind, cutoff, discount, discounts, step_ptr, target, item, slope)
+                    total += value[r, f] * weights[column[r] * width + f]
+            score[i], gains[i] = total, gain[s]
+        expected_loss(score, gains, kind, cutoff, discount, discounts, step_ptr, target, item, work, slope)
         for i in range(size):
-            for r in range(row_ptr[lo + chosen[i]], row_ptr[lo + chosen[i] + 1]):
+            s, step = lo + chosen[i], rate * slope[i]
+            for r in range(row_ptr[s], row_ptr[s + 1]):
                 for f in range(width):
-                    weights[column[r] * width + f] -= rate * slope[i] * value[r, f]
+                    weights[column[r] * width + f] -= step * value[r, f]

@@ -7,6 +7,8 @@ import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
 
+TILE = 128  # columns at a time, so that those of a block of 32 rows stay in the processor's first cache
+
 
 @over_queries
 def row_products(first, last, ptr, a, b, out):
@@ -35,6 +37,25 @@ def column_products(first, last, ptr, a, b, out):
         for c in range(ptr[first], ptr[last]):
             for j in range(width):
                 out[c, j] += a[i, c] * b[i, j]
+
+
+@over_queries
+def gram_columns(first, last, ptr, a, out):
+    """out[c, j] += a[:, c] · a[:, j], for the columns c of each block and all j from its first column on."""
+    n, width = a.shape
+    for block in range(first, last):
+        for lo in range(ptr[block], width, TILE):
+            hi = min(lo + TILE, width)
+            for i in range(0, n - n % 4, 4):
+                a0, a1, a2, a3 = a[i, lo:hi], a[i + 1, lo:hi], a[i + 2, lo:hi], a[i + 3, lo:hi]
+                for c in range(ptr[block], ptr[block + 1]):
+                    x0, x1, x2, x3, row = a[i, c], a[i + 1, c], a[i + 2, c], a[i + 3, c], out[c, lo:hi]
+                    for j in range(hi - lo):
+                        row[j] += (x0 * a0[j] + x1 * a1[j]) + (x2 * a2[j] + x3 * a3[j])
+            for i in range(n - n % 4, n):
+                for c in range(ptr[block], ptr[block + 1]):
+                    for j in range(lo, hi):
+                        out[c, j] += a[i, c] * a[i, j]
 
 
 @over_queries
@@ -69,14 +90,15 @@ def solve_each(first, last, ptr, a, b, singular):
 
 
 @kernel
-def inverse_factor(a, noise, order, out):
-    """Rows and columns order[:n] of the symmetric a are L Lᵀ: out[:n, :n] = L⁻¹; returns n, the numerical rank.
+def independent_rows(a, noise, order):
+    """Rows and columns order[:n] of the symmetric a span it up to ``noise``; returns n, its numerical rank.
 
-    Each step takes the largest remaining diagonal element as pivot; it stops if that is at most ``noise``.
+    Each step of a Cholesky factorisation takes the largest remaining diagonal element as pivot; it stops if that is at
+    most ``noise``.
     """
     size = len(a)
     left = np.diag(a).copy()
-    factor = np.zeros((size, size))
+    factor = np.zeros((size, size))  # by column, so that the innermost loop is vectorised
     n = 0
     while n < size:
         best = n
@@ -87,21 +109,14 @@ def inverse_factor(a, noise, order, out):
             break
         order[n], order[best] = order[best], order[n]
         pivot = np.sqrt(left[order[n]])
-        row = factor[order[n]]
-        for i in range(n + 1, size):
-            total = a[order[i], order[n]]
-            for k in range(n):
-                total -= factor[order[i], k] * row[k]
-            factor[order[i], n] = total / pivot
-            left[order[i]] -= factor[order[i], n] ** 2
-        row[n] = pivot
+        column = factor[n]
+        column[:] = a[order[n]]
+        for k in range(n):
+            share = factor[k, order[n]]
+            for i in range(size):
+                column[i] -= share * factor[k, i]
+        for i in range(size):
+            column[i] /= pivot
+            left[i] -= column[i] ** 2
         n += 1
-    for i in range(n):  # L⁻¹ row by row: forward substitution of unit vectors
-        for k in range(i):
-            share = factor[order[i], k]
-            for j in range(k + 1):
-                out[i, j] -= share * out[k, j]
-        out[i, i] = 1.0
-        for j in range(i + 1):
-            out[i, j] /= factor[order[i], i]
     return n

@@ -7,7 +7,7 @@ The network has ``sizes`` = (inputs, hidden, …, 1) and its parameters in one f
 import numpy as np
 
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.ragged import SHORT, count_ahead
+from juryrank.kernels.ragged import SHORT, count_ahead, digit_order
 
 LARGEST_EXPONENT = 700.0  # exp of it and of minus it are numbers
 GAIN, PRECISION_SUM, CASCADE, FIRST, CUT, PAIRS = 0, 1, 2, 3, 4, 5  # nDCG, AP, ERR, RR, P, Kendall's tau
@@ -18,7 +18,8 @@ def places(score, out):
     """The place of each item by its score, from 0; of equal scores, the first item is first."""
     if len(score) <= SHORT and count_ahead(score, out):
         return
-    order = np.argsort(-score, kind="mergesort")
+    order = np.empty(len(score), np.int64)
+    digit_order(score, order)
     for a in range(len(order)):
         out[order[a]] = a
 

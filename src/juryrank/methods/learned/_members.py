@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from reprlib import repr as shortened
 from typing import Any
@@ -14,6 +16,19 @@ from juryrank.methods.learned_fields import Sizes, first_fault
 from juryrank.methods.plugins import missing_method
 
 STATE = ("name", "params", "learned")
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFit:
+    """A fitted member, and what it was fitted with."""
+
+    data: Dataset
+    valid: Dataset | None
+    params: dict[str, Any]
+    member: Aggregator
+
+
+SHARED_FITS: ContextVar[list[SharedFit] | None] = ContextVar("SHARED_FITS", default=None)
 
 
 @dataclass(frozen=True)
@@ -50,8 +65,30 @@ def new_member(name: str, params: Mapping[str, Any]) -> Aggregator:
 
 
 def fit_member(name: str, params: Mapping[str, Any], data: Dataset, valid: Dataset | None) -> Aggregator:
-    """A member fitted on the data."""
-    return new_member(name, params).fit(data, valid=valid)
+    """A member fitted on the data; inside ``share_fits``, the one that was fitted before where it would be the same."""
+    member = new_member(name, params)
+    fits = SHARED_FITS.get()
+    if fits is None:
+        return member.fit(data, valid=valid)
+    member.check()
+    used, params = valid if member.validates else None, member.params()
+    if fits and fits[0].data is not data:
+        fits.clear()
+    for fit in fits:
+        if fit.valid is used and type(fit.member) is type(member) and fit.params == params:
+            return fit.member
+    fits.append(SharedFit(data, used, params, member.fit(data, valid=valid)))
+    return member
+
+
+@contextmanager
+def share_fits() -> Iterator[None]:
+    """Inside, a member needed again on the data of the last fit, alone or as part of another, is not fitted again."""
+    token = SHARED_FITS.set([])
+    try:
+        yield
+    finally:
+        SHARED_FITS.reset(token)
 
 
 def member_state(member: Aggregator) -> dict[str, Any]:

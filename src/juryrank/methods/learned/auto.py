@@ -10,7 +10,7 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.methods.learned._base import GroupedExperts
-from juryrank.methods.learned._members import Member, fit_member, load_member, member_state, new_member
+from juryrank.methods.learned._members import Member, fit_member, load_member, member_state, new_member, share_fits
 from juryrank.methods.learned_fields import ByName, ListOf, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.metrics import Truth, parse_metric
@@ -51,12 +51,13 @@ class Auto(GroupedExperts):
         params = {key: value for key, value in self.params().items() if key != "target"}
         for name in names:
             new_member(name, params)
-        values = self._cross_validate(names, params, data, valid)
-        rrf = values[BASELINE]
-        self.n_queries_ = len(rrf)
-        self.trials_ = {name: _summary(v, rrf) for name, v in values.items()}
-        best = max(self.trials_, key=lambda name: self.trials_[name][0]) if len(rrf) > 1 else BASELINE
-        self.chosen_ = member_state(fit_member(best, params, data, valid))
+        with share_fits():
+            values = self._cross_validate(names, params, data, valid)
+            rrf = values[BASELINE]
+            self.n_queries_ = len(rrf)
+            self.trials_ = {name: _summary(v, rrf) for name, v in values.items()}
+            best = max(self.trials_, key=lambda name: self.trials_[name][0]) if len(rrf) > 1 else BASELINE
+            self.chosen_ = member_state(fit_member(best, params, data, valid))
 
     def report(self) -> str:
         """The chosen method, and the held-out mean of every candidate."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.training.per_query import sum_by_query
-from juryrank.training.solvers.linear_algebra import cross_product, product, solve
+from juryrank.training.solvers.linear_algebra import cross_product, gram_matrix, product, solve
 
 NEWTON_STEPS = 8
 HALVINGS = 30
@@ -64,7 +64,7 @@ class Squared(Loss):
         return f
 
     def curvature(self, ptr: Ints, f: Floats, columns: Floats) -> Floats:
-        return cross_product(columns, columns)
+        return gram_matrix(columns)
 
     def weight(self, t: Floats) -> Floats:
         return np.ones(len(t))
@@ -109,7 +109,7 @@ class KL(Loss):
     def curvature(self, ptr: Ints, f: Floats, columns: Floats) -> Floats:
         weighted = columns * self.mean(ptr, f)[:, None]
         middle = sum_by_query(ptr, weighted) / np.sqrt(np.maximum(np.diff(ptr), 1))[:, None]
-        return cross_product(columns, weighted) - cross_product(middle, middle)
+        return cross_product(columns, weighted) - gram_matrix(middle)
 
     def _top(self, ptr: Ints, f: Floats) -> Floats:
         top = np.zeros(len(ptr) - 1)

@@ -12,7 +12,7 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.gram import centre_features, gram_products
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.linear_algebra import cross_product
+from juryrank.training.solvers.linear_algebra import gram_matrix
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class GramMatrices:
 
     def _products(self, row_ptr: Ints, z: Floats) -> Floats:
         if self.width >= self.block_sizes.threaded_width:
-            return np.stack([cross_product(z[a:b], z[a:b]) for a, b in pairwise(row_ptr)])
+            return np.stack([gram_matrix(z[a:b]) for a, b in pairwise(row_ptr)])
         out = np.empty((len(row_ptr) - 1, self.width, self.width))
         gram_products(row_ptr - row_ptr[0], z[row_ptr[0] : row_ptr[-1]], out)
         return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.dense import column_products, inverse_factor, row_products, solve_each
+from juryrank.kernels.dense import column_products, gram_columns, independent_rows, row_products, solve_each
 
 BLOCK = 32  # rows or columns that one thread does at once
 
@@ -26,6 +26,15 @@ def cross_product(a: Floats, b: Floats) -> Floats:
     return out.reshape(a.shape[1], *b.shape[1:])
 
 
+def gram_matrix(a: Floats) -> Floats:
+    """``a.T @ a``, with half of the operations of ``cross_product`` and the same digits."""
+    a = np.ascontiguousarray(a, np.float64)
+    upper = np.zeros((a.shape[1], a.shape[1]))
+    gram_columns(_blocks(a.shape[1]), a, upper)
+    out: Floats = np.triu(upper) + np.triu(upper, 1).T
+    return out
+
+
 def solve(a: Floats, b: Floats) -> Floats:
     """The solutions [..., n] of ``a x = b``, for one system or many; a LinAlgError where there is none."""
     n = b.shape[-1]
@@ -37,11 +46,10 @@ def solve(a: Floats, b: Floats) -> Floats:
     return x.reshape(b.shape)
 
 
-def whitening_basis(kernel: Floats, noise: float) -> tuple[Ints, Floats]:
-    """Which points span a kernel matrix up to ``noise``, and a basis of their columns in which it is the identity."""
-    order, inverse = np.arange(len(kernel)), np.zeros_like(kernel)
-    n = inverse_factor(np.ascontiguousarray(kernel), noise, order, inverse)
-    return order[:n], np.ascontiguousarray(inverse[:n, :n].T)
+def independent_points(kernel: Floats, noise: float) -> Ints:
+    """Which points span a kernel matrix up to ``noise``."""
+    order = np.arange(len(kernel))
+    return order[: independent_rows(np.ascontiguousarray(kernel), noise, order)]
 
 
 def _blocks(size: int) -> Ints:

@@ -10,11 +10,12 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.ragged import parents
-from juryrank.kernels.rbf import rbf_scores
+from juryrank.kernels.ragged import parents, sizes_to_ptr
+from juryrank.kernels.rbf import rbf_features, rbf_scores
 from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.per_query import sum_by_query
 from juryrank.training.rrf_baseline import rrf_scores
-from juryrank.training.solvers.linear_algebra import cross_product, product, solve, whitening_basis
+from juryrank.training.solvers.linear_algebra import cross_product, gram_matrix, independent_points, product, solve
 
 NOISE = 1e-8  # a landmark whose residual given those before it is a smaller share is dropped: that is rounding
 ToColumns = Callable[[Dataset], Floats]
@@ -68,19 +69,15 @@ class Nystroem:
         between = squared_distances(landmarks, landmarks)
         apart = np.median(between[np.triu_indices(len(between), 1)]) if len(between) > 1 else 1.0
         sharpness = float(1.0 / (2.0 * self.width**2 * max(apart, NOISE)))
-        chosen, basis = whitening_basis(np.exp(-sharpness * between), NOISE)
+        chosen = independent_points(np.exp(-sharpness * between), NOISE)
         landmarks = landmarks[chosen]
         n, n_columns = landmarks.shape
-        shrunk = 1.0 / np.sqrt(n_columns)
-        gram, right = np.zeros((n + n_columns, n + n_columns)), np.zeros(n + n_columns)
-        for rows in problem.parts(self.limits.slots_at_once):
-            part = problem.x[rows]
-            kernel = product(np.exp(-sharpness * squared_distances(part, landmarks)), basis)
-            z = problem.centred(rows, np.hstack([kernel, shrunk * part]))
-            gram += cross_product(z, z)
-            right += cross_product(z, problem.centred(rows, problem.gains[rows, None])[:, 0])
-        weights = solve(gram + self.penalty * np.eye(len(gram)), right)
-        return Expansion(landmarks, product(basis, weights[:n]), shrunk * weights[n:], sharpness, self.limits)
+        linear = 1.0 / np.sqrt(n_columns)
+        penalty = np.eye(n + n_columns)  # of a function of the kernel's space: its norm there
+        penalty[:n, :n] = np.exp(-sharpness * between[np.ix_(chosen, chosen)])
+        gram, right = problem.normal_equations(np.ascontiguousarray(landmarks.T), sharpness, linear)
+        weights = solve(gram + self.penalty * penalty, right)
+        return Expansion(landmarks, weights[:n], linear * weights[n:], sharpness, self.limits)
 
 
 class Problem:
@@ -95,31 +92,39 @@ class Problem:
         query, gains = parents(queries.rankings.slot_ptr)[slots], queries.gains[slots]
         order = np.lexsort((*x.T, gains, query))
         # The square root is a compromise between graded and binary relevance: metrics use either.
-        self.x, self.gains = x[order], np.sqrt(gains[order])
+        self.x, gains = x[order], np.sqrt(gains[order])
         self.weight = (queries.weights[slots] / share)[order]
-        new = np.diff(query[order], prepend=-1) > 0
-        self.start, self.place = np.flatnonzero(new), np.cumsum(new) - 1  # of each query; the query of each slot
-        self.scale = np.ones(len(order))
-        everything = slice(0, len(order))
-        squares = self.centred(everything, self.gains[:, None])[:, 0] ** 2
-        spread = np.sqrt(np.add.reduceat(squares, self.start))
-        self.scale = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)[self.place]
+        self.row_ptr = sizes_to_ptr(np.unique(query, return_counts=True)[1])
+        self.slots_at_once = limits.slots_at_once
+        place = parents(self.row_ptr)
+        mean = sum_by_query(self.row_ptr, self.weight * gains) / sum_by_query(self.row_ptr, self.weight)
+        centred = (gains - mean[place]) * np.sqrt(self.weight)
+        spread = np.sqrt(sum_by_query(self.row_ptr, centred**2))
+        self.scale = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)  # of each query
+        self.target = centred * np.sqrt(self.scale)[place]
 
-    def parts(self, slots_at_once: int) -> Iterator[slice]:
-        """The slots of some queries at a time."""
+    def normal_equations(self, landmarks: Floats, sharpness: float, linear: float) -> tuple[Floats, Floats]:
+        """The Gram matrix of the features of ``rbf_features``, and their products with the target."""
+        width = sum(landmarks.shape)
+        gram, right = np.zeros((width, width)), np.zeros(width)
+        for first, last in pairwise(self._parts()):
+            ptr = self.row_ptr[first : last + 1]
+            rows = slice(ptr[0], ptr[-1])
+            z = np.empty((ptr[-1] - ptr[0], width))
+            rbf_features(
+                ptr - ptr[0], self.x[rows], landmarks, sharpness, linear, self.weight[rows], self.scale[first:last], z
+            )  # fmt: skip
+            gram += gram_matrix(z)
+            right += cross_product(z, self.target[rows])
+        return gram, right
+
+    def _parts(self) -> list[int]:
+        """Offsets of parts of the queries, of about ``slots_at_once`` slots each."""
         bounds = [0]
-        for end in (*self.start[1:], len(self.x)):
-            if end - bounds[-1] > slots_at_once or end == len(self.x):
-                bounds.append(int(end))
-        return (slice(a, b) for a, b in pairwise(bounds))
-
-    def centred(self, rows: slice, z: Floats) -> Floats:
-        """Columns less their weighted mean in each query, times the square roots of the slots' weights and scales."""
-        weight, place = self.weight[rows], self.place[rows] - self.place[rows.start]
-        starts = np.flatnonzero(np.diff(place, prepend=-1))
-        means = np.add.reduceat(z * weight[:, None], starts) / np.add.reduceat(weight, starts)[:, None]
-        centred: Floats = (z - means[place]) * np.sqrt(weight * self.scale[rows])[:, None]
-        return centred
+        for query, end in enumerate(self.row_ptr[1:], 1):
+            if end - self.row_ptr[bounds[-1]] > self.slots_at_once or query == len(self.scale):
+                bounds.append(query)
+        return bounds
 
 
 def sample_slots(queries: LabelledQueries, rng: np.random.Generator, most: int) -> tuple[Ints, Floats]:
