@@ -7,11 +7,12 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.data.labels import LARGEST_LABEL
 from juryrank.data.names import natural_key, sorted_naturally
-from juryrank.kernels.ragged import descending_order, parents, sizes_to_ptr
+from juryrank.kernels.ragged import descending_order, sizes_to_ptr
 from juryrank.metrics.truth import (
     CONVENTIONS,
     ItemGrades,
@@ -80,9 +81,9 @@ def _judge(run: Mapping[str, Any], labels: _Labels, convention: str) -> JudgedCo
         return None
     ptr = ptr[: len(ranked) + 1]
     score = score[: ptr[-1]]
-    order = _order(ranked, ptr, score, convention)
     found = chain.from_iterable(map(map, [judged.get for judged in labels.by_query], ranked))
     value = np.fromiter(found, np.float64, len(score))  # None becomes NaN
+    order = _order(ranked, ptr, score, value, convention)
     grades = ItemGrades(value[order], labels.ideal_ptr, labels.ideal)
     return JudgedConsensus(
         queries=labels.queries, convention=convention, slot_ptr=ptr, score=score[order], labels=grades, reference=grades
@@ -115,19 +116,30 @@ def _descending(ptr: Ints, values: Floats) -> Ints:
     return order
 
 
-def _order(ranked: list[Numbers], ptr: Ints, score: Floats, convention: str) -> Ints:
+def _order(ranked: list[Numbers], ptr: Ints, score: Floats, label: Floats, convention: str) -> Ints:
     """Positions of each query from best to worst, equal scores by name as the convention says."""
     trec = convention == "trec"
-    score = single_precision(score) if trec else score
-    order = _descending(ptr, score)
-    query, value = parents(ptr), score[order]
+    compared = single_precision(score) if trec else score
+    order = _descending(ptr, compared)
     tied = np.zeros(len(order) + 1, bool)  # with the position before
-    tied[1:-1] = (value[1:] == value[:-1]) & (query[1:] == query[:-1])
+    tied[1:-1] = _same(compared[order])
+    tied[ptr] = False
+    # The order of tied items with the same label and the same score in full precision has no effect.
+    differing = tied[1:-1] & ~(_same(score[order]) & _same(label[order]))
+    count = np.append(0, np.cumsum(differing))
     starts, stops = np.flatnonzero(tied[1:] & ~tied[:-1]), np.flatnonzero(tied[:-1] & ~tied[1:]) + 1
-    if not len(starts):
+    groups = np.flatnonzero(count[stops - 1] > count[starts])
+    if not len(groups):
         return order
     names, positions = list(chain.from_iterable(ranked)), order.tolist()
     key: Callable[[int], Any] = names.__getitem__ if trec else lambda at: natural_key(names[at])
-    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+    for start, stop in zip(starts[groups].tolist(), stops[groups].tolist(), strict=True):
         positions[start:stop] = sorted(positions[start:stop], key=key, reverse=trec)
     return np.array(positions, np.int64)
+
+
+def _same(values: Floats) -> NDArray[np.bool_]:
+    """Whether each value but the first equals the one before, or both are NaN."""
+    unknown = np.isnan(values)
+    same: NDArray[np.bool_] = (values[1:] == values[:-1]) | (unknown[1:] & unknown[:-1])
+    return same
