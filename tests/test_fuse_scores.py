@@ -83,7 +83,7 @@ def test_plain_python_gives_what_a_dataset_gives(name, norm):
 def test_methods_that_combine_scores_declare_how():
     assert COMBINED == ["combanz", "combgmnz", "combmax", "combmed", "combmin", "combmnz", "combsum"]
     declared = method("combmnz", norm="none", weights={"x": 2}).as_combination()
-    listed = QueryList(2, [3.0, 1.0], None, 2.0, QueryItems([["a", "b"]], 2.0))
+    listed = QueryList(2, [3.0, 1.0], None, 2.0, QueryItems([["a", "b"]], [2.0]))
     assert declared.numbers(listed) == ListNumbers([3.0, 1.0], None, 2.0)
     assert (declared.rule, declared.weights) == ("sum", {"x": 2.0})
     with pytest.raises(ValueError, match="rule must be one of sum, mean"):

@@ -24,15 +24,20 @@ class ListNumbers(NamedTuple):
 
 
 class QueryItems:
-    """What the lists of a query have in common: all items, and the total weight of the lists that count."""
+    """What the lists of a query have in common: the items of all lists, and the weight of those that count."""
 
-    def __init__(self, lists: Iterable[Sequence[Any]], total_weight: float) -> None:
-        self._lists, self.total_weight = lists, total_weight
+    def __init__(self, lists: Iterable[Sequence[Any]], weights: Iterable[float] = ()) -> None:
+        self._lists, self._weights = lists, weights
 
     @cached_property
     def items(self) -> dict[Any, None]:
         """Each item once, as a key."""
         return dict.fromkeys(chain.from_iterable(self._lists))
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return add(self._weights)
 
 
 @dataclass(eq=False)
@@ -88,6 +93,14 @@ class Combination:
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+
+
+def add(numbers: Iterable[float]) -> float:
+    """The sum, added one by one as compiled code does: Python's ``sum`` may round in another way."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
 
 
 def ranks_by(scores: Sequence[float], *, shared: bool = False) -> list[float]:

@@ -80,7 +80,7 @@ def read_list(listed: Any, expert: str, dropped: Dropped) -> PlainList | None:
 
 def read_scores(listed: Any, expert: str, dropped: Dropped) -> Mapping[Any, Any] | None:
     """``{item: score}`` of a mapping or of pairs; None where the shape is another. Scores may be missing."""
-    if isinstance(listed, Mapping):
+    if type(listed) is dict or isinstance(listed, Mapping):
         return listed
     if not (type(listed) is list or type(listed) is tuple) or not TUPLE.issuperset(map(type, listed)):
         return None

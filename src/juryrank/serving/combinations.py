@@ -7,22 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from math import isfinite
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from juryrank.methods.combination import Combination, QueryItems, QueryList
+from juryrank.methods.combination import Combination, QueryItems, QueryList, add
 from juryrank.serving.cleaning import Dropped, PlainList, by_rank, read_list
 from juryrank.serving.order import best_first, common_type, in_expert_order
 
-
-class Weighted(NamedTuple):
-    """The items of a list, its numbers for them and for all other items (None: nothing), and its weight."""
-
-    items: Sequence[Any]
-    numbers: Sequence[float]
-    others: float | None
-    weight: float
+# The items of a list, its numbers for them and for all other items (None: nothing), and its weight.
+Weighted = tuple[Sequence[Any], Sequence[float], float | None, float]
 
 
 class Combinations:
@@ -62,26 +56,25 @@ class Combinations:
 
     def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
         c = self._combination
-        weight = {expert: c.weights.get(expert, 1.0) for expert in plain}
-        counted = [expert for expert in plain if weight[expert] > 0.0]
-        if not counted:
-            return dict.fromkeys(chain.from_iterable(listed.items for listed in plain.values()), 0.0)
-        query = QueryItems([listed.items for listed in plain.values()], _add(map(weight.__getitem__, counted)))
-        lists = []
-        for expert in counted:
+        weights = {expert: weight for expert in plain if (weight := c.weights.get(expert, 1.0)) > 0.0}
+        query = QueryItems([listed.items for listed in plain.values()], weights.values())
+        if not weights:
+            return dict.fromkeys(query.items, 0.0)
+        lists: list[Weighted] = []
+        for expert, weight in weights.items():
             items, scored, ranks = plain[expert]
             scores = None if scored is None else list(map(float, scored.values()))
-            lists.append(Weighted(items, *c.numbers(QueryList(len(items), scores, ranks, weight[expert], query))))
-        all_ranked = len(counted) == len(plain)
-        unranked = () if all_ranked or c.unranked_last else query.items
-        fused = _pick(lists, c.rule, unranked) if c.rule in PICKED else _add_up(lists, unranked)
+            lists.append((items, *c.numbers(QueryList(len(items), scores, ranks, weight, query))))
+        some_unranked = len(weights) < len(plain)
+        scope = QueryItems([of[0] for of in lists]) if some_unranked and c.unranked_last else query
+        fused = _pick(lists, c.rule, scope) if c.rule in PICKED else _add_up(lists, scope, some_unranked)
         if c.rule == "mean":
             fused = _mean(fused, lists)
         if c.factor is not None:
             fused = self._times_factor(fused, _listed_weight(lists))
         if c.negated:
             fused = {item: -score for item, score in fused.items()}
-        if c.unranked_last and not all_ranked:
+        if some_unranked and c.unranked_last:
             fused = {**dict.fromkeys(query.items, min(fused.values()) - 1.0), **fused}
         return fused
 
@@ -103,20 +96,11 @@ def _as_they_appear(lists: Mapping[str, Any], plain: Mapping[str, PlainList]) ->
     return dict.fromkeys(chain.from_iterable(by_rank(plain[expert]).items for expert in lists if expert in plain))
 
 
-def _add(numbers: Iterable[float]) -> float:
-    """The sum, added one by one: Python's ``sum`` rounds in another way."""
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total
-
-
-def _add_up(lists: Sequence[Weighted], unranked: Iterable[Any]) -> dict[Any, float]:
-    """The weighted sums, also of ``unranked`` items."""
+def _add_up(lists: Sequence[Weighted], scope: QueryItems, some_unranked: bool) -> dict[Any, float]:
+    """The weighted sums."""
     fused: dict[Any, float] = {}
-    if lists[0].others is not None or unranked:
-        base = _add(weight * (others or 0.0) for _, _, others, weight in lists)
-        fused = dict.fromkeys(chain(unranked, *(of.items for of in lists)), base)
+    if lists[0][2] is not None or some_unranked:
+        fused = dict.fromkeys(scope.items, add(weight * (others or 0.0) for _, _, others, weight in lists))
     get = fused.get
     for items, numbers, others, weight in lists:
         if others is not None:
@@ -133,28 +117,28 @@ def _add_up(lists: Sequence[Weighted], unranked: Iterable[Any]) -> dict[Any, flo
 
 def _mean(fused: Mapping[Any, float], lists: Sequence[Weighted]) -> dict[Any, float]:
     """Sums over the weight of the lists that rank the item, or of all lists where they say something of others."""
-    if lists[0].others is None:
+    if lists[0][2] is None:
         listed = _listed_weight(lists)
         return {item: score / listed[item] if item in listed else score for item, score in fused.items()}
-    total = _add(of.weight for of in lists)
+    total = add(weight for _, _, _, weight in lists)
     return {item: score / total for item, score in fused.items()}
 
 
 def _listed_weight(lists: Sequence[Weighted]) -> Mapping[Any, float]:
     """The total weight of the lists that rank each item."""
-    if all(of.weight == 1.0 for of in lists):
-        return Counter(chain.from_iterable(of.items for of in lists))
+    if all(weight == 1.0 for _, _, _, weight in lists):
+        return Counter(chain.from_iterable(items for items, _, _, _ in lists))
     total: dict[Any, float] = {}
-    for of in lists:
-        for item in of.items:
-            total[item] = total.get(item, 0.0) + of.weight
+    for items, _, _, weight in lists:
+        for item in items:
+            total[item] = total.get(item, 0.0) + weight
     return total
 
 
-def _pick(lists: Sequence[Weighted], rule: str, unranked: Iterable[Any]) -> dict[Any, float]:
+def _pick(lists: Sequence[Weighted], rule: str, scope: QueryItems) -> dict[Any, float]:
     """What the rule makes of the numbers of each item, and of their weights where they matter."""
-    given: dict[Any, list[Any]] = {item: [] for item in chain(unranked, *(of.items for of in lists))}
-    weigh = rule == "median" and len({of.weight for of in lists}) > 1
+    given: dict[Any, list[Any]] = {item: [] for item in scope.items}
+    weigh = rule == "median" and len({weight for _, _, _, weight in lists}) > 1
     for items, numbers, others, weight in lists:
         for item, number in zip(items, zip(numbers, repeat(weight)) if weigh else numbers, strict=True):
             given[item].append(number)
@@ -173,7 +157,7 @@ def _median(numbers: list[float]) -> float:
 
 def _weighted_median(numbers: list[tuple[float, float]]) -> float:
     """The number with half of the weight on either side; the mean of two if the weight divides evenly."""
-    half, passed = 0.5 * _add(weight for _, weight in numbers), 0.0
+    half, passed = 0.5 * add(weight for _, weight in numbers), 0.0
     ordered = sorted(numbers, key=itemgetter(0))
     for n, (number, weight) in enumerate(ordered, 1):
         passed += weight
