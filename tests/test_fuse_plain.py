@@ -14,6 +14,8 @@ from juryrank.errors import DataError, DataWarning, JuryrankError
 from juryrank.methods import METHODS, method
 from juryrank.serving import Fuser, fuse
 from juryrank.serving.by_dataset import rank_by_dataset
+from juryrank.serving.cleaning import Dropped
+from juryrank.serving.sums import PointSums
 
 EXPERTS = ["1", "2", "10", "e0", "e1", "unseen"]
 IDS = st.sampled_from(["a", "b", "c", "d10", "d9", "9", "10", "007", "é"])
@@ -111,6 +113,27 @@ def test_one_query_in_plain_python_is_what_a_dataset_gives(call):
     plain = outcome(lambda: {"q": Fuser(name, **params)(one, values=values)})
     queries = {expert: {"q": listed} for expert, listed in one.items()}
     assert plain == outcome(lambda: by_dataset(queries, method(name, **params), values, "expert {expert!r}"))
+
+
+@given(
+    lists=st.dictionaries(st.sampled_from(EXPERTS), st.lists(IDS, min_size=1, max_size=12), min_size=1),
+    model=st.sampled_from([method("rrf"), method("rrf", ranks="dense"), method("rbc", weights={"1": 0.3})]),
+    top=st.sampled_from([None, 2]),
+)
+def test_many_entries_with_repeated_ids_are_added_up_by_arrays_as_by_a_loop(lists, model, top):
+    loop, arrays = Dropped(), Dropped()
+    expected = PointSums(model.as_points())(lists, loop, top)
+    fused = PointSums(model.as_points())(lists, arrays, top, many=1)
+    assert list(fused.items()) == list(expected.items())
+    assert arrays.repeated == loop.repeated == sum(len(listed) - len(set(listed)) for listed in lists.values())
+
+
+@given(st.dictionaries(st.sampled_from(EXPERTS), st.lists(IDS, min_size=1, max_size=12), min_size=1))
+def test_tied_items_of_many_entries_stand_as_they_appear_although_ids_repeat(lists):
+    points = method("rrf", dialect="llamaindex").as_points()
+    fused = PointSums(points, by_name=False)(lists, Dropped(), many=1)
+    appeared = list(dict.fromkeys(item for listed in lists.values() for item in listed))
+    assert list(fused) == sorted(appeared, key=fused.__getitem__, reverse=True)
 
 
 JURY = method("jury").fit(random_dataset(0))

@@ -52,7 +52,7 @@ class Combinations:
             return None
         if not self._by_name:
             fused = {item: fused[item] for item in _as_they_appear(lists, plain)}
-        return best_first(fused, of_type, top, by_name=self._by_name)
+        return best_first(fused, of_type, top, by_name=self._by_name, ties_likely=True)
 
     def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
         c = self._combination

@@ -72,8 +72,8 @@ class PointSums:
                 else:
                     return None
                 n_entries += len(gains[-1][0])
-            fused = _sum_by_arrays(gains, top, self._by_name, checked) if n_entries >= many else None
-            return self._sum_by_loop(gains, dropped, top, checked) if fused is None else fused
+            add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
+            return add_up(gains, dropped, top, checked)
         except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
 
@@ -154,22 +154,38 @@ class PointSums:
             return dict(zip(dict.fromkeys(items), worth, strict=False))
         return dict(zip(reversed(items), reversed(worth[: len(items)]), strict=True))  # of equal keys, the last stays
 
+    def _sum_by_arrays(
+        self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool
+    ) -> dict[Any, float] | None:
+        """The same for many entries: items become numbers, and numpy adds in the same order."""
+        lists = [items for items, _, _, _ in gains]
+        sizes = list(map(len, lists))
+        code: defaultdict[Any, int] = defaultdict(count().__next__)
+        codes = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int64, sum(sizes))
+        of_type = common_type(code, lists)
+        if of_type is None and not checked:
+            return None
+        in_list = np.repeat(np.arange(len(lists)), sizes)
+        slot = in_list * len(code) + codes
+        kept: Any = slice(None)
+        if np.bincount(slot).max() > 1:
+            kept = np.sort(np.unique(slot, return_index=True)[1])  # the first of each item in a list
+            dropped.repeated += len(slot) - len(kept)
+            if self._points.share_ties:  # places leave no gaps
+                sizes = np.bincount(in_list[kept], minlength=len(lists)).tolist()
+                codes, kept = codes[kept], slice(None)
+        worth = [(np.array(of[1]) if of[2] is None else of[2])[:size] for of, size in zip(gains, sizes, strict=True)]
+        scores: Floats = np.bincount(codes[kept], np.concatenate(worth)[kept])  # type: ignore[assignment]
+        return _best_first_of_arrays(list(code), scores, of_type, top, by_name=self._by_name)
 
-def _sum_by_arrays(gains: list[Gains], top: int | None, by_name: bool, checked: bool) -> dict[Any, float] | None:
-    """The same for many entries, if no list has an id twice: items become numbers, and numpy adds in the same order."""
-    lists = [items for items, _, _, _ in gains]
-    sizes = list(map(len, lists))
-    code: defaultdict[Any, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int64, sum(sizes))
-    of_list = np.repeat(np.arange(len(lists)) * len(code), sizes)
-    of_type = common_type(code, lists)
-    if (of_type is None and not checked) or np.bincount(codes + of_list).max() > 1:
-        return None
-    worth = [(np.array(points) if array is None else array)[: len(items)] for items, points, array, _ in gains]
-    scores = np.bincount(codes, np.concatenate(worth))
+
+def _best_first_of_arrays(
+    items: list[Any], scores: Floats, of_type: type | None, top: int | None, *, by_name: bool
+) -> dict[Any, float]:
+    """As ``best_first``, for many items."""
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
-    names = list(map(list(code).__getitem__, order.tolist()))
+    names = list(map(items.__getitem__, order.tolist()))
     ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
     if by_name and len(ends) < len(scores):
         starts = np.append(0, ends[:-1])
