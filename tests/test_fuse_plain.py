@@ -190,3 +190,12 @@ def test_lists_that_can_be_read_once_are_read_once():
     lists = {"x": {"q": iter([("a", 2.0), ("b", nan)])}, "y": {"q": (i for i in ["b", 3])}}
     with pytest.warns(DataWarning, match="1 entries without a score"):
         assert fuse(lists) == {"q": {"a": 1 / 61, "b": 1 / 61, 3: 1 / 62}}
+
+
+@pytest.mark.parametrize("name", ["borda", "rrf", "dowdall", "mean-rank", "combsum", "majority-vote"])
+def test_a_subclass_that_computes_other_scores_is_not_served_as_its_base(name):
+    class Constant(METHODS[name]):
+        def _scores(self, rankings, out):
+            out[:] = 7.0
+
+    assert fuse({"x": {"b": 2.0, "a": 1.0}, "y": {"c": 3.0}}, Constant()) == {"a": 7.0, "b": 7.0, "c": 7.0}

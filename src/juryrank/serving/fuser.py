@@ -182,13 +182,24 @@ def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, An
 
 def _plain_way(model: Aggregator) -> PointSums | Combinations | None:
     """How one query is fused in plain Python; None where a method needs a Dataset."""
-    by_name, points = not model.ties_by_appearance, model.as_points()
+    by_name = not model.ties_by_appearance
+    points = model.as_points() if _is_current(model, "as_points") else None
     if points is not None and points.formula is not None:
         return PointSums(points, by_name=by_name)
-    combination = model.as_combination()
+    combination = model.as_combination() if _is_current(model, "as_combination") else None
     if combination is None:
         return None
     return Combinations(combination, uses_scores=model.uses_scores, by_name=by_name)
+
+
+def _is_current(model: Aggregator, declaration: str) -> bool:
+    """Whether no subclass of the class with this declaration computes scores in another way."""
+    for cls in type(model).__mro__:
+        if declaration in vars(cls):
+            return True
+        if "_scores" in vars(cls) or "_predict" in vars(cls):
+            return False
+    return False
 
 
 def _by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:

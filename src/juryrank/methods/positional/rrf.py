@@ -7,6 +7,7 @@ from typing import Any
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_reciprocals
+from juryrank.methods.combination import Combination
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional._base import Number, Positional
 from juryrank.params import param
@@ -94,6 +95,10 @@ class RRF(Positional):
     def as_points(self) -> PositionPoints | None:
         """Points by rank, unless those of a list depend on the weights of the others."""
         return None if self._dialect.weighting is multiply_by_share else super().as_points()
+
+    def as_combination(self) -> Combination | None:
+        """The sum of the points, in every dialect."""
+        return super().as_combination()
 
     @property
     def ties_by_appearance(self) -> bool:
