@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,9 +53,14 @@ def run_command(args: Sequence[str], folder: Path, stdin: Path | None = None, **
         )  # fmt: skip
         found = json.loads(done.stdout)
         if found["code"]:
-            last = Path(out.name).read_text(errors="replace").strip().splitlines()[-1:]
-            raise CommandError(f"{shlex.join(args)[-80:]} ended with exit code {found['code']}: {''.join(last)[:100]}")
+            raise CommandError(f"exit code {found['code']}: {_last_line(Path(out.name))[:150]}")
     return Timing(None, found["clock"], 1, found["cpu"], found["memory"])
+
+
+def _last_line(path: Path) -> str:
+    """The last line of the output that has letters: an error is often in a box."""
+    lines = [line.strip("│ ") for line in path.read_text(errors="replace").splitlines()]
+    return next((line for line in reversed(lines) if re.search(r"\w", line)), "")
 
 
 def fastest(timings: Sequence[Timing]) -> Timing:

@@ -17,9 +17,14 @@ NAME = "juryrank"
 README = "README.md"
 DEFAULTS = ("fuse", "rank", "fit", "evaluate")  # commands with a stricter limit if they use their default method
 METHOD_OPTIONS = {"--method", "--model", "-p", "--param", "--plugin"}
-UNSHOWN = {  # commands that the text mentions without a block, and the one that shows the default of ``rank``
+DEFAULT_OF_RANK = ["--method", "rrf"]  # ``rank`` has no default; this is what ``fuse`` uses
+UNSHOWN = {  # commands that the text mentions without a block, and ``rank`` with a fast and with a slow method
     README: ["juryrank demo", "juryrank methods"],
-    "docs/cli.md": ["juryrank --help", "juryrank rank src/juryrank/demo/cooking.csv -o ranked.run"],
+    "docs/cli.md": [
+        "juryrank --help",
+        "juryrank rank src/juryrank/demo/cooking.csv --method rrf -o ranked.run",
+        "juryrank rank src/juryrank/demo/cooking.csv --method mc4 -o ranked.run",
+    ],
 }
 
 
@@ -50,7 +55,12 @@ class Shown:
     @property
     def uses_default(self) -> bool:
         """Whether this is one of ``DEFAULTS`` with its default method."""
-        return self.args[:1] != [] and self.args[0] in DEFAULTS and METHOD_OPTIONS.isdisjoint(self.args)
+        command, *options = self.args
+        if command == "rank" and "--method" in options:
+            at = options.index("--method")
+            if options[at : at + 2] == DEFAULT_OF_RANK:
+                del options[at : at + 2]
+        return command in DEFAULTS and METHOD_OPTIONS.isdisjoint(options)
 
 
 def shown_commands(text: str, page: str) -> Iterator[Shown]:

@@ -32,7 +32,9 @@ def test_commands_are_those_of_console_blocks_without_output_and_redirections() 
     [
         ("juryrank fuse a b", True),
         ("juryrank fit data.csv -o model.json", True),
+        ("juryrank rank data.csv --method rrf", True),
         ("juryrank rank data.csv --method mc4", False),
+        ("juryrank fuse a b --method rrf", False),
         ("juryrank rank data.csv --model model.json", False),
         ("juryrank fuse a -p k=10", False),
         ("juryrank demo", False),
@@ -68,7 +70,7 @@ def test_a_command_is_measured_without_the_memory_of_the_benchmark(tmp_path: Pat
 
 def test_a_command_reads_its_input_and_fails_with_its_last_line(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("3")
-    code = "import pathlib, sys; pathlib.Path('out.txt').write_text(sys.stdin.read()); sys.exit('no such thing')"
+    code = "import pathlib, sys; pathlib.Path('out.txt').write_text(sys.stdin.read()); sys.exit('no such thing\\n----')"
     with pytest.raises(CommandError, match="exit code 1: no such thing"):
         run_command([sys.executable, "-c", code], tmp_path, tmp_path / "in.txt")
     assert (tmp_path / "out.txt").read_text() == "3"
