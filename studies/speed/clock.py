@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 import statistics
 import subprocess
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ SELF = Path("/proc/self")  # where Linux reports and resets the peak memory of t
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one call: the first, which loads and compiles, and the median of the later ones."""
+    """Seconds of one call: the first, which loads and compiles, and the fastest of the later ones."""
 
     first: float | None
     seconds: float
@@ -53,17 +54,50 @@ class Timing:
         return replace(self, seconds=self.seconds / n, cpu=None if self.cpu is None else self.cpu / n)
 
 
+class Repeated(Generic[T]):
+    """A call that is timed again and again: at most ``most`` times, within ``budget`` seconds, but at least once.
+
+    Each time, it runs for ``batch`` seconds: a short call is not slowed down by what ran before it.
+    """
+
+    def __init__(self, call: Callable[[], T], *, most: int = 7, budget: float = 4.0, batch: float = 0.0) -> None:
+        self._call, self._most, self._budget, self._batch = call, most, budget, batch
+        self._spent: list[float] = []  # by clock, one for each batch
+        self._fastest: list[tuple[float, float]] = []  # by clock and by CPU, of each batch
+        self._memory: int | None = None
+        self.first, self.result = time_once(call)
+
+    def again(self) -> bool:
+        """Time the call again; False if it has been timed often enough."""
+        spent = self._spent
+        if spent and (len(spent) >= self._most or sum(spent) + spent[-1] > self._budget):
+            return False
+        held = None if spent else memory_before()
+        start = time.perf_counter()
+        clock = cpu = math.inf
+        while clock == math.inf or time.perf_counter() - start < self._batch:
+            busy = time.process_time()
+            seconds, self.result = time_once(self._call)
+            clock, cpu = min(clock, seconds), min(cpu, time.process_time() - busy)
+        spent.append(time.perf_counter() - start)
+        if held is not None:
+            self._memory = memory_since(held)
+        self._fastest.append((clock, cpu))
+        return True
+
+    @property
+    def timing(self) -> Timing:
+        """The fastest call, by clock and by CPU."""
+        clock, cpu = (min(column) for column in zip(*self._fastest, strict=True))
+        return Timing(self.first, clock, len(self._fastest), cpu, self._memory)
+
+
 def time_call(call: Callable[[], T], *, most: int = 7, budget: float = 4.0) -> tuple[Timing, T]:
     """The first call, then up to ``most`` more within ``budget`` seconds, at least one; and the result of the last."""
-    first, result = time_once(call)
-    later: list[float] = []
-    held = memory_before()
-    start = time.process_time()
-    while not later or (len(later) < most and sum(later) + later[-1] <= budget):
-        seconds, result = time_once(call)
-        later.append(seconds)
-    cpu = (time.process_time() - start) / len(later)
-    return Timing(first, statistics.median(later), len(later), cpu, memory_since(held)), result
+    repeated = Repeated(call, most=most, budget=budget)
+    while repeated.again():
+        pass
+    return repeated.timing, repeated.result
 
 
 def time_once(call: Callable[[], T]) -> tuple[float, T]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.speed.clock import Timing, bytes_text, seconds_text, time_call
+from studies.speed.clock import Repeated, Timing, bytes_text, seconds_text
 from studies.speed.commands import CommandRow, commands_table
 from studies.speed.peers import Peer, silent
 from studies.speed.targets import Target, targets_table, times
@@ -68,6 +68,7 @@ class Row:
         return self.theirs.cpu / self.ours.cpu
 
 
+MOST, BATCH = 15, 0.02  # how often a call is timed, and for how many seconds each time
 SLOPE_FROM = 10_000  # entries; below, fixed costs are most of the time
 
 Results = tuple[Sequence[Row | CommandRow], list[Target]]
@@ -85,33 +86,63 @@ def side_by_side(
     bare: Callable[[], Any] | None = None,
     budget: float = 4.0,
 ) -> list[Row]:
-    """A row for every peer; ``compare`` describes how far both results agree.
+    """A row for every peer, all timed in turns; ``compare`` describes how far both results agree.
 
     ``bare`` is the unavoidable work: one pass over the arrays, or parsing the bytes.
     """
-    timing, result = time_call(ours, most=25, budget=budget)
-    limit = None if bare is None else time_call(bare, most=25, budget=budget)[0].seconds
+    mine = Repeated(ours, most=MOST, budget=budget, batch=BATCH)
+    least = None if bare is None else Repeated(bare, most=MOST, budget=budget, batch=BATCH)
+    theirs = {n: _started(peer, budget) for n, peer in enumerate(peers)}
+    in_turns(mine, *([] if least is None else [least]), *(one for one in theirs.values() if isinstance(one, Repeated)))
+    limit = None if least is None else least.timing.seconds
     rows = []
-    for peer in peers:
-        call = peer.call()
-        if call is None:
-            rows.append(skipped_row(task, peer.package, timing, limit))
+    for n, peer in enumerate(peers):
+        one = theirs[n]
+        if not isinstance(one, Repeated):
+            name = peer.name if one.startswith("failed") else peer.package
+            rows.append(Row(task, name, mine.timing, None, one, limit=limit))
             continue
         try:
-            with silent():
-                spent, theirs = time_call(call, budget=budget)
-            text, agrees = compare(result, peer.plain(theirs))
-        except Exception as error:  # an error of a peer must not lose the other rows
-            text = f"failed: {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
-            rows.append(Row(task, peer.name, timing, None, text, limit=limit))
-            continue
-        rows.append(Row(task, peer.name, timing, spent, f"{text}; {peer.note}" if peer.note else text, agrees, limit))
+            text, agrees = compare(mine.result, peer.plain(one.result))
+        except Exception as error:
+            text, agrees = failed_text(error), False
+        text = f"{text}; {peer.note}" if peer.note else text
+        rows.append(Row(task, peer.name, mine.timing, one.timing, text, agrees, limit))
     return rows
+
+
+def _started(peer: Peer, budget: float) -> Repeated[Any] | str:
+    """The peer after its first call, or why there is none: an error of a peer must not lose the other rows."""
+    try:
+        call = peer.call()
+        if call is None:
+            return skipped_text(peer.package)
+        with silent():
+            return Repeated(call, most=MOST, budget=budget, batch=BATCH)
+    except Exception as error:
+        return failed_text(error)
+
+
+def in_turns(*calls: Repeated[Any]) -> None:
+    """Time calls in turns, until each has been timed often enough; what they print is suppressed."""
+    with silent():
+        while calls:
+            calls = tuple(call for call in calls if call.again())
+
+
+def failed_text(error: Exception) -> str:
+    """The remark for a peer that raised an error."""
+    return f"failed: {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
+
+
+def skipped_text(package: str) -> str:
+    """The remark for a peer that is not installed."""
+    return f"skipped: {package} is not installed"
 
 
 def skipped_row(task: str, package: str, ours: Timing, limit: float | None = None) -> Row:
     """The row of a peer that is not installed."""
-    return Row(task, package, ours, None, f"skipped: {package} is not installed", limit=limit)
+    return Row(task, package, ours, None, skipped_text(package), limit=limit)
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,8 +164,8 @@ class Benchmark(Report):
         ]  # fmt: skip
         note = (
             f"{self.description} First: the first call in the process, with empty caches of compiled code; then the "
-            "median of later calls. Memory: the peak above the use before. Limit: one pass over the arrays, or parsing "
-            f"the bytes, that the task needs. {self.machine}"
+            "fastest of later calls. Memory: the peak above the use before. Limit: one pass over the arrays, or "
+            f"parsing the bytes, that the task needs. {self.machine}"
         )
         return [
             Table("Speed", columns, speed, n_names=2, note=note),

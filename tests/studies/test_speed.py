@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from juryrank.errors import UnknownNameError
 from studies import speed
 from studies.speed import files, queries, scaling
 from studies.speed.agreement import compare_scores, compare_values
-from studies.speed.clock import Effort, Timing, time_call
+from studies.speed.clock import Effort, Repeated, Timing, time_call
 from studies.speed.evaluation import METRICS as THREE
 from studies.speed.evaluation import pytrec_values, without_ties
 from studies.speed.fusion import cases, fusion
@@ -22,7 +23,7 @@ from studies.speed.kemeny import every_order, ours, plain_milp
 from studies.speed.leaderboard import plackett_luce
 from studies.speed.peers import Peer, load, silent
 from studies.speed.single_query import loop_without_tie_order, plain_loop, plain_loop_of_scores, random_lists
-from studies.speed.table import Benchmark, Row, Series, side_by_side
+from studies.speed.table import Benchmark, Row, Series, in_turns, side_by_side
 from studies.speed.targets import at_least
 
 
@@ -194,3 +195,19 @@ def test_a_task_that_fails_is_a_target_that_is_not_met(tmp_path: Path) -> None:
 
     report = speed.measure({"kemeny": fail}, Inputs(random_dataset(2, 2), "two queries.", tmp_path))
     assert [(t.measured, t.met) for t in report.targets] == [("RuntimeError: out of order", False)]
+
+
+def test_calls_are_timed_in_turns_and_a_slow_one_stops_first() -> None:
+    log: list[str] = []
+    quick, slow = (Repeated(partial(log.append, name), most=most) for name, most in (("quick", 4), ("slow", 2)))
+    in_turns(quick, slow)
+    assert log == ["quick", "slow"] * 3 + ["quick"] * 2
+    assert (quick.timing.runs, slow.timing.runs) == (4, 2)
+
+
+def test_a_short_call_runs_for_the_time_of_a_batch() -> None:
+    calls: list[int] = []
+    repeated = Repeated(lambda: calls.append(1), most=1, batch=0.01)
+    assert [repeated.again(), repeated.again()] == [True, False]
+    assert len(calls) > 2
+    assert repeated.timing.seconds < 0.01
