@@ -93,23 +93,26 @@ def sort_numbers(values):
 @kernel
 def sort_by_bytes(values):
     """Sort numbers >= 0 in place from their last byte to their first (radix sort)."""
-    source, target = values, np.empty_like(values)
-    largest = values.max()
+    n, largest = len(values), 0
+    for i in range(n):
+        largest = max(largest, values[i])
+    source, target = values, np.empty(n, values.dtype)
     shift = 0
     while largest >> shift > 0:
         ends = np.zeros(257, np.int64)
-        for value in source:
-            ends[((value >> shift) & 255) + 1] += 1
+        for i in range(n):
+            ends[((source[i] >> shift) & 255) + 1] += 1
         for b in range(256):
             ends[b + 1] += ends[b]
-        for value in source:
-            b = (value >> shift) & 255
-            target[ends[b]] = value
+        for i in range(n):
+            b = (source[i] >> shift) & 255
+            target[ends[b]] = source[i]
             ends[b] += 1
         source, target = target, source
         shift += 8
     if shift % 16 == 8:  # after an odd number of rounds the numbers are in the other array
-        target[:] = source
+        for i in range(n):
+            target[i] = source[i]
 
 
 @kernel
