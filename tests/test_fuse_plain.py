@@ -199,3 +199,11 @@ def test_a_subclass_that_computes_other_scores_is_not_served_as_its_base(name):
             out[:] = 7.0
 
     assert fuse({"x": {"b": 2.0, "a": 1.0}, "y": {"c": 3.0}}, Constant()) == {"a": 7.0, "b": 7.0, "c": 7.0}
+
+
+@pytest.mark.parametrize("name", ["rrf", "borda", "combsum", "kemeny"])
+@pytest.mark.parametrize("listed", [["a", ["b"]], ["a", {"b"}], [("a", 1.0), (["b"], 2.0)], [1, True], [1, 1, True]])
+def test_what_cannot_be_an_id_is_refused_by_every_method(name, listed):
+    for lists in ({"x": listed}, {"x": listed, "y": {"a": 1.0}}, {"x": {"q": listed}}):
+        with pytest.raises(DataError, match="expert 'x'"):
+            fuse(lists, name)

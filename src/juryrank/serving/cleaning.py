@@ -48,9 +48,9 @@ class Dropped:
 
     def warn(self, experts: Iterable[Any] = (), values: str = "score") -> None:
         """Report what was left out."""
-        for expert in experts if self.pairs else ():
-            if expert in (self.pairs or ()):
-                warn_of_repeated_pairs((self.pairs or {})[expert], f"expert {expert!r}")
+        if self.pairs:
+            for expert in filter(self.pairs.__contains__, experts):
+                warn_of_repeated_pairs(self.pairs[expert], f"expert {expert!r}")
         if self.missing:
             warn_about_data(f"the data: {self.missing} entries without a {values} are dropped")
         if self.repeated:
@@ -64,18 +64,17 @@ def read_list(listed: Any, expert: str, dropped: Dropped) -> PlainList | None:
     """
     if type(listed) is PlainList:
         return listed
-    if (type(listed) is list or type(listed) is tuple) and (not listed or type(listed[0]) in ID_TYPES):
-        if len(set(listed)) == len(listed):
-            return PlainList(listed)
-        return first_of_each(listed, dropped) if one_type(listed) else None
     try:
+        if (type(listed) is list or type(listed) is tuple) and (not listed or type(listed[0]) in ID_TYPES):
+            if len(set(listed)) == len(listed):
+                return PlainList(listed)
+            return first_of_each(listed, dropped) if one_type(listed) else None
         scored = read_scores(listed, expert, dropped)
-        if scored is None:
-            return None
-        scored = scored if isfinite(sum(scored.values())) else finite_scores(scored, dropped)
-    except (TypeError, ValueError, OverflowError):
+        if scored is not None and not isfinite(sum(scored.values())):
+            scored = finite_scores(scored, dropped)
+    except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
         return None
-    return PlainList(list(scored), scored)
+    return None if scored is None else PlainList(list(scored), scored)
 
 
 def read_scores(listed: Any, expert: str, dropped: Dropped) -> Mapping[Any, Any] | None:
@@ -141,11 +140,12 @@ def by_rank(listed: PlainList) -> PlainList:
 def as_item_lists(lists: Mapping[Key, PlainList]) -> tuple[dict[Key, ItemList], str]:
     """The same lists for a Dataset, and whether their numbers are a score or a rank."""
     if all(listed.scored is not None for listed in lists.values() if listed.items):
-        return {e: ItemList(list(of.items), list((of.scored or {}).values())) for e, of in lists.items()}, "score"
-    ranked = {expert: by_rank(listed) for expert, listed in lists.items()}
-    return {
-        e: ItemList(list(of.items), None if of.ranks is None else list(of.ranks)) for e, of in ranked.items()
-    }, "rank"
+        return {name: ItemList(list(of.items), list((of.scored or {}).values())) for name, of in lists.items()}, "score"
+    out = {}
+    for name, listed in lists.items():
+        items, _, ranks = by_rank(listed)
+        out[name] = ItemList(list(items), None if ranks is None else list(ranks))
+    return out, "rank"
 
 
 def finite_scores(scored: Mapping[Any, Any], dropped: Dropped) -> dict[Any, Any]:
