@@ -1,5 +1,6 @@
 """Kemeny's search and its proof, on weights of any size, against exact dynamic programming."""
 
+import itertools
 import subprocess
 import sys
 from fractions import Fraction
@@ -7,9 +8,13 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from juryrank.data.build import from_orders
+from juryrank.kernels.linear_ordering import improve_and_prove, majority_groups, prove_by_cycles
 from juryrank.kernels.pairwise import insertion_search
+from juryrank.kernels.subset_order import subset_order
 from juryrank.methods import Kemeny
 from juryrank.methods.pairwise._linear_ordering import best_order
 
@@ -144,14 +149,20 @@ def wild_margins(rng, n):
     return margin - margin.T
 
 
-def test_the_best_order_of_margins_of_any_size_is_proven_and_best():
+def by_cycles_or_subsets(margin, start, noise):
+    order = start.copy()
+    return order, improve_and_prove(margin, order, noise)
+
+
+@pytest.mark.parametrize(("solve", "cases"), [(by_cycles_or_subsets, 1500), (best_order, 100)])
+def test_the_best_order_of_margins_of_any_size_is_proven_and_best(solve, cases):
     rng = np.random.default_rng(4)
-    for _ in range(1500):
+    for _ in range(cases):
         n = int(rng.integers(3, 9))
         margin = wild_margins(rng, n)
         if not margin.any():
             continue
-        order, proven = best_order(margin, rng.permutation(n), 0.0)
+        order, proven = solve(margin, rng.permutation(n), 0.0)
         whole = [[int(Fraction(value) * 2**120) for value in row] for row in np.maximum(margin, 0.0)]
         assert proven
         assert disagreements(whole, order) - fewest(whole) <= 1e-14 * sum(map(sum, whole)), (margin, order)
@@ -164,8 +175,58 @@ def test_linear_programs_prove_the_orders_that_subsets_find():
         margin = wild_margins(rng, n)
         if not margin.any():
             continue
-        order, proven = best_order(margin, rng.permutation(n), 0.0, subsets_up_to=0)
-        by_subsets, _ = best_order(margin, rng.permutation(n), 0.0)
+        order, proven = best_order(margin, rng.permutation(n), 0.0)
+        by_subsets = np.empty(n, np.int64)
+        subset_order(margin, by_subsets)
         assert proven
         close = total(margin, order) >= total(margin, by_subsets) - Fraction(1e-14) * Fraction(np.abs(margin).sum())
         assert close
+
+
+def random_margins(rng, n, ties=0.0):
+    """Whole margins, some of them 0, as those of ten lists."""
+    margin = np.triu(rng.integers(-5, 6, (n, n)) * (rng.random((n, n)) >= ties), 1).astype(float)
+    return margin - margin.T
+
+
+def test_cycles_prove_only_orders_that_linear_programs_do_not_beat():
+    rng = np.random.default_rng(6)
+    proofs = 0
+    for _ in range(40):
+        n = int(rng.integers(16, 22))
+        margin, order = random_margins(rng, n, ties=0.3), rng.permutation(n)
+        start = order.copy()
+        proven = improve_and_prove(margin, order, 0.0)
+        best, sure = best_order(margin, start, 0.0)
+        assert sorted(order) == list(range(n))
+        if proven and sure:
+            proofs += 1
+            assert total(margin, order) == total(margin, best)
+    assert proofs > 20
+
+
+def test_cycles_prove_nothing_about_an_order_that_is_not_best():
+    margin = random_margins(np.random.default_rng(7), 9)
+    best = np.empty(9, np.int64)
+    subset_order(margin, best)
+    assert prove_by_cycles(margin, best, 0.5)
+    worse = best.copy()
+    worse[[0, 8]] = best[[8, 0]]
+    assert total(margin, worse) < total(margin, best)
+    assert not prove_by_cycles(margin, worse, 0.5)
+
+
+@pytest.mark.parametrize("ties", [0.0, 0.5, 0.9, 0.97])
+def test_majority_groups_are_the_strong_components_in_an_order_that_no_majority_contradicts(ties):
+    rng = np.random.default_rng(8)
+    for n in (1, 2, 5, 30, 30, 60):
+        margin = random_margins(rng, n, ties)
+        order, ptr = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+        n_groups = majority_groups(margin, 0.0, order, ptr)
+        expected, label = connected_components(csr_array(margin > 0), directed=True, connection="strong")
+        groups = [order[ptr[g] : ptr[g + 1]] for g in range(n_groups)]
+        assert n_groups == expected
+        assert ptr[n_groups] == n
+        assert all(len(set(label[group])) == 1 and list(group) == sorted(group) for group in groups)
+        for upper, lower in itertools.combinations(groups, 2):
+            assert (margin[np.ix_(upper, lower)] >= 0).all()

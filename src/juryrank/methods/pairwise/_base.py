@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.pairwise import borda_order, insertion_search, kendall_distance, local_kemeny, margins
+from juryrank.kernels.linear_ordering import HEURISTIC, OPEN, PROVEN, best_groups, kemeny_orders
+from juryrank.kernels.pairwise import kendall_distance, local_kemeny, margins
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.cost import check_matrix_size
 from juryrank.params import param
+from juryrank.progress import track
 
 
 class MarginLists(NamedTuple):
@@ -59,34 +61,32 @@ class KemenyMethod(PairwiseMethod):
     def _kemeny(self, r: Rankings, lists: MarginLists, out: Floats) -> dict[str, NDArray[Any]]:
         """Write the number of items below each slot in the Kemeny order; the objective, and whether it is optimal."""
         check_matrix_size(self.name, r, "borda")
-        optimal = np.zeros(len(r), bool)
+        state = np.full(len(r), HEURISTIC)
         if self.solver == "heuristic":
             local_kemeny(*lists, out)
         else:
-            for q in range(len(r)):
+            limit = int(r.query_size.max(initial=0)) if self.solver == "exact" else self.exact_up_to
+            kemeny_orders(*lists, limit, state, out)
+            for q in track(np.flatnonzero(state == OPEN), self.name):
                 margin = np.empty((r.query_size[q], r.query_size[q]))
-                noise = margins(q, *lists, margin)
-                order, optimal[q] = self._best_order(margin, noise)
-                out[r.slot_ptr[q] + order] = np.arange(len(order))[::-1]
+                order, proven = self._best_order(margin, margins(q, *lists, margin))
+                out[r.slot_ptr[q] + order], state[q] = np.arange(len(order))[::-1], PROVEN if proven else HEURISTIC
         objective = np.zeros(len(r))
         kendall_distance(*lists, out, objective)
-        return {"objective": objective, "optimal": optimal}
+        return {"objective": objective, "optimal": state == PROVEN}
 
     def _best_order(self, margin: Floats, noises: Floats) -> tuple[Ints, bool]:
         """The best order of one query, group by group, and whether it is proven; ``noises`` of the margins by item."""
-        from juryrank.methods.pairwise._linear_ordering import best_order, majority_groups
+        n = len(margin)
+        order, ptr, state = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+        limit = n if self.solver == "exact" else self.exact_up_to
+        n_groups = best_groups(margin, noises, limit, order, ptr, state)
+        for g in np.flatnonzero(state[:n_groups] == OPEN):
+            from juryrank.methods.pairwise._linear_ordering import best_order
 
-        order: list[Ints] = []
-        proven = True
-        for group in majority_groups(margin, float(noises.max(initial=0.0))):
-            noise = float(noises[group].max())
+            items = order[ptr[g] : ptr[g + 1]]
+            group = np.sort(items)
             inner = np.ascontiguousarray(margin[np.ix_(group, group)])
-            found = borda_order(inner, noise)
-            insertion_search(inner, found, noise)
-            if len(group) > 2:
-                sure = False
-                if self.solver == "exact" or len(group) <= self.exact_up_to:
-                    found, sure = best_order(inner, found, noise)
-                proven &= sure
-            order.append(group[found])
-        return (np.concatenate(order) if order else np.empty(0, np.int64)), proven
+            found, proven = best_order(inner, np.searchsorted(group, items), float(noises[group].max()))
+            items[:], state[g] = group[found], PROVEN if proven else HEURISTIC
+        return order, bool((state[:n_groups] == PROVEN).all())

@@ -1,4 +1,4 @@
-"""The linear ordering problem, solved with a proof: groups by majority, then subsets or linear programs.
+"""The linear ordering problem by linear programs, with a proof, for the groups that the kernels leave open.
 
 Variables x[i, j] in {0, 1} for i < j say that i comes before j. Orders are the 0/1 points without three-cycles; the
 constraints that forbid them, 0 <= x[i, j] + x[j, k] - x[i, k] <= 1, are added only where a solution breaks one. Where
@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.pairwise import ROUNDING, insertion_search, noise_of_sums, sort_by_strength
-from juryrank.kernels.subset_order import subset_order
+from juryrank.kernels.linear_ordering import round_to_units
+from juryrank.kernels.pairwise import ROUNDING, insertion_search
 
 Flags = NDArray[np.bool_]
 Cut = tuple[int, int, int, int]  # i < j < k and the side that was broken: 0 or 1
@@ -30,80 +29,15 @@ Cut = tuple[int, int, int, int]  # i < j < k and the side that was broken: 0 or 
 WHOLE = 1e-6  # how near to 0 or 1 the solver brings a whole number
 CUTS_PER_ROUND = 20  # per item; more cuts slow each round down, fewer need more rounds
 FINEST = 1e-8  # gains smaller than this beside the largest are below the tolerances of the solver
-SUBSETS_UP_TO = 15  # items; beyond, linear programs are faster
 
 
-def majority_groups(margin: Floats, noise: float) -> list[Ints]:
-    """Items in groups, best first, so that every item of a group beats or ties every item of the later groups.
-
-    Some optimal order respects the groups: they are the strongly connected components of "beats".
-    """
-    beats = margin > 0
-    n_groups, group = connected_components(csr_array(beats), directed=True, connection="strong")
-    if n_groups == len(margin):
-        members: list[Ints] = [np.array([i]) for i in _topological(beats, np.arange(n_groups))]
-        return members
-    above = np.zeros((n_groups, n_groups), bool)
-    i, j = np.nonzero(beats)
-    above[group[i], group[j]] = True
-    np.fill_diagonal(above, False)
-    strength = np.bincount(group, margin.sum(1), minlength=n_groups) / np.bincount(group, minlength=n_groups)
-    order = _topological(above, sort_by_strength(strength, noise_of_sums(margin, noise)))
-    return [np.flatnonzero(group == g) for g in order]
-
-
-def _topological(above: NDArray[np.bool_], preferred: Ints) -> list[int]:
-    """An order with every node after those above it; among the free ones the first of ``preferred`` goes next."""
-    waiting = above.sum(0)
-    order: list[int] = []
-    free = [int(g) for g in preferred if waiting[g] == 0]
-    place = np.empty(len(preferred), np.int64)
-    place[preferred] = np.arange(len(preferred))
-    while free:
-        free.sort(key=lambda g: place[g])
-        node = free.pop(0)
-        order.append(node)
-        below = np.flatnonzero(above[node])
-        waiting[below] -= 1
-        free.extend(int(g) for g in below if waiting[g] == 0)
-    return order
-
-
-def best_order(margin: Floats, start: Ints, noise: float, *, subsets_up_to: int = SUBSETS_UP_TO) -> tuple[Ints, bool]:
+def best_order(margin: Floats, start: Ints, noise: float) -> tuple[Ints, bool]:
     """An order with the largest sum of margins, and whether that is proven; ``start`` where none is better.
 
     Margins are known up to ``noise``, and sums of them up to rounding: a difference below that is none.
     """
     margin, step = round_to_units(margin, noise)
-    search = _Search(margin, step, start)
-    if len(margin) > subsets_up_to:
-        return search.run()
-    order = np.empty(len(margin), np.int64)
-    subset_order(margin, order)
-    search.offer(order)
-    return search.best, True
-
-
-def round_to_units(margin: Floats, noise: float) -> tuple[Floats, float]:
-    """Margins as whole numbers, and the least difference of two sums, 1; or as they are, and 0.
-
-    Whole numbers where all margins are multiples of one number, up to noise, so that sums are exact.
-    """
-    values = np.unique(np.abs(margin[margin != 0]))
-    unit = values[0]
-    for _ in range(len(values) + 64):  # Euclid's algorithm, on all values at a time
-        rest = np.fmod(values, unit)
-        rest = np.minimum(rest, unit - rest)
-        rest = rest[rest > 64 * noise]
-        if not len(rest):
-            break
-        unit = rest.min()
-    unit = values[-1] / np.rint(values[-1] / unit)
-    whole = np.rint(margin / unit)
-    exact = np.abs(margin - unit * whole).max() <= noise + ROUNDING * values[-1] and unit > 64 * noise
-    if exact and np.abs(whole).sum() * len(margin) * ROUNDING < 0.1:
-        return whole, 1.0
-    return margin, 0.0
+    return _Search(margin, step, start).run()
 
 
 class _Bound(NamedTuple):

@@ -15,6 +15,7 @@ from juryrank.kernels.mallows import stage_margins, stage_skips, stage_thetas
 from juryrank.methods.cost import Cost
 from juryrank.methods.pairwise._base import KemenyMethod, MarginLists
 from juryrank.params import param
+from juryrank.progress import track
 
 
 @dataclass(kw_only=True)
@@ -39,7 +40,7 @@ class GeneralisedMallows(KemenyMethod):
     """
 
     name = "generalised-mallows"
-    cost = Cost("triples of items", 3.3, per_query=11e6, threaded=False)
+    cost = Cost("triples of items", 1.2, per_query=1.5e6, threaded=False)
     max_iter: int = param(20, "maximum number of alternations between dispersions and centre", at_least=1)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
@@ -58,7 +59,8 @@ class GeneralisedMallows(KemenyMethod):
         """Write the scores of every query; the log-likelihood and the dispersions of each."""
         lists = self._lists(r)
         self._kemeny(r, lists, out)
-        fits = [self._fit_query(q, lists, out[r.slot_ptr[q] : r.slot_ptr[q + 1]]) for q in range(len(r))]
+        queries = track(range(len(r)), self.name)
+        fits = [self._fit_query(q, lists, out[r.slot_ptr[q] : r.slot_ptr[q + 1]]) for q in queries]
         return np.array([value for value, _ in fits]), [phi for _, phi in fits]
 
     def _fit_query(self, q: int, lists: MarginLists, out: Floats) -> tuple[float, Floats]:

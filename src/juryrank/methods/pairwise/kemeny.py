@@ -19,7 +19,8 @@ class Kemeny(KemenyMethod):
     """Kemeny: the order with the fewest disagreements, counted over all lists and pairs of items.
 
     ``exact`` splits the items of a query into groups that majorities already order, and solves each group to proven
-    optimality: up to 15 items by dynamic programming over subsets, more by linear programming with branch and bound.
+    optimality. Cycles of majorities that no order can satisfy prove most orders of a local search to be optimal; other
+    groups are solved by dynamic programming over subsets, up to 15 items, or by linear programming with branch and bound.
     ``heuristic`` starts from the Borda order and moves single items as long as this helps. ``auto`` is exact for groups
     of at most ``exact_up_to`` items. ``Consensus.details`` has the ``objective`` of each query (the weighted number of
     pairs ordered against a list; a list that ties a pair or ranks neither item does not count) and whether it is proven
@@ -34,7 +35,7 @@ class Kemeny(KemenyMethod):
     """
 
     name = "kemeny"
-    cost = Cost("triples of items", 0.12, per_query=2.3e6, threaded=False)
+    cost = Cost("triples of items", 0.12, per_query=2e5)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         return self._kemeny(rankings, self._lists(rankings), out)

@@ -38,7 +38,7 @@ class Mallows(KemenyMethod):
     """
 
     name = "mallows"
-    cost = Cost("triples of items", 0.12, per_query=2.3e6, threaded=False)
+    cost = Cost("triples of items", 0.12, per_query=2e5)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         lists = self._lists(rankings)

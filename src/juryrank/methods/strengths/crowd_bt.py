@@ -44,7 +44,7 @@ class CrowdBT(Aggregator):
     """
 
     name = "crowd-bt"
-    cost = Cost("pairs in lists", 5000.0)
+    cost = Cost("pairs in lists", 2000.0)
     chance = staticmethod(logistic)
     weights: Mapping[str, float] | None = weights_param()
     trust: float = param(0.8, "reliability of an expert before any evidence", above=0.5, at_most=0.999)
