@@ -20,7 +20,7 @@ class Kemeny(KemenyMethod):
 
     ``exact`` splits the items of a query into groups that majorities already order, and solves each group to proven
     optimality. Cycles of majorities that no order can satisfy prove most orders of a local search to be optimal; other
-    groups are solved by dynamic programming over subsets, up to 15 items, or by linear programming with branch and bound.
+    groups are solved by dynamic programming over subsets (up to 15 items) or by linear programs with branch and bound.
     ``heuristic`` starts from the Borda order and moves single items as long as this helps. ``auto`` is exact for groups
     of at most ``exact_up_to`` items. ``Consensus.details`` has the ``objective`` of each query (the weighted number of
     pairs ordered against a list; a list that ties a pair or ranks neither item does not count) and whether it is proven
