@@ -67,7 +67,7 @@ class KemenyMethod(PairwiseMethod):
         else:
             limit = int(r.query_size.max(initial=0)) if self.solver == "exact" else self.exact_up_to
             kemeny_orders(*lists, limit, state, out)
-            for q in track(np.flatnonzero(state == OPEN), self.name):
+            for q in track(np.flatnonzero(state == OPEN).tolist(), self.name):
                 margin = np.empty((r.query_size[q], r.query_size[q]))
                 order, proven = self._best_order(margin, margins(q, *lists, margin))
                 out[r.slot_ptr[q] + order], state[q] = np.arange(len(order))[::-1], PROVEN if proven else HEURISTIC
