@@ -172,3 +172,10 @@ def test_large_runs_are_read_the_short_way(tmp_path: Path) -> None:
     fast = read_fast(given, None, {}, at_least=0)
     assert fast is not None
     assert_identical(fast, read(tmp_path))
+
+
+@pytest.mark.parametrize(("folder", "n_files"), [("trec-covid-round1", 12), ("robust03", 3)])
+def test_runs_of_trec_participants_are_read_the_short_way(folder: str, n_files: int, shared_data: Path) -> None:
+    given = load_sources(sorted((shared_data / folder / "runs").iterdir())[:n_files])
+    assert len(given) == n_files
+    assert assert_read_alike(given)
