@@ -93,10 +93,12 @@ def show_library_remarks() -> Iterator[None]:
 
 def _write_line(line: str) -> None:
     """Write a line to stderr; an error while writing must not stop the results."""
-    from juryrank.report import escape_controls
+    if not line.isprintable():
+        from juryrank.report import escape_controls
 
+        line = escape_controls(line)
     with suppress(OSError):
-        print(escape_controls(line), file=sys.stderr)
+        print(line, file=sys.stderr)
 
 
 def show_warnings_as_lines() -> None:
