@@ -172,6 +172,9 @@ def best_of_each(pairs: Sequence[tuple[Any, Any]], dropped: Dropped) -> dict[Any
 
 
 def _by_given_ranks(items: Sequence[Any], ranks: Sequence[float], dropped: Dropped) -> PlainList:
+    """The items in the order of their ranks; of the ranks of a repeated item, the best."""
+    if ranks == list(range(1, len(ranks) + 1)) and len(set(items)) == len(items):  # as most are
+        return PlainList(items)
     if (wrong := next((rank for rank in ranks if isfinite(rank) and rank <= 0), None)) is not None:
         raise DataError(f"the data: ranks start at 1 (1 is best), got {wrong}; is it a score?")
     best = best_of_each([(item, -rank) for item, rank in zip(items, ranks, strict=True)], dropped)
