@@ -56,17 +56,6 @@ def word_end(data, at):
 
 
 @kernel
-def line_end(data, at):
-    """The position of the first newline from ``at`` on."""
-    while True:
-        found = eight_bytes(data, at) ^ NEWLINES
-        marks = (found - ONES) & ~found & HIGHS
-        if marks != 0:
-            return at + first_marked_byte(marks)
-        at += 8
-
-
-@kernel
 def any_line_end(data, at):
     """The position of the first newline or carriage return from ``at`` on."""
     while True:

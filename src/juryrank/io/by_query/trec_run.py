@@ -12,12 +12,12 @@ import numpy as np
 
 from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
-from juryrank.io import fast_trec
 from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merge_extents
 from juryrank.io.experts import sample_tags
 from juryrank.io.formats import trec_run
 from juryrank.io.limits import max_line, too_long
 from juryrank.io.rows import Rows
+from juryrank.io.run_names import PADDING, split
 from juryrank.io.source import BYTE_ORDER_MARK, Source, demand_text, with_line_feeds
 from juryrank.io.words import has_both_separators, split_columns
 from juryrank.kernels.run_lines import copy_words, query_starts
@@ -85,14 +85,14 @@ class RunFile(QueryFile):
         """The queries in lines with one kind of separator, and their starts."""
         data += b"" if data.endswith((b"\n", b"\r")) else b"\n"
         size = len(data)
-        padded = np.frombuffer(bytearray().join([data, fast_trec.PADDING]), np.uint8)
+        padded = np.frombuffer(bytearray().join([data, PADDING]), np.uint8)
         n_lines = data.count(b"\n") + data.count(b"\r")
         found, tags = np.empty((3, n_lines), np.int64), np.full((2, 2), -1, np.int64)
         count = query_starts(padded, size, *found, tags)
         line, start, stop = found[:, :count].copy()
         self.tags.update(data[first:last].decode() for first, last in tags.tolist() if first >= 0)
         text = np.empty(int((stop - start).sum() + count), np.uint8)
-        names = fast_trec.split(text, copy_words(padded, start, stop, text))
+        names = split(text, copy_words(padded, start, stop, text))
         return names, line
 
     def _split_carefully(self, data: bytes) -> tuple[pl.Series, Ints]:
