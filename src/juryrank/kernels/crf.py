@@ -32,7 +32,8 @@ def metric_terms(kind, cutoff, discount, gain, state, term):
             factor = discount[p] if kind == GAIN else (1.0 if kind == CUT else 1.0 / (p + 1))
         for i in range(n):
             term[p, i] = factor * gain[i]
-    state[:] = 1.0
+    for s in range(1 << n):
+        state[s] = 1.0
     if kind in (CASCADE, PRECISION_SUM, FIRST):
         for i in range(n):
             for s in range(1 << i):  # with item i, the sets of the items before it
@@ -102,7 +103,8 @@ def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, targ
     metric_terms(kind, cutoff, discount, gain, state, term)
     best = best_value(kind, gain, order, state, term)
     if best == 0.0:
-        out[:] = 0.0
+        for i in range(n):
+            out[i] = 0.0
         return 0.0
     step_weights(score, by_place, order, out, weight)
     for s in range(1, full + 1):
@@ -117,7 +119,8 @@ def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, targ
             mass[after] += w * m
             total[after] += w * (t + gained)
     mean = total[full] / mass[full]
-    out[:] = 0.0
+    for i in range(n):
+        out[i] = 0.0
     for s in range(full - 1, -1, -1):
         first, m, t, x = step_ptr[s], 0.0, 0.0, state[s]
         place = most - (step_ptr[s + 1] - first)
@@ -207,7 +210,8 @@ def expected_epoch(
         if n > size:
             sample(label[lo : lo + n], draws[t], chosen)
         else:
-            chosen[:] = np.arange(size)
+            for i in range(size):
+                chosen[i] = i
         for i in range(size):
             s, total = lo + chosen[i], 0.0
             for r in range(row_ptr[s], row_ptr[s + 1]):

@@ -97,8 +97,9 @@ def independent_rows(a, noise, order):
     most ``noise``.
     """
     size = len(a)
-    left = np.diag(a).copy()
-    factor = np.zeros((size, size))  # by column, so that the innermost loop is vectorised
+    left, factor = np.empty(size), np.zeros((size, size))  # by column, so that the innermost loop is vectorised
+    for i in range(size):
+        left[i] = a[i, i]
     n = 0
     while n < size:
         best = n
@@ -110,7 +111,8 @@ def independent_rows(a, noise, order):
         order[n], order[best] = order[best], order[n]
         pivot = np.sqrt(left[order[n]])
         column = factor[n]
-        column[:] = a[order[n]]
+        for i in range(size):
+            column[i] = a[order[n], i]
         for k in range(n):
             share = factor[k, order[n]]
             for i in range(size):

@@ -116,14 +116,16 @@ def lambdas(score, label, gain, kind, cutoff, discount, whole, out):
     """
     n = len(score)
     place, item_at = np.zeros(n, np.int64), np.empty(n, np.int64)
-    count, harmonic, reading, weight, push, by_item = np.empty((6, n))
+    count, harmonic, reading = np.empty(n), np.empty(n), np.empty(n)
+    weight, push, by_item = np.empty(n), np.empty(n), np.empty(n)
     places(score, place)
     first, second = place_sums(kind, gain, place, item_at, count, harmonic, reading)
     lowest, highest = score[item_at[n - 1]], score[item_at[0]]
-    odds = np.exp(score - highest) if highest - lowest < LARGEST_EXPONENT else np.empty(0)
+    odds = np.empty(n if highest - lowest < LARGEST_EXPONENT else 0)
     for j in range(n):
-        by_item[j] = discount[place[j]]
-    out[:] = 0.0
+        by_item[j], out[j] = discount[place[j]], 0.0
+    for j in range(len(odds)):
+        odds[j] = np.exp(score[j] - highest)
     n_lower = 0
     for i in range(1, n):
         if label[i] != label[i - 1]:
@@ -230,9 +232,12 @@ def lambda_epoch(
         lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
         units, errors = np.empty((n, n_units)), np.zeros((n, n_units))
         forward(lo, n, row_ptr, column, value, sizes, relu, weights, units)
-        score, push = units[:, -1].copy(), np.empty(n)
+        score, push = np.empty(n), np.empty(n)
+        for i in range(n):
+            score[i] = units[i, n_units - 1]
         lambdas(score, label[lo : lo + n], gain[lo : lo + n], kind, cutoff, discount, whole[q], push)
-        errors[:, -1] = push
+        for i in range(n):
+            errors[i, n_units - 1] = push[i]
         backward(lo, n, row_ptr, column, value, sizes, relu, weights, units, errors, gradient)
         if (t + 1) % batch == 0 or t + 1 == len(order):
             n_seen = t % batch + 1

@@ -31,10 +31,14 @@ def rbf_features(first, last, row_ptr, x, landmarks, sharpness, linear, weight, 
     n_columns, n_landmarks = landmarks.shape
     mean = np.empty(out.shape[1])
     for q in range(first, last):
-        mean[:] = 0.0
+        weights = 0.0
+        for k in range(len(mean)):
+            mean[k] = 0.0
         for s in range(row_ptr[q], row_ptr[q + 1]):
             row = out[s]
-            row[:n_landmarks] = 0.0
+            weights += weight[s]
+            for z in range(n_landmarks):
+                row[z] = 0.0
             for f in range(n_columns):
                 row[n_landmarks + f] = linear * x[s, f]
                 for z in range(n_landmarks):  # innermost, so that it is vectorised
@@ -44,7 +48,8 @@ def rbf_features(first, last, row_ptr, x, landmarks, sharpness, linear, weight, 
                 row[z] = np.exp(-sharpness * row[z])
             for k in range(len(mean)):
                 mean[k] += weight[s] * row[k]
-        mean /= weight[row_ptr[q] : row_ptr[q + 1]].sum()
+        for k in range(len(mean)):
+            mean[k] /= weights
         for s in range(row_ptr[q], row_ptr[q + 1]):
             factor = np.sqrt(weight[s] * scale[q])
             for k in range(len(mean)):
