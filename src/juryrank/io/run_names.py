@@ -16,6 +16,7 @@ from juryrank.lazy_polars import is_imported, pl
 
 LITTLE = 1_000_000  # bytes of names, which Python splits in the time that the import of polars takes
 OWN_PAGES = 1 << 18  # bytes of an array that gets pages of its own
+PRIVATE = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # Windows has no flags
 PADDING = bytes(16)  # kernels read beyond the end of a text
 
 
@@ -28,7 +29,7 @@ def reserve(size: int, dtype: type[np.generic]) -> NDArray[Any]:
     n_bytes = size * np.dtype(dtype).itemsize
     if n_bytes < OWN_PAGES:
         return np.empty(size, dtype)
-    return np.frombuffer(mmap.mmap(-1, n_bytes, access=mmap.ACCESS_COPY), dtype)
+    return np.frombuffer(mmap.mmap(-1, n_bytes, **PRIVATE), dtype)
 
 
 class Names:
