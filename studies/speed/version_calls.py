@@ -36,8 +36,9 @@ def single_query(folder: Path) -> dict[str, Call]:
     """``juryrank.fuse`` of the lists in ``lists.json``."""
     lists = json.loads((folder / "lists.json").read_text())
 
-    def fuse(given: Any) -> list[Any]:
-        return list(jr.fuse(given).items())
+    def fuse(given: Any) -> tuple[list[Any], list[Any]]:
+        fused = jr.fuse(given)
+        return list(fused), list(fused.values())
 
     return {name: partial(fuse, given) for name, given in lists.items()}
 
@@ -77,11 +78,11 @@ def fusion(folder: Path) -> dict[str, Call]:
 TASKS = {"single-query": single_query, "files": files, "fusion": fusion}
 
 
-def digest(result: Any) -> str:
-    """A short text that is equal for equal results."""
+def digests(result: Any) -> list[str]:
+    """A short text for each part of a result, equal for equal parts: the order, if it has one, then the scores."""
     parts = result if isinstance(result, tuple) else (result,)
     content = [part.tobytes() if hasattr(part, "tobytes") else repr(part).encode() for part in parts]
-    return hashlib.sha256(b"\0".join(content)).hexdigest()[:16]
+    return [hashlib.sha256(part).hexdigest()[:16] for part in content]
 
 
 def cpu_seconds() -> float:
@@ -100,13 +101,13 @@ def time_batch(call: Call, seconds: float) -> dict[str, float]:
 
 
 def answer(request: dict[str, Any], calls: dict[str, Call], folder: Path) -> dict[str, Any]:
-    """The answer to one request: the calls of a task, the digest of a result, or times."""
+    """The answer to one request: the calls of a task, the digests of a result, or times."""
     if "task" in request:
         calls.clear()
         calls.update(TASKS[request["task"]](folder))
         return {"calls": list(calls)}
     call = calls[request["call"]]
-    return time_batch(call, request["seconds"]) if "seconds" in request else {"digest": digest(call())}
+    return time_batch(call, request["seconds"]) if "seconds" in request else {"digests": digests(call())}
 
 
 def main(folder: Path) -> None:

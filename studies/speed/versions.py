@@ -41,7 +41,7 @@ class Pair:
     call: str
     clock: tuple[float, float]  # this version, the other
     cpu: tuple[float, float]
-    same: bool  # do both give the same bytes?
+    same: str  # whether both give the same bytes: "yes", "order" (with other scores) or "NO"
 
     @property
     def ratio(self) -> float:
@@ -66,7 +66,7 @@ class Comparison(Report):
     def tables(self) -> list[Table]:
         cells = [
             [pair.task, pair.call, *map(seconds_text, pair.clock), times(pair.ratio), *map(seconds_text, pair.cpu),
-             times(pair.cpu_ratio), "yes" if pair.same else "NO"]
+             times(pair.cpu_ratio), pair.same]
             for pair in self.pairs
         ]  # fmt: skip
         for task in dict.fromkeys(pair.task for pair in self.pairs):
@@ -173,7 +173,16 @@ def compare_call(task: str, call: str, versions: Sequence[Asked]) -> Pair | str:
         for which in (0, 1) if n % 2 else (1, 0):
             times_of[which].append(versions[which].ask(call=call, seconds=SECONDS))
     clock, cpu = (tuple(min(batch[unit] for batch in of) for of in times_of) for unit in ("clock", "cpu"))
-    return Pair(task, call, (clock[0], clock[1]), (cpu[0], cpu[1]), first[0]["digest"] == first[1]["digest"])
+    return Pair(
+        task, call, (clock[0], clock[1]), (cpu[0], cpu[1]), same_parts(*(answer["digests"] for answer in first))
+    )
+
+
+def same_parts(ours: list[str], theirs: list[str]) -> str:
+    """Which parts of two results are the same."""
+    if ours == theirs:
+        return "yes"
+    return "order" if len(ours) > 1 and ours[0] == theirs[0] else "NO"
 
 
 @contextmanager
