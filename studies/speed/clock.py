@@ -186,8 +186,3 @@ def seconds_text(seconds: float | None) -> str:
 def bytes_text(size: int | None) -> str:
     """Bytes with a readable unit."""
     return "–" if size is None else f"{size / 2**20:,.1f} MiB" if size < 2**30 else f"{size / 2**30:.3g} GiB"
-
-
-def with_cpu(seconds: float, cpu: float | None) -> str:
-    """Seconds as text, with CPU seconds."""
-    return seconds_text(seconds) if cpu is None else f"{seconds_text(seconds)} ({seconds_text(cpu)} of CPU)"

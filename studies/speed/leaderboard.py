@@ -17,7 +17,7 @@ from studies.speed.clock import Effort, Timing, time_call, time_in_turns, time_o
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load, silent
 from studies.speed.table import Results, Row, skipped_row
-from studies.speed.targets import Target, times
+from studies.speed.targets import Target, at_least
 
 N = 100_000
 WEAK = 1e-9  # prior of ours; peers have none
@@ -62,20 +62,14 @@ def measure(inputs: Inputs, effort: Effort) -> Results:
         battles = Battles(n_items)
         found = bradley_terry(battles)
         rows += found
-        targets += [
-            Target(f"Bradley–Terry from raw pairs, {n_items} items, ≥ 5× evalica", times(row.ratio), _met(row))
-            for row in found
-            if row.peer == "evalica" and row.ratio is not None
-        ]
+        targets += at_least(
+            "≥ 5× evalica, from raw pairs", found, [row.task for row in found], "evalica", AGAINST_EVALICA
+        )
     rows += plackett_luce()
     rows += bootstrap(Battles(100))
     rows.append(with_intervals(Battles(100)))
     rows += online_ratings.rows()
     return rows, targets
-
-
-def _met(row: Row) -> bool:
-    return row.ratio is not None and row.ratio >= AGAINST_EVALICA and bool(row.agrees)
 
 
 def bradley_terry(battles: Battles) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -92,9 +92,10 @@ def _inverse(ratio: float | None) -> float | None:
     return None if ratio is None else 1 / ratio
 
 
-def of_ratio(target: str, row: Row, clock: float | None, cpu: float | None, meets: Any) -> Target:
-    """A target for a ratio of a row; if the peer did not run, the row says why."""
+def of_ratio(target: str, row: Row, clock: float | None, cpu: float | None, meets: Callable[[float], bool]) -> Target:
+    """A target for a ratio of a row; it is not met if results disagree, nor measured if the peer did not run."""
     if clock is None or row.theirs is None:
         return Target(target, "–", None, peer=row.agreement)
-    peer = f"{row.peer}: {timing_text(row.theirs)}"
-    return Target(target, times(clock), meets(clock), times(cpu), None if cpu is None else meets(cpu), peer)
+    peer, agree = f"{row.peer}: {timing_text(row.theirs)}", row.agrees is not False
+    by_cpu = None if cpu is None else agree and meets(cpu)
+    return Target(target, times(clock), agree and meets(clock), times(cpu), by_cpu, peer)

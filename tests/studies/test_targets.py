@@ -57,6 +57,11 @@ def test_a_target_against_a_peer_that_is_not_installed_is_not_measured() -> None
     assert (target.met, target.verdict, target.peer) == (None, "not measured", "skipped: polars is not installed")
 
 
+def test_a_ratio_of_results_that_disagree_does_not_meet_a_target() -> None:
+    row = Row("reading", "polars", spent(1.0, 1.0), spent(9.0, 9.0), "another number of entries", False)
+    assert at_least("faster", [row], ["reading"], "polars", 1.0)[0].verdict == "NOT met"
+
+
 def test_the_first_run_of_a_default_method_has_the_stricter_limit() -> None:
     fuse, demo = Shown("README.md", "juryrank fuse a b"), Shown("README.md", "juryrank demo")
     row = CommandRow("", "README.md", spent(1.0, 1.0), spent(3.0, 1.5), 4)
