@@ -12,6 +12,7 @@ from juryrank.errors import DataError, UnknownNameError
 from juryrank.methods import METHODS, PLUGINS, method, register
 from juryrank.methods.learned._members import fit_member, share_fits
 from juryrank.methods.learned.jury import Jury
+from juryrank.params import param
 
 
 def trusting(n_queries: int = 12, good: int = 1, bad: int = 3):
@@ -128,3 +129,23 @@ def test_what_is_chosen_is_the_method_fitted_on_all_queries(valid):
     model = method("auto", among="blend").fit(data, valid=valid)
     chosen = method(model.chosen_["name"], **model.chosen_["params"]).fit(data, valid=valid)
     np.testing.assert_array_equal(model.predict(data).scores, chosen.predict(data).scores)
+
+
+def test_trials_have_fewer_passes_and_the_chosen_method_has_all(monkeypatch):
+    monkeypatch.setattr(PLUGINS, "registered", {})
+    passes = []
+
+    @register
+    @dataclass(kw_only=True)
+    class Patient(Jury):
+        name = "patient"
+        epochs: int = param(250, "passes")
+
+        def _learn(self, data, valid):
+            passes.append(self.epochs)
+            super()._learn(data, valid)
+
+    model = method("auto", among="patient", parts=3).fit(trusting())
+    assert model.chosen_["name"] == "patient"
+    assert model.chosen_["params"]["epochs"] == 250
+    assert passes == [100, 100, 100, 250]

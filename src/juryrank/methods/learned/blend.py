@@ -27,7 +27,7 @@ class Blend(GroupedExperts):
     """
 
     name = "blend"
-    epochs: int = param(100, "crf's passes over the labelled queries", at_least=1)
+    epochs: int = param(300, "crf's passes over the labelled queries", at_least=1)
     seed: int = param(0, "random seed of the members that sample", at_least=0)
 
     members_: list[dict[str, Any]] = learned(MemberList(tuple(RECIPE)))

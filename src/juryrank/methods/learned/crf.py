@@ -43,7 +43,7 @@ class CRF(EpochTrained):
     potentials: str = param("mean", "mean of the preferences over the other items, or their sum", choices=tuple(RATES))
     sample: int = param(6, "items sampled from a query; all their orders are used", at_least=2, at_most=8)
     rate: float | None = param(None, "step size; by default 10000 for means and 2 for sums", above=0)
-    epochs: int = param(100, "passes over the labelled queries", at_least=1)
+    epochs: int = param(300, "passes over the labelled queries", at_least=1)
 
     def as_points(self) -> PositionPoints:
         """Weighted counts of the items above and below; as means they depend on the size of the query."""
