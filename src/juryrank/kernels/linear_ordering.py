@@ -1,4 +1,4 @@
-"""The order with the largest sum of margins: groups by majority, a local search, and a proof for small groups.
+"""The order with the largest sum of margins: groups by majority, a search within a group, and a proof.
 
 Items of a group beat or tie all items of later groups, so some optimal order respects the groups. Within a group every
 order contradicts some margins. A lower bound on their sum is a packing of cycles of majorities: every order contradicts
@@ -8,16 +8,11 @@ order add up to all that it contradicts, the order is optimal, and no linear pro
 
 import numpy as np
 
-from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.pairwise import ROUNDING, insertion_search, margins, sort_by_strength
-from juryrank.kernels.subset_order import subset_order
+from juryrank.kernels.jit import kernel
+from juryrank.kernels.pairwise import ROUNDING, insertion_search
 
-SUBSETS_UP_TO = 15  # items; beyond, a table of all subsets takes longer than other ways
-CYCLES_UP_TO = 60  # items; the number of pairs and ways between them grows with the fourth power
-TRIES = 100  # random changes of an order that is not proven to be optimal
-MOVES = 5  # of single items, in such a change
+MOVES = 5  # of single items, in a random change of an order
 PACKINGS = 30  # attempts at a packing of cycles
-PROVEN, HEURISTIC, OPEN = 0, 1, 2  # an optimal order; one of a group too large for a proof; one that may be optimal
 
 
 @kernel
@@ -61,74 +56,37 @@ def strong_components(margin, label):
 
 
 @kernel
-def majority_groups(margin, noise, order, ptr):
-    """Fill ``order`` with the items in groups, best first, and ``ptr`` with where groups begin; returns their number.
+def order_groups(margin, label, turn, order, ptr):
+    """Fill ``order`` with the items in groups, best first, and ``ptr`` with where groups begin.
 
-    Each group follows all that beat one of its items. Among the groups that may come next the strongest does, or, if
-    no two items beat each other in a cycle, the first item.
+    Each group follows all that beat one of its items; of the groups that may come next, the first by ``turn`` does.
     """
-    n = len(margin)
-    label, size = np.empty(n, np.int64), np.zeros(n, np.int64)
-    n_groups = strong_components(margin, label)
-    above, strength, largest = np.zeros((n_groups, n_groups), np.uint8), np.zeros(n_groups), 0.0
+    n, n_groups = len(margin), len(turn)
+    above, size, blocked = np.zeros((n_groups, n_groups), np.uint8), np.zeros(n_groups), np.zeros(n_groups)
     for i in range(n):
-        total, absolute = 0.0, 0.0
+        size[label[i]] += 1
         for j in range(n):
-            total += margin[i, j]
-            absolute += abs(margin[i, j])
             if margin[i, j] > 0:
                 above[label[i], label[j]] = 1
         above[label[i], label[i]] = 0
-        size[label[i]] += 1
-        strength[label[i]] += total
-        largest = max(largest, absolute)
-    turn, blocked = np.empty(n_groups, np.int64), np.zeros(n_groups, np.int64)
-    if n_groups == n:
-        for i in range(n):
-            turn[label[i]] = i
-    else:
-        for g in range(n_groups):
-            strength[g] /= size[g]
-        turn[sort_by_strength(strength, n * (noise + ROUNDING * largest))] = np.arange(n_groups)
     for g in range(n_groups):
         for h in range(n_groups):
             blocked[h] += above[g, h]
-    ptr[0] = 0
-    start = np.empty(n_groups, np.int64)
+    start, begin = np.empty(n_groups, np.int64), 0
     for place in range(n_groups):
         best = -1
         for g in range(n_groups):
             if blocked[g] == 0 and (best < 0 or turn[g] < turn[best]):
                 best = g
-        start[best] = ptr[place]
-        ptr[place + 1] = ptr[place] + size[best]
+        start[best], ptr[place] = begin, begin
+        begin += int(size[best])
         blocked[best] = -1
         for h in range(n_groups):
             blocked[h] -= above[best, h]
+    ptr[n_groups] = begin
     for i in range(n):
         order[start[label[i]]] = i
         start[label[i]] += 1
-    return n_groups
-
-
-@kernel
-def search_group(margin, noise, items):
-    """Sort the items of a group by Borda, and search from there; their margins, and the order that was found."""
-    n = len(items)
-    strength, largest = np.zeros(n), 0.0
-    for a in range(n):
-        absolute = 0.0
-        for b in range(n):
-            strength[a] += margin[items[a], items[b]]
-            absolute += abs(margin[items[a], items[b]])
-        largest = max(largest, absolute)
-    items[:] = items[sort_by_strength(strength, n * (noise + ROUNDING * largest))]
-    inner, found = np.empty((n, n)), np.arange(n)  # in Borda order, so that neighbours are near in memory
-    for a in range(n):
-        for b in range(n):
-            inner[a, b] = margin[items[a], items[b]]
-    insertion_search(inner, found, noise)
-    return inner, found
 
 
 @kernel
@@ -239,26 +197,17 @@ def agreement(margin, order):
 
 
 @kernel
-def improve_and_prove(inner, order, noise):
-    """Replace ``order`` by a better one where there is one; whether it is proven that no order is better.
+def change_and_search(margin, order, drawn, tries, least):
+    """Look for a better order by random changes followed by a search; the last random number, and the tries left.
 
-    Up to SUBSETS_UP_TO items by a table of all subsets, beyond by a search from random changes of the best order.
+    Ends with the first order that is better by more than ``least``. ``drawn`` starts the random numbers.
     """
     n = len(order)
-    margin, step = round_to_units(inner, noise)
-    slack = 2.0 * n * ROUNDING * np.abs(margin).sum()
-    enough = max(slack, step - slack)
-    if prove_by_cycles(margin, order, enough):
-        return True
-    best, new = agreement(margin, order), order.copy()
-    if n <= SUBSETS_UP_TO:
-        subset_order(margin, new)
-        if agreement(margin, new) > best + 2.0 * slack:
-            order[:] = new
-        return True
-    drawn = 1
-    for _ in range(TRIES):
-        new[:] = order
+    best, new = agreement(margin, order), np.empty(n, np.int64)
+    while tries > 0:
+        tries -= 1
+        for t in range(n):
+            new[t] = order[t]
         for _ in range(MOVES):
             drawn = drawn * 48271 % 2147483647
             at, to = drawn // 65536 % n, drawn % n
@@ -267,55 +216,8 @@ def improve_and_prove(inner, order, noise):
                 new[k] = new[k + way]
             new[to] = item
         insertion_search(margin, new, 0.0)
-        value = agreement(margin, new)
-        if value > best + 2.0 * slack:
-            order[:], best = new, value
-            if prove_by_cycles(margin, order, enough):
-                return True
-    return False
-
-
-@kernel
-def best_groups(margin, noises, limit, order, ptr, state):
-    """The best order known, in groups, and the state of each group; returns the number of groups.
-
-    ``noises`` are the rounding errors of the margins by item. Groups of more than ``limit`` items get no proof.
-    """
-    n_groups = majority_groups(margin, noises.max() if len(noises) else 0.0, order, ptr)
-    for g in range(n_groups):
-        items = order[ptr[g] : ptr[g + 1]]
-        state[g] = PROVEN
-        if len(items) > 1:
-            noise = 0.0
-            for i in items:
-                noise = max(noise, noises[i])
-            inner, found = search_group(margin, noise, items)
-            state[g] = HEURISTIC
-            if len(items) <= limit:
-                state[g] = OPEN
-                if len(items) <= CYCLES_UP_TO and improve_and_prove(inner, found, noise):
-                    state[g] = PROVEN
-            items[:] = items[found]
-    return n_groups
-
-
-@over_queries
-def kemeny_orders(
-    first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, limit, state, out
-):  # fmt: skip
-    """The number of items below each slot in the best order known; ``state`` of a query is the worst of its groups."""
-    for q in range(first, end):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        margin, order, ptr, states = (
-            np.empty((n, n)),
-            np.empty(n, np.int64),
-            np.empty(n + 1, np.int64),
-            np.zeros(n, np.int64),
-        )
-        noises = margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, margin)
-        n_groups = best_groups(margin, noises, limit, order, ptr, states)
-        state[q] = PROVEN
-        for g in range(n_groups):
-            state[q] = max(state[q], states[g])
-        for t in range(n):
-            out[lo + order[t]] = n - 1 - t
+        if agreement(margin, new) > best + least:
+            for t in range(n):
+                order[t] = new[t]
+            return drawn, tries
+    return drawn, -1

@@ -118,26 +118,6 @@ def majority_sort(margin, order):
 
 
 @kernel
-def sort_by_strength(strength, noise):
-    """Items from the strongest to the weakest; neighbours that differ by ``noise`` or less keep the items' order."""
-    order = np.argsort(-strength, kind="mergesort")
-    level = np.zeros(len(order))
-    for at in range(1, len(order)):
-        above, item = order[at - 1], order[at]
-        level[item] = level[above] + (1.0 if strength[above] - strength[item] > noise else 0.0)
-    return np.argsort(level, kind="mergesort")
-
-
-@kernel
-def borda_order(margin, noise):
-    """Items by the sum of their margins, which are known up to ``noise`` each."""
-    strength = np.empty(len(margin))
-    for i in range(len(margin)):
-        strength[i] = margin[i, :].sum()
-    return sort_by_strength(strength, noise_of_sums(margin, noise))
-
-
-@kernel
 def noise_of_sums(margin, noise):
     """The rounding error of a sum of margins of one item, each of them known up to ``noise``."""
     largest = 0.0
@@ -200,21 +180,6 @@ def condorcet_places(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entr
             for t in range(at, stop):
                 out[lo + order[t]] = n - 0.5 * (at + 1 + stop)
             at = stop
-
-
-@over_queries
-def local_kemeny(first, end, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, out):
-    """The number of items below each slot in a locally optimal Kemeny order, searched from the Borda order."""
-    for q in range(first, end):
-        lo, n = slot_ptr[q], slot_ptr[q + 1] - slot_ptr[q]
-        margin = np.empty((n, n))
-        if n == 0:
-            continue
-        noise = margins(q, slot_ptr, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, last, margin)
-        order = borda_order(margin, noise.max())
-        insertion_search(margin, order, noise.max())
-        for t in range(n):
-            out[lo + order[t]] = n - 1 - t
 
 
 @over_queries

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.linear_ordering import HEURISTIC, OPEN, PROVEN, best_groups, kemeny_orders
-from juryrank.kernels.pairwise import kendall_distance, local_kemeny, margins
+from juryrank.kernels.pairwise import kendall_distance, margins
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.cost import check_matrix_size
+from juryrank.methods.pairwise._groups import best_order, majority_groups, searched_order
 from juryrank.params import param
 from juryrank.progress import track
 
@@ -61,32 +61,31 @@ class KemenyMethod(PairwiseMethod):
     def _kemeny(self, r: Rankings, lists: MarginLists, out: Floats) -> dict[str, NDArray[Any]]:
         """Write the number of items below each slot in the Kemeny order; the objective, and whether it is optimal."""
         check_matrix_size(self.name, r, "borda")
-        state = np.full(len(r), HEURISTIC)
-        if self.solver == "heuristic":
-            local_kemeny(*lists, out)
-        else:
-            limit = int(r.query_size.max(initial=0)) if self.solver == "exact" else self.exact_up_to
-            kemeny_orders(*lists, limit, state, out)
-            for q in track(np.flatnonzero(state == OPEN).tolist(), self.name):
-                margin = np.empty((r.query_size[q], r.query_size[q]))
-                order, proven = self._best_order(margin, margins(q, *lists, margin))
-                out[r.slot_ptr[q] + order], state[q] = np.arange(len(order))[::-1], PROVEN if proven else HEURISTIC
+        optimal = np.zeros(len(r), bool)
+        for q in track(range(len(r)), self.name):
+            margin = np.empty((r.query_size[q], r.query_size[q]))
+            noises = margins(q, *lists, margin)
+            if self.solver == "heuristic":
+                order = searched_order(margin, float(noises.max(initial=0.0)))
+            else:
+                order, optimal[q] = self._best_order(margin, noises)
+            out[r.slot_ptr[q] + order] = np.arange(len(order))[::-1]
         objective = np.zeros(len(r))
         kendall_distance(*lists, out, objective)
-        return {"objective": objective, "optimal": state == PROVEN}
+        return {"objective": objective, "optimal": optimal}
 
     def _best_order(self, margin: Floats, noises: Floats) -> tuple[Ints, bool]:
         """The best order of one query, group by group, and whether it is proven; ``noises`` of the margins by item."""
-        n = len(margin)
-        order, ptr, state = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
-        limit = n if self.solver == "exact" else self.exact_up_to
-        n_groups = best_groups(margin, noises, limit, order, ptr, state)
-        for g in np.flatnonzero(state[:n_groups] == OPEN):
-            from juryrank.methods.pairwise._linear_ordering import best_order
-
-            items = order[ptr[g] : ptr[g + 1]]
-            group = np.sort(items)
-            inner = np.ascontiguousarray(margin[np.ix_(group, group)])
-            found, proven = best_order(inner, np.searchsorted(group, items), float(noises[group].max()))
-            items[:], state[g] = group[found], PROVEN if proven else HEURISTIC
-        return order, bool((state[:n_groups] == PROVEN).all())
+        order, ptr = majority_groups(margin, float(noises.max(initial=0.0)))
+        proven = True
+        for g in np.flatnonzero(np.diff(ptr) > 1):
+            group = order[ptr[g] : ptr[g + 1]]
+            noise = float(noises[group].max())
+            inner = np.ascontiguousarray(margin[np.ix_(group, group)]) if len(group) < len(margin) else margin
+            found = searched_order(inner, noise)
+            sure = False
+            if self.solver == "exact" or len(group) <= self.exact_up_to:
+                found, sure = best_order(inner, found, noise)
+            proven &= sure
+            group[:] = group[found]
+        return order, proven

@@ -1,4 +1,4 @@
-"""The linear ordering problem by linear programs, with a proof, for the groups that the kernels leave open.
+"""The linear ordering problem by linear programs, with a proof, for groups without a simpler proof.
 
 Variables x[i, j] in {0, 1} for i < j say that i comes before j. Orders are the 0/1 points without three-cycles; the
 constraints that forbid them, 0 <= x[i, j] + x[j, k] - x[i, k] <= 1, are added only where a solution breaks one. Where
@@ -31,11 +31,8 @@ CUTS_PER_ROUND = 20  # per item; more cuts slow each round down, fewer need more
 FINEST = 1e-8  # gains smaller than this beside the largest are below the tolerances of the solver
 
 
-def best_order(margin: Floats, start: Ints, noise: float) -> tuple[Ints, bool]:
-    """An order with the largest sum of margins, and whether that is proven; ``start`` where none is better.
-
-    Margins are known up to ``noise``, and sums of them up to rounding: a difference below that is none.
-    """
+def order_by_programs(margin: Floats, start: Ints, noise: float) -> tuple[Ints, bool]:
+    """As ``best_order`` of ``_groups``, by linear programs alone."""
     margin, step = round_to_units(margin, noise)
     return _Search(margin, step, start).run()
 

@@ -35,7 +35,7 @@ class Kemeny(KemenyMethod):
     """
 
     name = "kemeny"
-    cost = Cost("triples of items", 0.12, per_query=2e5)
+    cost = Cost("triples of items", 0.12, per_query=3e5, threaded=False)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         return self._kemeny(rankings, self._lists(rankings), out)

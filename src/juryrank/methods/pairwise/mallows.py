@@ -38,7 +38,7 @@ class Mallows(KemenyMethod):
     """
 
     name = "mallows"
-    cost = Cost("triples of items", 0.12, per_query=2e5)
+    cost = Cost("triples of items", 0.12, per_query=3e5, threaded=False)
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         lists = self._lists(rankings)
