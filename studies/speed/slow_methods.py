@@ -79,7 +79,8 @@ def next_to_copeland(sizes: Iterable[tuple[int, int]], patience: float) -> tuple
     for name in COMPARED:
         for n_queries, n_items in sizes:
             data = random_orders(n_queries, n_items)
-            task = f"{name}, {n_queries:,} queries of {n_items:,} items"
+            queries = "one query" if n_queries == 1 else f"{n_queries:,} queries"
+            task = f"{name}, {queries} of {n_items:,} items"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 ours, theirs = time_in_turns([partial(rank, name, data), partial(rank, REFERENCE, data)], rounds=3)
