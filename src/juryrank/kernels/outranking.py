@@ -95,7 +95,7 @@ def extract_classes(net, out):
     ``net[i, j]`` is 1 if i outranks j and not j i, -1 if it is the other way round, else 0.
     """
     n = len(out)
-    merit, taken = np.zeros(n), np.zeros(n, np.bool_)
+    merit, taken, found = np.zeros(n), np.zeros(n, np.bool_), np.empty(n, np.int64)
     for i in range(n):
         for j in range(n):
             merit[i] += net[i, j]
@@ -105,13 +105,15 @@ def extract_classes(net, out):
         for i in range(n):
             if not taken[i]:
                 best = max(best, merit[i])
-        found = np.flatnonzero(~taken & (merit == best))
-        for i in found:
-            out[i] = -place
-            taken[i] = True
+        count = 0
+        for i in range(n):
+            if not taken[i] and merit[i] == best:
+                out[i], taken[i], found[count] = -place, True, i
+                count += 1
+        for i in found[:count]:
             for j in range(n):
                 merit[j] += net[i, j]
-        remaining -= len(found)
+        remaining -= count
         place += 1
 
 
