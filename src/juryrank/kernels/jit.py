@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any
 
 from juryrank.errors import ParameterError
+from juryrank.kernels import library
 from juryrank.kernels.cache import KernelCache, compilation_message
 from juryrank.progress import remark
 
@@ -31,15 +32,22 @@ class CompiledFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.function = function
+        self.entries: dict[str, library.Entry] | None = None  # of the library, when they have been looked up
         self.compiled: Callable[..., Any] | None = None
         KERNELS.append(self)
 
     def __call__(self, *args: Any) -> Any:
-        if self.compiled is None:
-            with COMPILING:
-                _compile_all()
-        assert self.compiled is not None
-        return self.compiled(*args)
+        if self.entries is None:
+            self.entries = library.entries(self.function)
+        if self.entries:
+            types, numbers = library.represent(args)
+            if entry := self.entries.get(types):
+                try:
+                    return entry(numbers)
+                except library.KernelError:
+                    dispatcher(self)(*args)  # raises the exception with its type and message
+                    raise
+        return dispatcher(self)(*args)
 
 
 class Driver(CompiledFunction):
@@ -98,6 +106,14 @@ def _whole_number(name: str, value: str, at_least: int) -> int:
     if not value.isdecimal() or int(value) < at_least:
         raise ParameterError(f"{name} must be a whole number of {at_least} or more, got {value!r}")
     return int(value)
+
+
+def dispatcher(kernel: CompiledFunction) -> Any:
+    """The function that Numba compiles for the types of its arguments when it is called."""
+    if kernel.compiled is None:
+        with COMPILING:
+            _compile_all()
+    return kernel.compiled
 
 
 def _compile_all() -> None:

@@ -1,0 +1,192 @@
+"""Kernels from the shared library that is built with the package: no compilation, and no Numba, at run time.
+
+``native/build.py`` compiles the kernels and types of arguments listed in ``native/exports.txt`` from the same Python files
+into ``kernels.so``; ``kernels.json`` beside it says what the library has, and from which sources. A kernel is called from
+the library if its sources are unchanged, its types of arguments are listed and this CPU has the instructions; otherwise
+Numba compiles it. JURYRANK_KERNELS=numba uses Numba for all kernels.
+
+A call passes one array of 64-bit numbers: for each argument its value, or the address, shape and strides of an array,
+then room for the result.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import platform
+import struct
+import warnings
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from juryrank.errors import CacheWarning, ParameterError
+from juryrank.kernels.cache import source_digest
+
+FOLDER = Path(__file__).parent / "binary"
+NAME, INDEX = "kernels.so", "kernels.json"
+FORMAT = 1  # of the index and of the calls
+# The instructions of the CPU for which the library is built, as Linux names them: x86-64-v3.
+NEEDED = {"x86_64": ("avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"), "aarch64": ()}
+SCALARS = {bool: "b", np.bool_: "b", int: "i", np.int64: "i", float: "f", np.float64: "f", type(None): "n"}
+NEXT_NUMBERS = ("next_uint64", "next_uint32", "next_double")  # functions of a generator of random numbers
+
+
+class UnknownTypeError(TypeError):
+    """An argument of a type that calls of the library do not support."""
+
+
+def represent(args: tuple[Any, ...]) -> tuple[str, list[int]]:
+    """The types of arguments, each followed by a comma, and the numbers that represent them.
+
+    Types: ``i`` whole number, ``f`` float, ``b`` bool, ``n`` None, ``g`` generator of random numbers, ``f8.2C`` array with
+    its type of elements, dimensions and layout, ``(i,f,)`` tuple, with its name before it if it has named fields.
+    """
+    types: list[str] = []
+    numbers: list[int] = []
+    _flatten(args, types, numbers)
+    return "".join(types), numbers
+
+
+def _flatten(values: tuple[Any, ...], types: list[str], numbers: list[int]) -> None:
+    """Append the types of values and the numbers that represent them."""
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            flags = value.flags
+            layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+            types.append(f"{value.dtype.str[1:]}.{value.ndim}{layout}")
+            numbers.append(value.ctypes.data)
+            numbers += value.shape
+            if layout != "C":
+                numbers += value.strides
+        elif kind in SCALARS:
+            code = SCALARS[kind]
+            types.append(code)
+            if code == "f":
+                numbers += struct.unpack("q", struct.pack("d", value))
+            elif code != "n":
+                numbers.append(int(value))
+        elif isinstance(value, tuple):
+            types.append("(" if kind is tuple else f"{kind.__name__}(")
+            _flatten(value, types, numbers)
+            types.append(")")
+        elif kind is np.random.Generator:
+            types.append("g")
+            numbers += _generator_addresses(value)
+        else:
+            raise UnknownTypeError(kind.__name__)
+        types.append(",")
+
+
+def _generator_addresses(rng: np.random.Generator) -> Iterator[int]:
+    """The address of the state of a generator of random numbers, and those of its functions."""
+    import ctypes
+
+    interface = rng.bit_generator.ctypes
+    yield interface.state_address
+    for name in NEXT_NUMBERS:
+        yield ctypes.cast(getattr(interface, name), ctypes.c_void_p).value or 0
+
+
+class Entry:
+    """A kernel of the library for one combination of types of arguments."""
+
+    def __init__(self, library: Any, symbol: str, result: str) -> None:
+        import ctypes
+
+        self.function = library[symbol]
+        self.function.argtypes = [ctypes.c_int64]
+        self.take = library.take_array
+        self.result = result
+        self.room = [0] * _room(result)
+
+    def __call__(self, numbers: list[int]) -> Any:
+        """The result; ``KernelError`` if the kernel raised an exception."""
+        call = array("q", numbers + self.room)
+        if self.function(call.buffer_info()[0]):
+            raise KernelError
+        return self._value(self.result, iter(call[len(numbers) :])) if self.room else None
+
+    def _value(self, kind: str, numbers: Iterator[int]) -> Any:
+        match kind[0]:
+            case "(":
+                return tuple(self._value(part, numbers) for part in kind[1:-1].split(","))
+            case "n":
+                return None
+            case _ if "." in kind:
+                return self._array(kind, numbers)
+        number = next(numbers)
+        return number if kind == "i" else bool(number) if kind == "b" else struct.unpack("d", struct.pack("q", number))[0]
+
+    def _array(self, kind: str, numbers: Iterator[int]) -> Any:
+        dtype, layout = kind.split(".")
+        owner, address = next(numbers), next(numbers)
+        values = np.empty([next(numbers) for _ in range(int(layout[:-1]))], dtype)
+        self.take(owner, address, values.ctypes.data, values.nbytes)
+        return values
+
+
+class KernelError(Exception):
+    """A kernel of the library stopped with an exception, for example for lack of memory."""
+
+
+def _room(result: str) -> int:
+    """How many numbers represent a result."""
+    parts = result.strip("()").split(",")
+    return sum(2 + int(part.split(".")[1][:-1]) if "." in part else part != "n" for part in parts)
+
+
+@functools.cache
+def _open() -> tuple[Any, dict[str, Any]] | None:
+    """The library and its index, or None if there is none for this machine."""
+    try:
+        index = json.loads((FOLDER / INDEX).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    if index["format"] != FORMAT or index["machine"] != platform.machine() or not _has_instructions(index["machine"]):
+        return None
+    import ctypes
+
+    try:
+        library = ctypes.CDLL(str(FOLDER / NAME))
+    except OSError as error:
+        message = f"the library of compiled kernels cannot be loaded, and Numba compiles them: {error}"
+        warnings.warn(message, CacheWarning, stacklevel=2)
+        return None
+    library.take_array.argtypes = [ctypes.c_int64] * 4
+    library.take_array.restype = None
+    return library, index["kernels"]
+
+
+def _has_instructions(machine: str) -> bool:
+    """Whether this CPU has the instructions that the library uses."""
+    if not (needed := NEEDED.get(machine, ())):
+        return True
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        flags = next((line for line in file if line.startswith("flags")), "")
+    return set(needed) <= set(flags.split())
+
+
+def _wanted() -> bool:
+    """Whether the library is to be used at all."""
+    choice = os.environ.get("JURYRANK_KERNELS", "library")
+    if choice not in ("library", "numba"):
+        raise ParameterError(f"JURYRANK_KERNELS must be 'library' or 'numba', got {choice!r}")
+    return choice == "library" and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+
+
+def entries(function: Callable[..., Any]) -> dict[str, Entry]:
+    """What the library has of a kernel, by the types of its arguments."""
+    if not _wanted() or (opened := _open()) is None:
+        return {}
+    library, kernels = opened
+    file = Path(function.__code__.co_filename)
+    found = kernels.get(f"{file.stem}.{function.__name__}")
+    if found is None or found["source"] != source_digest(file):
+        return {}
+    return {types: Entry(library, symbol, result) for types, (symbol, result) in found["versions"].items()}
