@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test quick lint types oldest attack bench reproduce docs picture stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest attack bench reproduce docs picture stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -24,6 +24,11 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
 
+# The library of compiled kernels, after a change of kernels; the installation builds it first.
+kernels: $(VENV)/.dev
+	$(PY) native/record.py
+	$(PY) native/build.py
+
 # The oldest versions of all dependencies that pyproject.toml allows, in an environment of their own.
 OLDEST := build/oldest
 oldest: $(VENV)/.dev
@@ -31,7 +36,7 @@ oldest: $(VENV)/.dev
 	$(PY) -m venv --without-pip $(OLDEST)
 	$(PY) tests/oldest.py > $(OLDEST)/requirements.txt
 	$(PY) -m pip --python $(OLDEST)/bin/python install -q -r $(OLDEST)/requirements.txt
-	PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py \
+	JURYRANK_KERNELS=numba PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py \
 	  tests/cli/test_evaluate.py tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
 
 # What damages, injects, kills and forks, with large counts.

@@ -31,8 +31,9 @@ MACHINE = platform.machine()
 PLATFORM = f"linux_{MACHINE}"
 TARGETS = {"x86_64": "x86-64-v3", "aarch64": "generic"}  # LLVM's name of the oldest CPU; library.NEEDED goes with it
 OUTSIDE = {  # functions of the C library that kernels may call
-    "acos", "calloc", "cos", "erf", "erfc", "exp", "expm1", "free", "lgamma", "log", "log10", "log1p", "log2", "malloc", "memcpy",
-    "memmove", "memset", "pow", "realloc", "sin", "sqrt", "tan", "tanh", "floor", "ceil", "fmod", "fabs", "ldexp", "frexp", "atan2",
+    "acos", "atan2", "calloc", "ceil", "cos", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "free",
+    "frexp", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "malloc", "memcpy", "memmove", "memset", "pow",
+    "realloc", "sin", "sqrt", "tan", "tanh",
 }  # fmt: skip
 
 
@@ -93,8 +94,11 @@ def update() -> None:
 
 def digest_of_sources() -> str:
     """A digest of all that the library is built from."""
-    files = [*sorted((SOURCE / "juryrank/kernels").glob("*.py")), *sorted(HERE.glob("*"))]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files if file.is_file())).hexdigest()
+    cache = importlib.import_module("juryrank.kernels.cache")
+    modules = sorted({SOURCE / f"juryrank/kernels/{module}.py" for module, _, _ in exports()})
+    parts = [cache.source_digest(path).encode() for path in modules]
+    parts += [(HERE / name).read_bytes() for name in ("build.py", "exports.txt", "memory.ll", "translate.py")]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def build(target: Path) -> dict[str, Any]:
@@ -108,8 +112,8 @@ def build(target: Path) -> dict[str, Any]:
             [sys.executable, __file__, "--part", str(i), str(processes), str(path)] for i, path in enumerate(parts)
         ]
         running = [subprocess.Popen(command, env=environment) for command in commands]
-        if any([process.wait() for process in running]):
-            sys.exit("the kernels could not be compiled")
+        if sum(process.wait() for process in running):
+            raise RuntimeError("the kernels could not be compiled; see above")
         objects = [str(path.with_suffix(".o")) for path in parts]
         subprocess.run([*(linker() or []), "-shared", "-s", "-o", str(target), *objects], check=True)
         kernels: dict[str, Any] = {}
@@ -137,7 +141,10 @@ def compile_part(number: int, parts: int, path: Path) -> None:
     for i, (module, function, types) in enumerate(exports()):
         if i % parts == number:
             symbol = f"{module}__{function}__{i}"
-            added[symbol] = module, function, types, translation.add(module, function, types, symbol)
+            try:
+                added[symbol] = module, function, types, translation.add(module, function, types, symbol)
+            except Exception as error:
+                print(f"{module}.{function}({types}) is left to Numba: {type(error).__name__}: {error}")
     also = {"take_array"} if number == 0 else set()
     translation.optimise((HERE / "memory.ll").read_text(), also)
     dropped = translation.drop(OUTSIDE, also)

@@ -26,6 +26,12 @@ class KernelsHook(BuildHookInterface[Any]):
         if reason := build.unsupported_machine() or build.no_linker():
             self.app.display_warning(f"no library of kernels is built: {reason}; Numba compiles them on first use")
             return
-        build.update()
+        try:
+            build.update()
+        except Exception as error:  # the library makes juryrank start faster; it works without
+            self.app.display_warning(
+                f"the library of kernels could not be built: {error}; Numba compiles them on first use"
+            )
+            return
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{build.PLATFORM}"

@@ -182,9 +182,7 @@ def write_entry(compiled: Any, argument_types: tuple[Any, ...], symbol: str) -> 
     numbers = Numbers(builder, function.args[0])
     values = [read(context, builder, each, numbers) for each in argument_types]
     callee = context.declare_function(module, description)
-    status, value = context.call_conv.call_function(
-        builder, callee, description.restype, description.argtypes, values
-    )
+    status, value = context.call_conv.call_function(builder, callee, description.restype, description.argtypes, values)
     result = write(context, builder, description.restype, value, numbers)
     builder.ret(builder.zext(status.is_error, INT32))
     return module, result

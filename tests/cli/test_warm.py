@@ -23,6 +23,7 @@ def command(cache: Path, *args: object, **environment: str) -> subprocess.Comple
     """The command line in a process of its own, with this parent folder of the cache."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     paths = {"PYTHONPATH": SOURCES, "XDG_CACHE_HOME": str(cache), "TMPDIR": str(cache.parent)}
+    paths["JURYRANK_KERNELS"] = "numba"  # not the library that came with the package
     return subprocess.run(
         [sys.executable, "-m", "juryrank", *map(str, args)],
         env=kept | paths | environment, capture_output=True, text=True, timeout=600,

@@ -39,7 +39,8 @@ SOURCES = str(Path(cache.__file__).parents[2])
 
 def run(home, *args, spare, before=(), **environment):
     """Scores, remarks and warnings of a process with these folders for the cache and for temporary files."""
-    paths = {"PYTHONPATH": SOURCES, "TMPDIR": str(spare)} | ({} if home is None else {"XDG_CACHE_HOME": str(home)})
+    paths = {"PYTHONPATH": SOURCES, "TMPDIR": str(spare), "JURYRANK_KERNELS": "numba"}
+    paths |= {} if home is None else {"XDG_CACHE_HOME": str(home)}
     command = [*before, sys.executable, "-c", CODE, *args]
     done = subprocess.run(command, capture_output=True, text=True, env=paths | environment, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

@@ -49,13 +49,15 @@ def run(
 ) -> None:
     """Compile the code of the commands and methods, so that their first run does not wait for it.
 
-    Everything is run once on a few made-up lists; code that is already in the cache is not compiled again.
+    Everything is run once on a few made-up lists. Code that came with the package or is already in the cache is not
+    compiled again.
     """
     from juryrank.kernels.cache import USE, compile_for_any_cpu
 
     chosen = chosen_methods(methods)
     if portable:
         compile_for_any_cpu()
+        os.environ["JURYRANK_KERNELS"] = "numba"  # the library that comes with the package is not for any CPU
     folder = prepare_folder(cache)
     USE.accepts_portable = portable
     begin = time.perf_counter()

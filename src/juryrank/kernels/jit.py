@@ -1,6 +1,7 @@
-"""How kernels are compiled and run in threads.
+"""How kernels are called, compiled and run in threads.
 
-* Lazily: importing a kernel does not import Numba (half a second); the first call of any kernel does.
+* From the library that is built with the package (``library``), if it has the kernel for the types of the arguments.
+* Otherwise by Numba, lazily: importing a kernel does not import Numba (half a second), the first such call does.
 * ``nogil`` and serial: threads come from a pool over blocks of queries, because kernels with ``parallel=True``
   abort the process if two Python threads call them under Numba's default threading layer.
 * Cached by ``cache`` under the text of the kernel's file and of the files it imports, because Numba does not notice an
@@ -27,7 +28,7 @@ BLOCKS_PER_THREAD = 4
 
 
 class CompiledFunction:
-    """A function that Numba compiles when any kernel is first called."""
+    """A kernel: a function of the library, or one that Numba compiles when it first compiles any."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)

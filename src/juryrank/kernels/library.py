@@ -1,9 +1,9 @@
 """Kernels from the shared library that is built with the package: no compilation, and no Numba, at run time.
 
-``native/build.py`` compiles the kernels and types of arguments listed in ``native/exports.txt`` from the same Python files
-into ``kernels.so``; ``kernels.json`` beside it says what the library has, and from which sources. A kernel is called from
-the library if its sources are unchanged, its types of arguments are listed and this CPU has the instructions; otherwise
-Numba compiles it. JURYRANK_KERNELS=numba uses Numba for all kernels.
+``native/build.py`` compiles the kernels and types of arguments in ``native/exports.txt`` from the same Python files
+into ``kernels.so``; ``kernels.json`` beside it says what the library has, and from which sources. A kernel is called
+from the library if its sources are unchanged, its types of arguments are listed and this CPU has the instructions;
+otherwise Numba compiles it. JURYRANK_KERNELS=numba uses Numba for all kernels.
 
 A call passes one array of 64-bit numbers: for each argument its value, or the address, shape and strides of an array,
 then room for the result.
@@ -41,14 +41,17 @@ class UnknownTypeError(TypeError):
 
 
 def represent(args: tuple[Any, ...]) -> tuple[str, list[int]]:
-    """The types of arguments, each followed by a comma, and the numbers that represent them.
+    """The types of arguments, each followed by a comma, and the numbers that represent them; none if one is unknown.
 
-    Types: ``i`` whole number, ``f`` float, ``b`` bool, ``n`` None, ``g`` generator of random numbers, ``f8.2C`` array with
-    its type of elements, dimensions and layout, ``(i,f,)`` tuple, with its name before it if it has named fields.
+    Types: ``i`` whole number, ``f`` float, ``b`` bool, ``n`` None, ``g`` generator of random numbers, ``f8.2C`` array
+    with its type of elements, dimensions and layout, ``(i,f,)`` tuple, preceded by its name if its fields have names.
     """
     types: list[str] = []
     numbers: list[int] = []
-    _flatten(args, types, numbers)
+    try:
+        _flatten(args, types, numbers)
+    except UnknownTypeError:
+        return "", []
     return "".join(types), numbers
 
 
@@ -58,8 +61,10 @@ def _flatten(values: tuple[Any, ...], types: list[str], numbers: list[int]) -> N
         kind = type(value)
         if kind is np.ndarray:
             flags = value.flags
+            if not flags.aligned:
+                raise UnknownTypeError("array that is not aligned")
             layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-            types.append(f"{value.dtype.str[1:]}.{value.ndim}{layout}")
+            types.append(f"{value.dtype.str.lstrip('<|')}.{value.ndim}{layout}")
             numbers.append(value.ctypes.data)
             numbers += value.shape
             if layout != "C":
@@ -121,7 +126,9 @@ class Entry:
             case _ if "." in kind:
                 return self._array(kind, numbers)
         number = next(numbers)
-        return number if kind == "i" else bool(number) if kind == "b" else struct.unpack("d", struct.pack("q", number))[0]
+        return (
+            number if kind == "i" else bool(number) if kind == "b" else struct.unpack("d", struct.pack("q", number))[0]
+        )
 
     def _array(self, kind: str, numbers: Iterator[int]) -> Any:
         dtype, layout = kind.split(".")
@@ -142,10 +149,10 @@ def _room(result: str) -> int:
 
 
 @functools.cache
-def _open() -> tuple[Any, dict[str, Any]] | None:
-    """The library and its index, or None if there is none for this machine."""
+def open_library(folder: Path = FOLDER) -> tuple[Any, dict[str, Any]] | None:
+    """The library and what it has, by the name of the kernel; None if there is none for this machine."""
     try:
-        index = json.loads((FOLDER / INDEX).read_text(encoding="utf-8"))
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     if index["format"] != FORMAT or index["machine"] != platform.machine() or not _has_instructions(index["machine"]):
@@ -153,7 +160,7 @@ def _open() -> tuple[Any, dict[str, Any]] | None:
     import ctypes
 
     try:
-        library = ctypes.CDLL(str(FOLDER / NAME))
+        library = ctypes.CDLL(str(folder / NAME))
     except OSError as error:
         message = f"the library of compiled kernels cannot be loaded, and Numba compiles them: {error}"
         warnings.warn(message, CacheWarning, stacklevel=2)
@@ -182,7 +189,7 @@ def _wanted() -> bool:
 
 def entries(function: Callable[..., Any]) -> dict[str, Entry]:
     """What the library has of a kernel, by the types of its arguments."""
-    if not _wanted() or (opened := _open()) is None:
+    if not _wanted() or (opened := open_library()) is None:
         return {}
     library, kernels = opened
     file = Path(function.__code__.co_filename)

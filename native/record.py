@@ -1,0 +1,96 @@
+"""Write ``exports.txt``: ``python native/record.py`` runs methods and commands, and notes which kernels Python calls.
+
+Run it after a change of a kernel or of what calls it, then ``make kernels``.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "src"))
+
+from juryrank import cli  # noqa: E402 - from this source tree
+from juryrank.cli import warm  # noqa: E402
+from juryrank.kernels import jit, library  # noqa: E402
+
+HEADER = (
+    "# Kernels of the library, and the types of their arguments as juryrank.kernels.library.represent writes them.\n"
+)
+DEMO = HERE.parent / "src/juryrank/demo"
+QRELS = DEMO / "trec-covid/qrels.parquet"
+COMMANDS = [
+    f"convert {DEMO}/trec-covid/runs.parquet OUT/demo --to trec-run",
+    "fuse OUT/demo -o OUT/fused.run",
+    "fuse OUT/demo -o OUT/fused.run --memory 64MB",
+    f"rank {DEMO}/trec-covid/runs.parquet --method rrf -o OUT/fused.parquet",
+    f"evaluate OUT/fused.run --qrels {QRELS}",
+    f"evaluate OUT/demo --qrels {QRELS}",
+    f"evaluate OUT/fused.run --qrels {QRELS} -m nDCG@10 -m AP -m P@5 -m RR -m ERR@20 -m RBP",
+    f"evaluate OUT/fused.run --qrels {QRELS} -m KendallTau -m Footrule -m RBO -m SpearmanRho",
+    f"fit OUT/demo --labels {QRELS} -o OUT/model.json",
+    "rank OUT/demo --model OUT/model.json -o OUT/ranked.run",
+    "explain OUT/model.json OUT/demo --query 1",
+    f"compare OUT/demo --labels {QRELS} --methods rrf,borda,jury --folds 5 -m nDCG@10",
+    "demo",
+    *(
+        f"leaderboard {DEMO}/battles.csv --bootstrap 20 {more}"
+        for more in ("", "-p ties=davidson", "-p ties=rao-kupper")
+    ),
+    *(f"leaderboard {DEMO}/battles.csv --interval {kind}" for kind in ("sandwich --by expert", "sandwich", "fisher")),
+    f"leaderboard {DEMO}/battles.csv --method plackett-luce --bootstrap 20",
+    f"leaderboard {DEMO}/battles.csv --method crowd-bt --bootstrap 20",
+    f"leaderboard {DEMO}/battles.csv --method elo --bootstrap 20",
+]
+
+
+def main() -> None:
+    """Run everything, and write the list."""
+    calls: set[str] = set()
+    with recording(calls), TemporaryDirectory() as name, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for label, work in warm.jobs(warm.chosen_methods(["all"]), Path(name)):
+            print(label, flush=True)
+            work()
+        for command in COMMANDS:
+            print(command, flush=True)
+            run(command, name)
+    (HERE / "exports.txt").write_text(HEADER + "".join(f"{line}\n" for line in sorted(calls)))
+
+
+@contextmanager
+def recording(calls: set[str]) -> Iterator[None]:
+    """Note every call of a kernel from Python."""
+    call = jit.CompiledFunction.__call__
+
+    def record(self: jit.CompiledFunction, *args: Any) -> Any:
+        module = self.function.__module__.rpartition(".")[2]
+        calls.add(f"{module}.{self.function.__name__} {library.represent(args)[0]}")
+        return call(self, *args)
+
+    with mock.patch.object(jit.CompiledFunction, "__call__", record):
+        yield
+
+
+def run(command: str, folder: str) -> None:
+    """A command of juryrank in this process; what it prints is shown if it fails."""
+    output = StringIO()
+    words = command.replace("OUT", folder).split()
+    with mock.patch.object(sys, "argv", ["juryrank", *words]), redirect_stdout(output), redirect_stderr(output):
+        try:
+            cli.main()
+        except SystemExit as end:
+            if end.code:
+                print(f"{command}: {output.getvalue()}", file=sys.__stdout__)
+
+
+if __name__ == "__main__":
+    main()
