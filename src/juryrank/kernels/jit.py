@@ -11,6 +11,7 @@
 import functools
 import os
 import threading
+import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -22,6 +23,7 @@ from juryrank.kernels.cache import KernelCache, compilation_message
 from juryrank.progress import remark
 
 KERNELS: list["CompiledFunction"] = []
+NAMES: dict[str, dict[str, Any]] = {}  # of the modules of kernels, for Numba
 COMPILING = threading.RLock()
 THREADS_FROM = 200_000  # elements; with fewer, starting threads costs more than it saves (about 0.1 ms)
 BLOCKS_PER_THREAD = 4
@@ -41,8 +43,8 @@ class CompiledFunction:
         if self.entries is None:
             self.entries = library.entries(self.function)
         if self.entries:
-            types, numbers = library.represent(args)
-            if entry := self.entries.get(types):
+            kinds, numbers = library.represent(args)
+            if entry := self.entries.get(kinds):
                 try:
                     return entry(numbers)
                 except library.KernelError:
@@ -117,6 +119,15 @@ def dispatcher(kernel: CompiledFunction) -> Any:
     return kernel.compiled
 
 
+def _with_own_names(function: Callable[..., Any]) -> Any:
+    """A copy of a kernel that finds other kernels by name in a copy of its module: Python keeps calling the originals."""
+    module = function.__globals__
+    names = NAMES.setdefault(module["__name__"], dict(module))
+    copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    copy.__doc__ = function.__doc__
+    return copy
+
+
 def _compile_all() -> None:
     import numba
 
@@ -125,15 +136,14 @@ def _compile_all() -> None:
     compiled: dict[CompiledFunction, Any] = {}
     for k in KERNELS:
         if k.compiled is None:
-            compiled[k] = numba.njit(k.function, nogil=True)
+            compiled[k] = numba.njit(_with_own_names(k.function), nogil=True)
             if hasattr(compiled[k], "enable_caching"):  # with NUMBA_DISABLE_JIT it is the plain function
                 compiled[k]._cache = KernelCache(k.function)
-    # Kernels call each other through the names of their modules, where Numba must find what it compiled.
-    for k in KERNELS:
-        space = k.function.__globals__
-        for name, value in list(space.items()):
+    # Kernels call each other by name, where Numba must find what it compiles.
+    for names in NAMES.values():
+        for name, value in names.items():
             if isinstance(value, CompiledFunction) and not isinstance(value, Driver):
-                space[name] = compiled.get(value, value.compiled)
+                names[name] = compiled.get(value, value.compiled)
     # Last, because another thread calls a kernel as soon as it sees it compiled.
     for k, function in compiled.items():
         k.compiled = function
