@@ -21,7 +21,7 @@ from juryrank.kernels import jit, lists
 
 INT64, INT32 = ir.IntType(64), ir.IntType(32)
 SCALARS = {"b": types.boolean, "i": types.int64, "f": types.float64, "n": types.none}
-GENERATOR_FIELDS = ("state_address", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
+GENERATOR_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
 
 
 def only_translate() -> None:

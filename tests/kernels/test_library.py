@@ -23,6 +23,7 @@ DEMO = ROOT / "src/juryrank/demo"
 QRELS = DEMO / "trec-covid/qrels.parquet"
 EXPORTS = ROOT / "native/exports.txt"
 LEFT_TO_NUMBA = {"rank_two.rank_two", "spectral.least_squares"}  # they call BLAS
+compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="kernels run as plain Python")
 built = pytest.mark.skipif(
     library.open_library() is None or os.environ.get("NUMBA_DISABLE_JIT") == "1",
     reason="no library of kernels for this machine; `make kernels` builds it",
@@ -199,6 +200,7 @@ jit.CompiledFunction.__call__ = record
 """
 
 
+@compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("command", CALLED)
 def test_no_kernel_outside_a_short_list_is_called(command, tmp_path):
