@@ -145,7 +145,7 @@ def compile_part(number: int, parts: int, path: Path) -> None:
                 added[symbol] = module, function, types, translation.add(module, function, types, symbol)
             except Exception as error:
                 print(f"{module}.{function}({types}) is left to Numba: {type(error).__name__}: {error}")
-    also = {"take_array"} if number == 0 else set()
+    also = {"take_array", "describe_array"} if number == 0 else set()
     translation.optimise((HERE / "memory.ll").read_text(), also)
     dropped = translation.drop(OUTSIDE, also)
     index: dict[str, Any] = {}

@@ -176,3 +176,23 @@ drop:
 done:
   ret void
 }
+
+; Address of the data, length and stride of an array of one dimension, as kernels read them from NumPy's object.
+define void @describe_array(i64 %array, i64 %out) {
+  %fields = inttoptr i64 %array to ptr
+  %target = inttoptr i64 %out to ptr
+  %data_at = getelementptr i64, ptr %fields, i64 2
+  %data = load i64, ptr %data_at
+  store i64 %data, ptr %target
+  %dimensions_at = getelementptr i64, ptr %fields, i64 4
+  %dimensions = load ptr, ptr %dimensions_at
+  %length = load i64, ptr %dimensions
+  %length_to = getelementptr i64, ptr %target, i64 1
+  store i64 %length, ptr %length_to
+  %strides_at = getelementptr i64, ptr %fields, i64 5
+  %strides = load ptr, ptr %strides_at
+  %stride = load i64, ptr %strides
+  %stride_to = getelementptr i64, ptr %target, i64 2
+  store i64 %stride, ptr %stride_to
+  ret void
+}

@@ -21,6 +21,7 @@ from juryrank.kernels import jit, lists
 
 INT64, INT32 = ir.IntType(64), ir.IntType(32)
 SCALARS = {"b": types.boolean, "i": types.int64, "f": types.float64, "n": types.none}
+FIELDS = (2, 4, 5)  # data, dimensions and strides in PyArrayObject, counted in 8 bytes; describe_array has the same
 GENERATOR_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
 
 
@@ -210,20 +211,28 @@ def read(context: Any, builder: Any, kind: Any, numbers: Numbers) -> Any:
 
 
 def read_array(context: Any, builder: Any, kind: Any, numbers: Numbers) -> Any:
-    """An array from its address, shape and, unless it is contiguous, strides."""
-    address, shape = numbers.next(), [numbers.next() for _ in range(kind.ndim)]
+    """An array from the address of NumPy's object: the fields of PyArrayObject, as extension modules read them."""
+    fields = builder.inttoptr(numbers.next(), INT64.as_pointer())
+    data, dimensions, strides = (builder.load(builder.gep(fields, [ir.Constant(INT64, i)])) for i in FIELDS)
+    shape = list(read_numbers(builder, dimensions, kind.ndim))
     size = ir.Constant(INT64, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    steps = list(read_numbers(builder, strides, kind.ndim))
     if kind.layout == "C":
-        strides, step = [], size
+        steps, step = [], size
         for length in reversed(shape):
-            strides.insert(0, step)
+            steps.insert(0, step)
             step = builder.mul(step, length)
-    else:
-        strides = [numbers.next() for _ in range(kind.ndim)]
     array = context.make_array(kind)(context, builder)
-    data = builder.inttoptr(address, array.data.type)
-    arrayobj.populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+    pointer = builder.inttoptr(data, array.data.type)
+    arrayobj.populate_array(array, data=pointer, shape=shape, strides=steps, itemsize=size, meminfo=None)
     return array._getvalue()
+
+
+def read_numbers(builder: Any, address: Any, count: int) -> Iterator[Any]:
+    """The numbers at an address."""
+    start = builder.inttoptr(address, INT64.as_pointer())
+    for i in range(count):
+        yield builder.load(builder.gep(start, [ir.Constant(INT64, i)]))
 
 
 def write(context: Any, builder: Any, kind: Any, value: Any, numbers: Numbers) -> str:

@@ -5,8 +5,9 @@ into ``kernels.so``; ``kernels.json`` beside it says what the library has, and f
 from the library if its sources are unchanged, its types of arguments are listed and this CPU has the instructions;
 otherwise Numba compiles it. JURYRANK_KERNELS=numba uses Numba for all kernels.
 
-A call passes one array of 64-bit numbers: for each argument its value, or the address, shape and strides of an array,
-then room for the result.
+A call passes one array of 64-bit numbers: for each argument its value, or the address of an array as CPython knows it,
+then room for the result. The library finds data, shape and strides where extension modules find them; ``open_library``
+checks that it does.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from juryrank.kernels.cache import source_digest
 
 FOLDER = Path(__file__).parent / "binary"
 NAME, INDEX = "kernels.so", "kernels.json"
-FORMAT = 1  # of the index and of the calls
+FORMAT = 2  # of the index and of the calls
 # The instructions of the CPU for which the library is built, as Linux names them: x86-64-v3.
 NEEDED = {"x86_64": ("avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"), "aarch64": ()}
 SCALARS = {bool: "b", np.bool_: "b", int: "i", np.int64: "i", float: "f", np.float64: "f", type(None): "n"}
+C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED = 0x1, 0x2, 0x100  # as NumPy's C interface defines them
 NEXT_NUMBERS = ("next_uint64", "next_uint32", "next_double")  # functions of a generator of random numbers
 
 
@@ -60,15 +62,8 @@ def _flatten(values: tuple[Any, ...], types: list[str], numbers: list[int]) -> N
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
-            flags = value.flags
-            if not flags.aligned:
-                raise UnknownTypeError("array that is not aligned")
-            layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-            types.append(f"{value.dtype.str.lstrip('<|')}.{value.ndim}{layout}")
-            numbers.append(value.ctypes.data)
-            numbers += value.shape
-            if layout != "C":
-                numbers += value.strides
+            types.append(_type_of_array(value.dtype, value.ndim, value.flags.num))
+            numbers.append(id(value))
         elif kind in SCALARS:
             code = SCALARS[kind]
             types.append(code)
@@ -86,6 +81,15 @@ def _flatten(values: tuple[Any, ...], types: list[str], numbers: list[int]) -> N
         else:
             raise UnknownTypeError(kind.__name__)
         types.append(",")
+
+
+@functools.cache
+def _type_of_array(dtype: Any, dimensions: int, flags: int) -> str:
+    """The type of an array; its elements are of a type of this machine, or begin with >."""
+    if not flags & ALIGNED:
+        raise UnknownTypeError("array that is not aligned")
+    layout = "C" if flags & C_CONTIGUOUS else "F" if flags & F_CONTIGUOUS else "A"
+    return f"{dtype.str.lstrip('<|')}.{dimensions}{layout}"
 
 
 def _generator_addresses(rng: np.random.Generator) -> Iterator[int]:
@@ -157,6 +161,8 @@ def open_library(folder: Path = FOLDER) -> tuple[Any, dict[str, Any]] | None:
         return None
     if index["format"] != FORMAT or index["machine"] != platform.machine() or not _has_instructions(index["machine"]):
         return None
+    if platform.python_implementation() != "CPython" or object.__basicsize__ != 16:  # the head of every object
+        return None
     import ctypes
 
     try:
@@ -167,7 +173,15 @@ def open_library(folder: Path = FOLDER) -> tuple[Any, dict[str, Any]] | None:
         return None
     library.take_array.argtypes = [ctypes.c_int64] * 4
     library.take_array.restype = None
-    return library, index["kernels"]
+    library.describe_array.argtypes = [ctypes.c_int64] * 2
+    return (library, index["kernels"]) if _reads_arrays(library) else None
+
+
+def _reads_arrays(library: Any) -> bool:
+    """Whether the library finds data, shape and strides of an array; it may not in another kind of Python or NumPy."""
+    probe, found = np.arange(12.0)[1:10:3], array("q", [0, 0, 0])
+    library.describe_array(id(probe), found.buffer_info()[0])
+    return found.tolist() == [probe.ctypes.data, 3, 24]
 
 
 def _has_instructions(machine: str) -> bool:
