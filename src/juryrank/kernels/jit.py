@@ -120,7 +120,7 @@ def dispatcher(kernel: CompiledFunction) -> Any:
 
 
 def _with_own_names(function: Callable[..., Any]) -> Any:
-    """A copy of a kernel that finds other kernels by name in a copy of its module: Python keeps calling the originals."""
+    """A copy of a kernel that finds other kernels in a copy of its module; Python keeps calling the originals."""
     module = function.__globals__
     names = NAMES.setdefault(module["__name__"], dict(module))
     copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
