@@ -1,6 +1,7 @@
 """Kernel ridge regression against the dense solution, and what a linear model cannot do."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,6 +39,23 @@ def dense_scores(queries, x, sharpness, penalty):
     weighted = w[:, None] * (centre @ matrix @ centre.T) * w
     dual = np.linalg.solve(weighted + penalty * np.eye(len(y)), w * y)
     return matrix @ centre.T @ (w * dual), centre, used
+
+
+def test_with_few_landmarks_the_gradient_of_the_penalised_squares_is_zero():
+    queries = LabelledQueries.of(random_dataset(1, n_queries=8), "irrelevant")
+    x = np.random.default_rng(0).normal(size=(queries.data.rankings.n_slots, 4))
+    model = Nystroem(width=1.0, penalty=0.7, landmarks=6, seed=0).fit(queries, lambda _: x)
+    kernel = np.exp(-model.sharpness * cdist(x, model.landmarks, "sqeuclidean"))
+    norm = np.exp(-model.sharpness * cdist(model.landmarks, model.landmarks, "sqeuclidean"))
+    features, y = np.hstack([kernel, x]), np.sqrt(queries.gains)
+    slope = 0.7 * np.concatenate([norm @ model.coefficient, 4 * model.linear])  # the linear part is x / √4
+    before = np.abs(slope).max()
+    for a, b in pairwise(queries.data.rankings.slot_ptr):
+        weight, z = queries.weights[a:b, None], np.column_stack([features[a:b], y[a:b]])
+        z = (z - (weight * z).sum(0) / weight.sum()) * np.sqrt(weight)
+        z /= np.sqrt(np.sqrt((z[:, -1] ** 2).sum()))
+        slope += z[:, :-1].T @ (z[:, :-1] @ np.concatenate([model.coefficient, model.linear]) - z[:, -1])
+    assert np.abs(slope).max() < 1e-10 * before
 
 
 def test_parts_of_the_slots_at_a_time_give_the_same_model():
