@@ -16,6 +16,8 @@ import juryrank
 from cli.conftest import Run
 from juryrank.cli.commands import SUMMARIES, load_command
 from juryrank.cli.quick_values import QuickCommand, quick_value
+from juryrank.kernels import library
+from juryrank.kernels.run_lines import scan_runs
 
 PACKAGE = Path(juryrank.__file__).parent
 FOLDER = PACKAGE / "cli"
@@ -53,6 +55,12 @@ def loaded_by(*args: object) -> set[str]:
 )
 def test_a_command_does_not_load_what_it_does_not_need(args: str, unneeded: set[str]) -> None:
     assert not unneeded & loaded_by(*args.split())
+
+
+@pytest.mark.skipif(not library.entries(scan_runs.function), reason="the library of kernels is not built")
+def test_small_trec_runs_are_fused_without_polars(runs: list[Path], tmp_path: Path) -> None:
+    assert not {"polars", "pydantic", "rich", "scipy"} & loaded_by("fuse", *runs, "-o", tmp_path / "fused.run")
+    assert (tmp_path / "fused.run").read_text().startswith("1 Q0 b 1 ")
 
 
 def test_an_evaluation_loads_neither_rich_nor_the_statistics_of_scipy(runs: list[Path], qrels: Path) -> None:

@@ -19,12 +19,14 @@ from juryrank.io.formats import format_of, get_format, has_known_ending, sniff
 from juryrank.io.formats.trec_run import TrecRun
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
+from juryrank.kernels import library
 from juryrank.kernels.jit import threads
+from juryrank.kernels.run_lines import scan_runs
 
 Input = Path | BinaryIO
 Options = Mapping[str, Any]  # columns and values, where they are given
 
-FAST_FROM = 500_000  # bytes; below, loading compiled code takes longer than the general reader
+FAST_FROM = 500_000  # bytes; below, if Numba must load or compile the kernels, the general reader takes less time
 SHOWN = 5  # names of files in a warning
 
 
@@ -97,9 +99,11 @@ def _load(file: Input) -> Source:
 
 
 def read_fast(
-    sources: Sequence[Source], format_name: str | None, options: Options, *, at_least: int = FAST_FROM
+    sources: Sequence[Source], format_name: str | None, options: Options, *, at_least: int | None = None
 ) -> Dataset | None:
     """The Dataset of TREC runs that ``fast_trec`` can read, of ``at_least`` so many bytes; else None."""
+    if at_least is None:
+        at_least = 0 if library.entries(scan_runs.function) else FAST_FROM
     if options or sum(len(source.data) for source in sources) < at_least:
         return None
     found = (get_format(format_name) if format_name else sniff(source) for source in sources)
