@@ -71,8 +71,10 @@ $(PY):
 
 $(VENV)/.demo: pyproject.toml | $(PY)
 	$(PY) -m pip install -q -e .
+	$(PY) -m compileall -q src
 	touch $@
 
 $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)
 	$(PY) -m pip install -q -e '.[$*]'
+	$(PY) -m compileall -q src
 	touch $@

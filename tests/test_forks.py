@@ -217,4 +217,4 @@ print(os.waitstatus_to_exitcode(ended[1]) == 1 if ended[0] else repr("waits for 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_a_fork_while_a_thread_compiles_can_call_kernels(tmp_path):
-    assert run(COMPILING, XDG_CACHE_HOME=str(tmp_path)) is True
+    assert run(COMPILING, XDG_CACHE_HOME=str(tmp_path), JURYRANK_KERNELS="numba") is True

@@ -14,11 +14,9 @@ import contextlib
 import functools
 import hashlib
 import os
-import pickle
 import re
 import stat
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,6 +58,8 @@ def _places() -> tuple[Folder, Folder]:
         own = Folder(str((Path(base) if base else Path.home() / ".cache") / "juryrank"), None)
     except RuntimeError:
         own = Folder("~/.cache/juryrank", "is not available: this user has no home folder")
+    import tempfile  # few runs need it, and every command imports this module
+
     try:
         spare = Folder(str(Path(tempfile.gettempdir()) / f"juryrank-{_user()}"), None)
     except OSError:
@@ -161,6 +161,8 @@ class KernelCache:
 
     def load_overload(self, types: Any, target: Any) -> Any:
         """The version compiled for these types of arguments, or None."""
+        import pickle
+
         from numba.core.compiler import CompileResult
 
         target.refresh()
@@ -232,6 +234,8 @@ def _read(path: str) -> bytes | None:
 
 def _write(path: str, data: bytes) -> None:
     """Write a file atomically."""
+    import tempfile
+
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path))
     try:

@@ -13,7 +13,6 @@ import os
 import threading
 import types
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -67,6 +66,8 @@ class Driver(CompiledFunction):
         if n_threads <= 1 or _largest_array(args) < threads_from():
             super().__call__(0, n_queries, *args)
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         step = -(-n_queries // (n_threads * BLOCKS_PER_THREAD))
         run = super().__call__
         with ThreadPoolExecutor(n_threads) as pool:
