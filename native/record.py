@@ -27,10 +27,16 @@ HEADER = (
 )
 DEMO = HERE.parent / "src/juryrank/demo"
 QRELS = DEMO / "trec-covid/qrels.parquet"
+# Ranks that contradict the scores, in runs that are otherwise in order; ranks out of order within ties.
+ODD = "".join(f"q{q} Q0 d{i} {i + 1} {9 - i + 3 * (i == 2)} odd\n" for q in range(3) for i in range(6)) + (
+    "q4 Q0 d1 2 5 odd\nq4 Q0 d2 1 5 odd\nq4 Q0 d3 3 4 odd\n"
+)
 COMMANDS = [
     f"convert {DEMO}/trec-covid/runs.parquet OUT/demo --to trec-run",
     "fuse OUT/demo -o OUT/fused.run",
     "fuse OUT/demo -o OUT/fused.run --memory 64MB",
+    "fuse OUT/odd.run OUT/e0.run -o OUT/odd-fused.run",
+    "fuse OUT/odd.run OUT/e0.run -o OUT/odd-fused.run --memory 64MB",
     f"rank {DEMO}/trec-covid/runs.parquet --method rrf -o OUT/fused.parquet",
     f"evaluate OUT/fused.run --qrels {QRELS}",
     f"evaluate OUT/demo --qrels {QRELS}",
@@ -60,6 +66,8 @@ def main() -> None:
         for label, work in warm.jobs(warm.chosen_methods(["all"]), Path(name)):
             print(label, flush=True)
             work()
+        (Path(name) / "odd.run").write_text(ODD)
+        (Path(name) / "e0.run").write_text((Path(name) / "runs/e0.run").read_text())
         for command in COMMANDS:
             print(command, flush=True)
             run(command, name)

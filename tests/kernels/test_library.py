@@ -160,6 +160,25 @@ def test_the_environment_chooses_numba(monkeypatch):
         library.entries(descending_order.function)
 
 
+FAULTS = """
+import resource
+import numpy as np
+from juryrank.kernels.ragged import descending_order
+descending_order(np.array([0, 2]), np.array([1.0, 2.0]), np.empty(2, np.int64))
+fill = lambda: [np.full(125_000, 1.0) for _ in range(8)]  # several arrays of 1 MB at a time
+fill()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(100):
+    fill()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about the C library of GNU")
+def test_arrays_after_the_first_call_of_a_kernel_do_not_take_new_pages_each_time(tmp_path):
+    assert int(python(FAULTS, tmp_path)) < 20_000  # 800 arrays have 196,000 pages
+
+
 RUN = """
 import sys
 {before}

@@ -201,8 +201,18 @@ def _wanted() -> bool:
     return choice == "library" and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 
 
+@functools.cache
+def _keep_freed_memory() -> None:
+    """Free an array of 16 MB: from now on the C library of Linux keeps memory for arrays of up to this size.
+
+    Otherwise every large array gets new pages from the system, and filling them takes longer than many kernels.
+    """
+    np.empty(2_000_000)
+
+
 def entries(function: Callable[..., Any]) -> dict[str, Entry]:
     """What the library has of a kernel, by the types of its arguments."""
+    _keep_freed_memory()
     if not _wanted() or (opened := open_library()) is None:
         return {}
     library, kernels = opened
