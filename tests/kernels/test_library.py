@@ -207,7 +207,9 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_everyday_command_compiles_nothing(command, tmp_path):
     blocked = "sys.modules['numba'] = None  # an attempt to import it fails"
-    python(RUN.format(before=blocked, commands=COMMANDS[command], after=""), tmp_path)
+    after = "print('numba:', sys.modules['numba'])"
+    printed = python(RUN.format(before=blocked, commands=COMMANDS[command], after=after), tmp_path)
+    assert printed.splitlines()[-1] == "numba: None"
 
 
 # What the first run of a command compiles where there is no library; a longer list makes newcomers wait longer.

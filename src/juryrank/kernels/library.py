@@ -108,7 +108,7 @@ class Entry:
     def __init__(self, library: Any, symbol: str, result: str) -> None:
         import ctypes
 
-        self.function = library[symbol]
+        self.symbol, self.function = symbol, library[symbol]
         self.function.argtypes = [ctypes.c_int64]
         self.take = library.take_array
         self.result = result
@@ -118,7 +118,7 @@ class Entry:
         """The result; ``KernelError`` if the kernel raised an exception."""
         call = array("q", numbers + self.room)
         if self.function(call.buffer_info()[0]):
-            raise KernelError
+            raise KernelError(f"the kernel {self.symbol} stopped, perhaps for lack of memory")
         return self._value(self.result, iter(call[len(numbers) :])) if self.room else None
 
     def _value(self, kind: str, numbers: Iterator[int]) -> Any:
