@@ -77,7 +77,7 @@ def update() -> None:
     library = importlib.import_module("juryrank.kernels.library")
     index_file = library.FOLDER / library.INDEX
     index = {"format": library.FORMAT, "machine": MACHINE, "built from": digest_of_sources()}
-    if index_file.exists() and index.items() <= json.loads(index_file.read_text()).items():
+    if index.items() <= read_index(index_file).items():
         print("the library of kernels is up to date")
         return
     print("compiling the kernels …", flush=True)
@@ -87,9 +87,20 @@ def update() -> None:
     kernels = build(new)
     index_file.unlink(missing_ok=True)  # an index is only ever beside its own library
     new.replace(library.FOLDER / library.NAME)
-    index_file.write_text(json.dumps({**index, "kernels": kernels}, indent=0) + "\n")
+    new_index = index_file.with_suffix(".new")
+    new_index.write_text(json.dumps({**index, "kernels": kernels}, indent=0) + "\n")
+    new_index.replace(index_file)
     size = (library.FOLDER / library.NAME).stat().st_size
     print(f"{len(kernels)} kernels compiled in {time.perf_counter() - begin:.0f} s: {size / 1e3:.0f} KB")
+
+
+def read_index(path: Path) -> dict[str, Any]:
+    """The index of an earlier build; empty if there is none, or if it is damaged."""
+    try:
+        index: dict[str, Any] = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return index
 
 
 def digest_of_sources() -> str:

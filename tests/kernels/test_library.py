@@ -148,8 +148,14 @@ def test_a_library_for_another_machine_or_version_is_not_opened(tmp_path, change
 
 def test_a_library_that_cannot_be_loaded_is_reported(tmp_path):
     (tmp_path / library.NAME).write_bytes(b"not a library")
-    with pytest.warns(CacheWarning, match="cannot be loaded, and Numba compiles"):
+    with pytest.warns(CacheWarning, match="cannot be loaded: .*; Numba compiles them"):
         assert library.open_library(index_in(tmp_path)) is None
+
+
+def test_a_list_that_cannot_be_read_is_reported(tmp_path):
+    (tmp_path / library.INDEX).write_text('{"format": 2, "ker')
+    with pytest.warns(CacheWarning, match="kernels.json of compiled kernels cannot be read: .*; Numba compiles them"):
+        assert library.open_library(tmp_path) is None
 
 
 def test_the_environment_chooses_numba(monkeypatch):

@@ -159,6 +159,8 @@ def open_library(folder: Path = FOLDER) -> tuple[Any, dict[str, Any]] | None:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+    except (OSError, ValueError) as error:
+        return _report(f"the list {folder / INDEX} of compiled kernels cannot be read: {error}")
     if index["format"] != FORMAT or index["machine"] != platform.machine() or not _has_instructions(index["machine"]):
         return None
     if platform.python_implementation() != "CPython" or object.__basicsize__ != 16:  # the head of every object
@@ -168,13 +170,15 @@ def open_library(folder: Path = FOLDER) -> tuple[Any, dict[str, Any]] | None:
     try:
         library = ctypes.CDLL(str(folder / NAME))
     except OSError as error:
-        message = f"the library of compiled kernels cannot be loaded, and Numba compiles them: {error}"
-        warnings.warn(message, CacheWarning, stacklevel=2)
-        return None
+        return _report(f"the library of compiled kernels cannot be loaded: {error}")
     library.take_array.argtypes = [ctypes.c_int64] * 4
     library.take_array.restype = None
     library.describe_array.argtypes = [ctypes.c_int64] * 2
     return (library, index["kernels"]) if _reads_arrays(library) else None
+
+
+def _report(problem: str) -> None:
+    warnings.warn(f"{problem}; Numba compiles them, until juryrank is installed again", CacheWarning, stacklevel=3)
 
 
 def _reads_arrays(library: Any) -> bool:
