@@ -22,7 +22,7 @@ LEVELS = [
     ["figures", "training"],
     ["methods"],
     ["models", "evaluation", "_public"],
-    ["_explain", "_export", "_leaderboard", "serving", "streaming"],
+    ["_explain", "_export", "_leaderboard", "judging", "clicks", "serving", "streaming"],
     ["cli"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}

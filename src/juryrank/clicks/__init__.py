@@ -1,0 +1,1 @@
+"""Clicks: interaction logs, position bias, labels from clicks, and interleaving."""

@@ -1,0 +1,1 @@
+"""Judgements: which items to judge next, who judged them, and how far judges can be trusted."""
