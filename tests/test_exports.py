@@ -69,7 +69,7 @@ def test_every_alias_leads_to_a_method() -> None:
 PUBLIC = [
     "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
-    "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save", "write",
+    "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save", "write",
 ]
 PUBLIC_METHODS = [
     "Auto", "Blend", "Boosted", "Borda", "BordaFuse", "BradleyTerry", "CPS", "CRF", "CombANZ", "CombGMNZ", "CombMAX",

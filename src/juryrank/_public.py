@@ -13,6 +13,7 @@ _NAMES = {
     "evaluation": ["compare", "evaluate"],
     "io": ["read", "write"],
     "methods": ["METHODS", "method"],
+    "judging.plan": ["judging_plan"],
     "metrics": ["METRICS", "parse_metric"],
     "models": ["fit", "load", "save"],
     "serving": ["Fuser", "fuse"],

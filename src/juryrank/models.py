@@ -45,7 +45,7 @@ def fit(
     if isinstance(method, Aggregator) and params:
         raise ParameterError(f"{method.name} has its parameters already; give the method by name to set them here")
     model = copy(method) if isinstance(method, Aggregator) else make_method(method, **params)
-    train, held_out = (None if part is None else _dataset(part, labels) for part in (data, valid))
+    train, held_out = (None if part is None else labelled_dataset(part, labels) for part in (data, valid))
     if train is None:
         raise DataError("fit needs data: a Dataset, {expert: {query: list}} or anything that read takes")
     if weights := getattr(model, "weights", None):
@@ -55,7 +55,8 @@ def fit(
     return model.fit(train, valid=held_out)
 
 
-def _dataset(data: Any, labels: Any) -> Dataset:
+def labelled_dataset(data: Any, labels: Any = None) -> Dataset:
+    """The Dataset of ``data`` and ``labels`` as ``fit`` takes them."""
     from juryrank.data.build import from_dicts
     from juryrank.io import read, read_labels
 
