@@ -70,6 +70,7 @@ PUBLIC = [
     "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
     "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save", "write",
+    "Exploration",
 ]
 PUBLIC_METHODS = [
     "Auto", "Blend", "Boosted", "Borda", "BordaFuse", "BradleyTerry", "CPS", "CRF", "CombANZ", "CombGMNZ", "CombMAX",

@@ -84,6 +84,7 @@ from juryrank.metrics import parse_metric as parse_metric
 from juryrank.models import fit as fit
 from juryrank.models import load as load
 from juryrank.models import save as save
+from juryrank.serving import Exploration as Exploration
 from juryrank.serving import Fuser as Fuser
 from juryrank.serving import fuse as fuse
 from juryrank.streaming import rank_files as rank_files

@@ -16,7 +16,7 @@ _NAMES = {
     "judging.plan": ["judging_plan"],
     "metrics": ["METRICS", "parse_metric"],
     "models": ["fit", "load", "save"],
-    "serving": ["Fuser", "fuse"],
+    "serving": ["Exploration", "Fuser", "fuse"],
     "streaming": ["rank_files"],
 }
 

@@ -7,25 +7,24 @@ computed in plain Python, one query after another; all others by a Dataset.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from juryrank.data.draws import demand_request
 from juryrank.data.names import natural_key
-from juryrank.data.shapes import ItemList, Key, as_item_list, elements_of, is_number, unique_names
+from juryrank.data.shapes import ItemList, Key, as_item_list, unique_names
 from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
-from juryrank.methods import Aggregator, method
-from juryrank.models import load
+from juryrank.methods import Aggregator
 from juryrank.serving.by_dataset import rank_by_dataset
-from juryrank.serving.cleaning import Dropped, as_item_lists, clean
-from juryrank.serving.combinations import Combinations
-from juryrank.serving.sums import PointSums
+from juryrank.serving.cleaning import Dropped, PlainList, as_item_lists, clean
+from juryrank.serving.exploration import Exploration, Explored, Weighting, positions_over
+from juryrank.serving.inputs import ONE, by_name, by_query, many_queries, runs_of_one, without_iterators
+from juryrank.serving.preparation import plain_way, resolve
 
-ONE = "one"  # the name of the only query
-LISTS, READ_OFTEN = frozenset((list,)), frozenset((list, dict, tuple))
-PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no method has them in its name
+LISTS = frozenset((list,))
 
 
 class Fuser:
@@ -40,15 +39,39 @@ class Fuser:
     {'b': 0.174..., 'a': 0.090..., 'c': 0.083...}
     >>> fuser([["a", "b"], ["b", "c"]], top=1)
     {'b': 0.174...}
+
+    ``explore`` varies the weights of the experts from request to request, so that clicks show what other weights would
+    give: the spread of the weights, such as 0.3, or an ``Exploration``. Calls then need ``request``, the id of the
+    request, from which its weights follow: the same id has the same weights in every process and thread. ``explored``
+    also gives the probabilities that a click log needs.
+
+    >>> exploring = Fuser("rrf", explore=0.5)
+    >>> shown = exploring.explored({"bm25": ["a", "b"], "dense": ["c", "d"]}, request="r2", top=1)
+    >>> shown.ranking == exploring({"bm25": ["a", "b"], "dense": ["c", "d"]}, request="r2", top=1)
+    True
+    >>> shown.propensity
+    {'a': 0.5}
     """
 
     __slots__ = ("_accepted", "_experts", "_model", "_named", "_plain", "_warned")
 
-    def __init__(self, model: Aggregator | str | os.PathLike[str] = "rrf", **params: Any) -> None:
-        self._model = _resolve(model, params)
+    def __new__(cls, *args: Any, explore: float | Exploration | None = None, **params: Any) -> Self:
+        """A Fuser that explores is of another class, so that the others do not have to ask."""
+        explores = Exploration.of(explore) is not None
+        made: Any = object.__new__(_ExploringFuser if explores and cls is Fuser else cls)
+        return made  # type: ignore[no-any-return]
+
+    def __init__(
+        self,
+        model: Aggregator | str | os.PathLike[str] = "rrf",
+        *,
+        explore: float | Exploration | None = None,
+        **params: Any,
+    ) -> None:
+        self._model = resolve(model, params)
         if self._model.supervised and not self._model.is_fitted:
             raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
-        self._plain = _plain_way(self._model)
+        self._plain = plain_way(self._model)
         self._experts = self._model.experts_seen()
         self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
         self._warned: set[str] = set()  # unknown experts that a warning has named
@@ -65,22 +88,58 @@ class Fuser:
         key: Key = None,
         top: int | None = None,
         strict: bool = False,
+        request: Any = None,
     ) -> dict[Any, Any]:
-        """One ranking from the lists of several experts, best first; ``fuse`` documents shapes and options."""
-        if values not in ("score", "rank"):
-            raise DataError(f"values must be 'score' or 'rank', got {values!r}")
-        if top is not None and (not isinstance(top, int | np.integer) or top < 1):
-            raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")
+        """One ranking from the lists of several experts, best first; ``fuse`` documents shapes and options.
+
+        ``request`` is the id of the request; it matters only with ``explore``.
+        """
+        if top is not None or values != "score":
+            _demand_options(values, top)
         if type(lists) is not dict:
-            lists = _by_name(lists)
+            lists = by_name(lists)
         if self._named and tuple(lists) != self._accepted:
-            lists = _by_name(lists)
+            lists = by_name(lists)
             self._check_experts(lists, strict)
         if not LISTS.issuperset(map(type, lists.values())):
-            lists = _without_iterators(lists)
-            if _many_queries(lists):
+            lists = without_iterators(lists)
+            if many_queries(lists):
                 return self._fuse_many(lists, values, key, top)
         return self._fuse_one(lists, values, key, top)
+
+    def explored(
+        self,
+        lists: Mapping[Any, Any] | Iterable[Any],
+        *,
+        request: Any,
+        values: str = "score",
+        key: Key = None,
+        top: int | None = 10,
+        strict: bool = False,
+    ) -> Explored:
+        """The ranking of the same call, of one query, with the probability of its items at their positions.
+
+        With ``explore``, this takes as long as one call for each variant. Without, all probabilities are 1.
+        """
+        name = demand_request(request, "explored()")
+        named = without_iterators(by_name(lists))
+        if many_queries(named):
+            raise DataError("explored() takes the lists of one query; call it once for each query, with its request")
+        weighting, rankings = self._rank_by_variants(named, name, values, key, top, strict)
+        ranking = rankings[weighting.variant]
+        return Explored(
+            ranking=ranking,
+            request=name,
+            variant=weighting.variant,
+            weights={expert: weighting(expert) for expert in named},
+            positions=positions_over(rankings, ranking),
+        )
+
+    def _rank_by_variants(
+        self, lists: Mapping[str, Any], request: str, values: str, key: Key, top: int | None, strict: bool
+    ) -> tuple[Weighting, list[dict[Any, float]]]:
+        """The factors of the weights of a request, and the ranking of every variant; without exploration, of one."""
+        return Weighting(Exploration(spread=0.0), 0), [self(lists, values=values, key=key, top=top, strict=strict)]
 
     def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
         """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
@@ -105,24 +164,20 @@ class Fuser:
             if fused is not None and (not dropped.missing or dropped.of_one_type([fused])):
                 dropped.warn(lists)
                 return fused
-        runs = {
-            (expert, ONE): as_item_list(given, f"expert {expert!r}", key, values)
-            for expert, given in _by_name(lists).items()
-        }
-        return self._fuse_item_lists(runs, values, top).get(ONE, {})
+        return self._fuse_item_lists(runs_of_one(lists, values, key), values, top).get(ONE, {})
 
     def _fuse_many(
         self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None
     ) -> dict[Any, dict[Any, float]]:
         runs: dict[tuple[str, str], Any] = {}
         own: dict[str, Any] = {}  # queries as they were given, by their text
-        for expert, queries in _by_name(lists).items():
+        for expert, queries in by_name(lists).items():
             if not isinstance(queries, Mapping):
                 raise DataError(
                     f"expert {expert!r}: other experts have {{query: list}}, but this is a list of one query"
                 )
             own.update((str(query), query) for query in queries if str(query) not in own)
-            for query, listed in unique_names(_without_iterators(queries), f"expert {expert!r}: query").items():
+            for query, listed in unique_names(without_iterators(queries), f"expert {expert!r}: query").items():
                 runs[expert, query] = listed
         fused = self._fuse_plain(runs, top) if key is None and values == "score" else None
         if fused is None:
@@ -138,7 +193,7 @@ class Fuser:
         if self._plain is None:
             return None
         dropped, fused = Dropped(), {}
-        for query, lists in _by_query(runs).items():
+        for query, lists in by_query(runs).items():
             if (ranked := self._plain(lists, dropped, top)) is None or dropped.pairs:
                 return None
             fused[query] = ranked
@@ -147,6 +202,13 @@ class Fuser:
         dropped.warn()
         return fused
 
+    def _rank_cleaned(self, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
+        """The ranking of cleaned lists, in plain Python."""
+        assert self._plain is not None
+        if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
+            raise DataError("the scores of the lists are too large to be combined; scale them down")
+        return ranked
+
     def _fuse_item_lists(
         self, runs: Mapping[tuple[str, str], ItemList], values: str, top: int | None
     ) -> dict[str, dict[Any, float]]:
@@ -154,7 +216,7 @@ class Fuser:
         if self._plain is not None:
             cleaned = clean(runs, uses_scores=self._model.uses_scores, values=values)
             fused = {}
-            for query, lists in _by_query(cleaned).items():
+            for query, lists in by_query(cleaned).items():
                 if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
                     break
                 fused[query] = ranked
@@ -165,70 +227,62 @@ class Fuser:
         return {query: dict(islice(ranked.items(), top)) for query, ranked in fused.items()}
 
 
-def _resolve(model: Aggregator | str | os.PathLike[str], params: Mapping[str, Any]) -> Aggregator:
-    """A copy of the method, or that of a name with parameters, or that in a file."""
-    if isinstance(model, str) and not PATH_CHARACTERS.intersection(model):
-        named = method(model, **params)
-        named.check()
-        if (weights := params.get("weights")) is not None:
-            named.set_params(weights=dict(weights))  # the caller's may be changed later
-        return named
-    if params:
-        raise ParameterError("a model has its parameters already; give a method by name to set them here")
-    if isinstance(model, Aggregator):
-        return model.snapshot()
-    return load(model)
+class _ExploringFuser(Fuser):
+    """A Fuser with variants of its model, each a Fuser that is made when it is first needed."""
+
+    __slots__ = ("_exploration", "_variants")
+
+    def __init__(
+        self,
+        model: Aggregator | str | os.PathLike[str] = "rrf",
+        *,
+        explore: float | Exploration | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__(model, **params)
+        exploration = Exploration.of(explore)
+        assert exploration is not None
+        self._exploration = exploration
+        self._variants: dict[int, Fuser] = {}
+        self._variant(1)  # an error now where a method has no weights
+
+    def __repr__(self) -> str:
+        return f"Fuser({self._model!r}, explore={self._exploration!r})"
+
+    def __call__(self, lists: Mapping[Any, Any] | Iterable[Any], *, request: Any = None, **options: Any) -> Any:
+        """As ``Fuser``, with the weights of the request."""
+        name = demand_request(request, "a Fuser that explores")
+        return self._variant(self._exploration.variant(name))(lists, **options)
+
+    def _variant(self, number: int) -> Fuser:
+        if (known := self._variants.get(number)) is not None:
+            return known
+        made = object.__new__(Fuser)
+        for name in Fuser.__slots__:
+            setattr(made, name, getattr(self, name))  # they share the experts that a warning has named
+        made._plain = plain_way(self._model, Weighting(self._exploration, number))
+        if made._plain is None:
+            raise ParameterError(
+                f"explore varies the weights of experts, which {self._model.name} does not have in a sum of points or "
+                "scores; use jury, rrf, combsum or another method that has"
+            )
+        return self._variants.setdefault(number, made)
+
+    def _rank_by_variants(
+        self, lists: Mapping[str, Any], request: str, values: str, key: Key, top: int | None, strict: bool
+    ) -> tuple[Weighting, list[dict[Any, float]]]:
+        _demand_options(values, top)
+        if self._named:
+            self._check_experts(lists, strict)
+        runs = clean(runs_of_one(lists, values, key), uses_scores=self._model.uses_scores, values=values)
+        plain = {expert: listed for (expert, _), listed in runs.items()}
+        chosen = Weighting(self._exploration, self._exploration.variant(request))
+        return chosen, [self._variant(n)._rank_cleaned(plain, top) for n in range(self._exploration.variants)]
 
 
-def _plain_way(model: Aggregator) -> PointSums | Combinations | None:
-    """How one query is fused in plain Python; None where a method needs a Dataset."""
-    by_name = not model.ties_by_appearance
-    points = model.as_points() if _is_current(model, "as_points") else None
-    if points is not None and points.formula is not None:
-        return PointSums(points, by_name=by_name)
-    combination = model.as_combination() if _is_current(model, "as_combination") else None
-    if combination is None:
-        return None
-    return Combinations(combination, uses_scores=model.uses_scores, by_name=by_name)
-
-
-def _is_current(model: Aggregator, declaration: str) -> bool:
-    """Whether no subclass of the class with this declaration computes scores in another way."""
-    for cls in type(model).__mro__:
-        if declaration in vars(cls):
-            return True
-        if "_scores" in vars(cls) or "_predict" in vars(cls):
-            return False
-    return False
-
-
-def _by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
-    """The lists of each query, by expert."""
-    out: dict[str, dict[str, Any]] = {}
-    for (expert, query), listed in runs.items():
-        out.setdefault(query, {})[expert] = listed
-    return out
-
-
-def _without_iterators(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The same lists, those that can be read only once as lists of Python."""
-    if READ_OFTEN.issuperset(map(type, lists.values())):
-        return lists
-    return {name: list(listed) if isinstance(listed, Iterator) else listed for name, listed in lists.items()}
-
-
-def _by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
-    """Lists by the name of their expert, as text."""
-    if isinstance(lists, Mapping):
-        return unique_names(lists, "expert")
-    given = elements_of(lists, "lists", "{expert: list} or a sequence of lists")
-    return {str(n): listed for n, listed in enumerate(given, 1)}
-
-
-def _many_queries(lists: Mapping[str, Any]) -> bool:
-    """Whether experts map queries to lists: then the values are no numbers."""
-    for listed in lists.values():
-        if isinstance(listed, Mapping):
-            for value in listed.values():
-                return not (value is None or isinstance(value, str) or is_number(value))
-    return False
+def _demand_options(values: str, top: int | None) -> None:
+    """An error for options that have no meaning."""
+    if values not in ("score", "rank"):
+        raise DataError(f"values must be 'score' or 'rank', got {values!r}")
+    if top is not None and (not isinstance(top, int | np.integer) or top < 1):
+        raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")

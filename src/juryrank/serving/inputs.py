@@ -1,0 +1,51 @@
+"""The shapes of the lists that a Fuser is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from juryrank.data.shapes import ItemList, Key, as_item_list, elements_of, is_number, unique_names
+
+ONE = "one"  # the name of the only query
+READ_OFTEN = frozenset((list, dict, tuple))
+
+
+def by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
+    """Lists by the name of their expert, as text."""
+    if isinstance(lists, Mapping):
+        return unique_names(lists, "expert")
+    given = elements_of(lists, "lists", "{expert: list} or a sequence of lists")
+    return {str(n): listed for n, listed in enumerate(given, 1)}
+
+
+def without_iterators(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The same lists, those that can be read only once as lists of Python."""
+    if READ_OFTEN.issuperset(map(type, lists.values())):
+        return lists
+    return {name: list(listed) if isinstance(listed, Iterator) else listed for name, listed in lists.items()}
+
+
+def many_queries(lists: Mapping[str, Any]) -> bool:
+    """Whether experts map queries to lists: then the values are no numbers."""
+    for listed in lists.values():
+        if isinstance(listed, Mapping):
+            for value in listed.values():
+                return not (value is None or isinstance(value, str) or is_number(value))
+    return False
+
+
+def runs_of_one(lists: Mapping[Any, Any], values: str, key: Key) -> dict[tuple[str, str], ItemList]:
+    """The lists of the only query."""
+    return {
+        (expert, ONE): as_item_list(given, f"expert {expert!r}", key, values)
+        for expert, given in by_name(lists).items()
+    }
+
+
+def by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
+    """The lists of each query, by expert."""
+    out: dict[str, dict[str, Any]] = {}
+    for (expert, query), listed in runs.items():
+        out.setdefault(query, {})[expert] = listed
+    return out
