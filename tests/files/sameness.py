@@ -7,6 +7,8 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.io.dataset_frames import entries_of, labels_frame, slot_frame
 
+WEIGHT = "label_weight"
+
 
 def lists_of(data: Dataset, *, experts: bool = True, scores: bool = True, gaps: bool = True) -> Counter[object]:
     """Every list as a plain value, counted by its weight; ``gaps=False`` keeps order and ties of ranks only."""
@@ -30,7 +32,13 @@ def slots_of(data: Dataset) -> set[tuple[str, ...]]:
 def labels_of(data: Dataset) -> dict[tuple[str, str], float]:
     if data.labels is None:
         return {}
-    return {(query, item): label for query, item, label in labels_frame(data).iter_rows()}
+    return {(query, item): label for query, item, label in labels_frame(data).drop(WEIGHT, strict=False).iter_rows()}
+
+
+def label_weights_of(data: Dataset) -> dict[tuple[str, str], float]:
+    if data.labels is None or data.labels.label_weight is None:
+        return {}
+    return {(query, item): weight for query, item, weight in labels_frame(data).drop("label").iter_rows()}
 
 
 def features_of(data: Dataset) -> dict[object, list[float]]:
@@ -45,4 +53,5 @@ def assert_same(one: Dataset, other: Dataset) -> None:
     assert slots_of(one) == slots_of(other)
     assert lists_of(one) == lists_of(other)
     assert labels_of(one) == labels_of(other)
+    assert label_weights_of(one) == label_weights_of(other)
     assert features_of(one) == features_of(other)

@@ -43,11 +43,13 @@ def datasets(
     schema = {**TEXT, "expert": pl.String, value: pl.Float64, "weight": pl.Float64}
     every = [(query, item) for query in queries for item in items]
     judged = draw(st.lists(st.sampled_from(every), unique=True))
-    labels = [(*slot, float(draw(st.integers(0, 3)))) for slot in judged]
+    label_weight = st.sampled_from([0.0, 0.25, 1.0, 1.5]) if weights else st.just(1.0)
+    labels = [(*slot, float(draw(st.integers(0, 3))), draw(label_weight)) for slot in judged]
+    label_schema = {**TEXT, "label": pl.Float64, "label_weight": pl.Float64}
     data = from_long(
         pl.DataFrame(rows, schema=schema, orient="row"),
         candidates=pl.DataFrame(every, schema=TEXT, orient="row"),
-        labels=pl.DataFrame(labels, schema={**TEXT, "label": pl.Float64}, orient="row") if labels else None,
+        labels=pl.DataFrame(labels, schema=label_schema, orient="row") if labels else None,
     )
     if not features:
         return data

@@ -19,7 +19,7 @@ def queries_of(data):
         label = labels[lo:hi]
         judged = ~np.isnan(label)
         counts = judged | (place <= 1000) if judged.any() else judged
-        weight = np.where(judged, 1.0, 50 / (50 + place))
+        weight = np.where(judged, data.slot_label_weights[lo:hi], 50 / (50 + place))
         yield features[counts], np.where(judged, np.maximum(label, 0), 0.0)[counts], weight[counts]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data.arrays import Floats
 from juryrank.data.dataset import Dataset
 from juryrank.data.entries import rank_by_score
-from juryrank.data.long_table import drop_missing_values, from_long, label_rows
+from juryrank.data.long_table import LabelDict, drop_missing_values, from_long, label_rows
 from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements_of, ids, is_number, unique_names
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import sizes_to_ptr
@@ -23,16 +23,16 @@ ONE_QUERY = "all"  # the name of the query when a source has no queries (electio
 def from_dicts(
     runs: Mapping[Any, Mapping[Any, Any]],
     *,
-    labels: Mapping[Any, Mapping[Any, float]] | None = None,
+    labels: LabelDict | None = None,
     values: str = "score",
     key: Key = None,
 ) -> Dataset:
     """A Dataset from ``{expert: {query: list}}``, where a list is ``{item: score}`` or items in order.
 
     A list may also have any other form that ``juryrank.fuse`` takes; ``key`` is described there. ``labels`` is
-    ``{query: {item: label}}``, as for ranx and pytrec_eval. With ``values="rank"`` the numbers are ranks (lower is
-    better), not scores (higher is better). If some lists have scores and others only an order, ranks are used for all.
-    Items are sorted in the natural order of their names.
+    ``{query: {item: label}}``, as for ranx and pytrec_eval; a label may be ``(label, weight)``. With ``values="rank"``
+    the numbers are ranks (lower is better), not scores (higher is better). If some lists have scores and others only an
+    order, ranks are used for all. Items are sorted in the natural order of their names.
 
     >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 0.5, "x": 0.1}}}, labels={"q": {"x": 1}})
     Dataset(1 queries, 2 slots, 2 experts, 2 lists, 4 entries, 1 labels)

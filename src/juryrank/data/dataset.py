@@ -98,6 +98,22 @@ class Dataset(ByQuery):
         out.flags.writeable = False
         return out
 
+    @cached_property
+    def slot_label_weights(self) -> Floats:
+        """The weight of the label of each slot; NaN if it is unjudged."""
+        if self.labels is None:
+            raise DataError("the data has no labels; read it with labels=, or give a label column")
+        out = self.labels.weights_by_slot(self.rankings)
+        out.flags.writeable = False
+        return out
+
+    @cached_property
+    def ignoring_label_weights(self) -> Dataset:
+        """The same data with labels of weight 1 (or 0), for methods that do not use weights of labels."""
+        if self.labels is None or not self.labels.has_partial_weights:
+            return self
+        return replace(self, labels=self.labels.ignore_weights())
+
     def __repr__(self) -> str:
         parts = [repr(self.rankings)[9:-1]]
         if self.labels is not None:

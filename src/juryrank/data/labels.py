@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from juryrank.data.arrays import Codes, Floats, Ints, Names, freeze
+from juryrank.data.arrays import Codes, Floats, Ints, Names, freeze, read_only_view
 from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
+from juryrank.errors import DataError
 from juryrank.kernels.ragged import children, descending_order, sizes_to_ptr
 from juryrank.kernels.slots import spread_labels
+from juryrank.params import LARGEST_WEIGHT
 
 LARGEST_LABEL = 1e50  # sums and squares of labels stay finite
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Labels(ByQuery):
-    """Graded labels of items by query; higher is better."""
+    """Graded labels of items by query; higher is better.
+
+    Labels are numbers, not only whole ones. A label may have a weight, how much it counts in learning: a judgement that
+    is certain has weight 1, one that counts half as much has weight 0.5. Of weight 0, neither the label nor the item is
+    used in learning. Metrics use all labels alike.
+    """
 
     queries: tuple[str, ...]
     items: Names  # names that label_item points into
     label_ptr: Ints  # [n_queries + 1]
     label_item: Codes  # [n_labels]
     label_value: Floats  # [n_labels]
+    label_weight: Floats | None = None  # [n_labels] finite, >= 0; None if all are 1
 
     def __post_init__(self) -> None:
+        weight = self.label_weight
+        if weight is not None and (weight.shape != self.label_value.shape or invalid_weights(weight).any()):
+            raise DataError(
+                f"label_weight must have one number for each label, at least 0 and at most {LARGEST_WEIGHT:g}"
+            )
         freeze(self)
 
     def __repr__(self) -> str:
@@ -48,7 +62,20 @@ class Labels(ByQuery):
             label_ptr=sizes_to_ptr(np.diff(self.label_ptr)[chosen]),
             label_item=self.label_item[kept],
             label_value=self.label_value[kept],
+            label_weight=None if self.label_weight is None else self.label_weight[kept],
         )
+
+    def ignore_weights(self) -> Labels:
+        """The same labels, all of weight 1, except those of weight 0."""
+        if self.label_weight is None or not self.has_partial_weights:
+            return self
+        used = self.label_weight > 0
+        return replace(self, label_weight=None if used.all() else used.astype(np.float64))
+
+    @property
+    def has_partial_weights(self) -> bool:
+        """Whether there are weights other than 0 and 1."""
+        return self.label_weight is not None and bool(((self.label_weight != 0) & (self.label_weight != 1)).any())
 
     def align_to(self, rankings: Rankings) -> Labels:
         """The labels of the queries of ``rankings``, in its order and with its item codes.
@@ -80,14 +107,32 @@ class Labels(ByQuery):
             label_ptr=sizes_to_ptr(np.diff(padded)[found]),
             label_item=recoded[code] if len(recoded) else np.empty(0, np.int32),
             label_value=self.label_value[kept],
+            label_weight=None if self.label_weight is None else self.label_weight[kept],
         )
 
     def by_slot(self, rankings: Rankings) -> Floats:
         """The label of each slot of ``rankings``; NaN if it is unjudged."""
         here = self.align_to(rankings)
+        return here._spread(here.label_value, rankings)
+
+    def weights_by_slot(self, rankings: Rankings) -> Floats:
+        """The weight of the label of each slot of ``rankings``; NaN if it is unjudged."""
+        here = self.align_to(rankings)
+        return here._spread(
+            np.ones(len(here.label_value)) if here.label_weight is None else here.label_weight, rankings
+        )
+
+    def _spread(self, values: Floats, rankings: Rankings) -> Floats:
+        """Values of the labels, for the slots of the rankings that the labels are aligned to."""
         out = np.full(rankings.n_slots, np.nan)
-        place = np.full(len(here.items), -1, np.int64)
+        place = np.full(len(self.items), -1, np.int64)
         spread_labels(
-            rankings.slot_ptr, rankings.slot_item, here.label_ptr, here.label_item, here.label_value, place, out
+            rankings.slot_ptr, rankings.slot_item, self.label_ptr, self.label_item, read_only_view(values), place, out
         )
         return out
+
+
+def invalid_weights(weight: Floats) -> NDArray[np.bool_]:
+    """Which numbers cannot be weights of labels."""
+    wrong: NDArray[np.bool_] = ~((weight >= 0) & (weight <= LARGEST_WEIGHT))
+    return wrong

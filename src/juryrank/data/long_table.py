@@ -23,13 +23,16 @@ from juryrank.data.entries import (
     sorted_order,
 )
 from juryrank.data.label_matching import check_match
-from juryrank.data.labels import LARGEST_LABEL, Labels
+from juryrank.data.labels import LARGEST_LABEL, Labels, invalid_weights
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.data.shapes import missing_scores_message
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.lazy_polars import pl
+from juryrank.params import LARGEST_WEIGHT
+
+LabelDict = Mapping[Any, Mapping[Any, float | tuple[float, float]]]  # query -> item -> label, or label and weight
 
 
 def from_long(
@@ -46,8 +49,8 @@ def from_long(
     ``entries`` may also have ``weight`` (one per list) and ``list`` (distinguishes several lists of one expert in one
     query). ``candidates`` (query, item) get slots even if no list has them. The slots of a query are sorted by code
     point of the item names, with ``natural_items`` in natural order (9 before 10), and with ``keep_order`` in the order
-    of ``candidates``. ``labels`` has query, item, label. Without ranks, scores give the ranks, and equal scores
-    share the smaller rank.
+    of ``candidates``. ``labels`` has query, item, label, and perhaps label_weight. Without ranks, scores give the
+    ranks, and equal scores share the smaller rank.
     """
     entries = drop_missing_values(entries, source)
     parts = [f for f in (entries, candidates, labels) if f is not None]
@@ -102,36 +105,49 @@ def _rankings(
 
 
 def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names, source: str = "the data") -> Labels:
-    """Labels from one row per judgement (query, item, label); of several for one item, the highest counts."""
+    """Labels from one row per judgement: query, item, label and perhaps label_weight, by default 1.
+
+    Of several labels for one item, the highest counts.
+    """
     if frame["label"].null_count():
         frame = frame.drop_nulls("label")
     query = codes(frame["query"], pl.Series(queries, dtype=pl.String))
     item = codes(frame["item"], pl.Series(items, dtype=pl.String))
     value = frame["label"].cast(pl.Float64).to_numpy()
-    _check_labels(frame, value, source)
-    order = np.lexsort((-value, item, query))
-    query, item, value = query[order], item[order], value[order]
+    weight = np.ones(len(value))
+    if "label_weight" in frame.columns:
+        weight = frame["label_weight"].cast(pl.Float64).fill_null(1.0).to_numpy()
+    _check_labels(frame, value, weight, source)
+    order = np.lexsort((-weight, -value, item, query))
+    query, item, value, weight = query[order], item[order], value[order], weight[order]
     again = np.zeros(len(value), bool)
     again[1:] = (query[1:] == query[:-1]) & (item[1:] == item[:-1])
-    differing = int((again[1:] & (value[1:] != value[:-1])).sum())
+    differing = int((again[1:] & ((value[1:] != value[:-1]) | (weight[1:] != weight[:-1]))).sum())
     if differing:
         warn_about_data(f"{source}: {differing} items have several labels; the highest is kept")
-    query, item, value = query[~again], item[~again], value[~again]
+    query, item, value, weight = query[~again], item[~again], value[~again], weight[~again]
     return Labels(
         queries=queries,
         items=items,
         label_ptr=sizes_to_ptr(np.bincount(query, minlength=len(queries))),
         label_item=item.astype(np.int32),
         label_value=value,
+        label_weight=None if (weight == 1).all() else weight,
     )
 
 
-def _check_labels(frame: pl.DataFrame, value: Floats, source: str) -> None:
+def _check_labels(frame: pl.DataFrame, value: Floats, weight: Floats, source: str) -> None:
     if len(bad := np.flatnonzero(~(np.abs(value) <= LARGEST_LABEL))):
         row = frame.row(int(bad[0]), named=True)
         raise DataError(
             f"{source}: labels must be numbers of at most {LARGEST_LABEL:g}, but item {row['item']!r} of query "
             f"{row['query']!r} has {value[bad[0]]}; leave out the labels of items that are not judged"
+        )
+    if len(bad := np.flatnonzero(invalid_weights(weight))):
+        row = frame.row(int(bad[0]), named=True)
+        raise DataError(
+            f"{source}: weights of labels must be numbers from 0 to {LARGEST_WEIGHT:g}, but that of item "
+            f"{row['item']!r} of query {row['query']!r} is {weight[bad[0]]}"
         )
 
 
@@ -161,29 +177,35 @@ def drop_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
     return entries
 
 
-def label_rows(labels: Mapping[Any, Mapping[Any, float]]) -> pl.DataFrame:
-    """``{query: {item: label}}`` as one row per label."""
+def label_rows(labels: LabelDict) -> pl.DataFrame:
+    """``{query: {item: label}}`` as one row per label; a label may be ``(label, weight)``."""
     try:
         sizes = np.array([len(judged) for judged in labels.values()], np.int64)
         items = [str(item) for judged in labels.values() for item in judged]
-        values = [float(value) for judged in labels.values() for value in judged.values()]
+        given = [value for judged in labels.values() for value in judged.values()]
+        pairs = [value if isinstance(value, tuple) else (value, 1.0) for value in given]
+        values, weights = [float(value) for value, _ in pairs], [float(weight) for _, weight in pairs]
     except (AttributeError, TypeError, ValueError):
-        raise DataError("labels must be {query: {item: number}}, or something that read takes") from None
+        expected = "{query: {item: number}}, or (number, weight) in place of a number, or something that read takes"
+        raise DataError(f"labels must be {expected}") from None
     queries = pl.Series([str(query) for query in labels], dtype=pl.String)
     return pl.DataFrame(
         {
             "query": queries.gather(np.repeat(np.arange(len(labels)), sizes)),
             "item": pl.Series(items, dtype=pl.String),
             "label": pl.Series(values, dtype=pl.Float64),
+            "label_weight": pl.Series(weights, dtype=pl.Float64),
         }
     )
 
 
-def labels_from_dict(labels: Mapping[Any, Mapping[Any, float]]) -> Labels:
-    """Labels from ``{query: {item: label}}``.
+def labels_from_dict(labels: LabelDict) -> Labels:
+    """Labels from ``{query: {item: label}}``; a label may be ``(label, weight)``.
 
     >>> labels_from_dict({"q1": {"a": 1, "b": 0}})
     Labels(1 queries, 2 labels)
+    >>> labels_from_dict({"q1": {"a": (0.75, 0.5), "b": 0}}).label_weight.tolist()
+    [0.5, 1.0]
     """
     rows = label_rows(labels)
     items = rows["item"].unique().sort(multithreaded=False).to_numpy().astype(object)

@@ -32,18 +32,19 @@ def entries_of(rankings: Rankings) -> pl.DataFrame:
 
 
 def labels_frame(data: Dataset) -> pl.DataFrame:
-    """One row per label: query, item, label."""
+    """One row per label: query, item, label, and label_weight if there are weights."""
     if data.labels is None:
         raise DataError("the data has no labels to write")
     judged = data.labels
     query = np.array(judged.queries, dtype=object)[parents(judged.label_ptr)]
-    return pl.DataFrame(
+    rows = pl.DataFrame(
         {
             "query": pl.Series(query, dtype=pl.String),
             "item": pl.Series(judged.items[judged.label_item], dtype=pl.String),
             "label": judged.label_value,
         }
     )
+    return rows if judged.label_weight is None else rows.with_columns(label_weight=judged.label_weight)
 
 
 def unranked_slots(rankings: Rankings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -75,7 +76,14 @@ def long_table(data: Dataset) -> pl.DataFrame:
         outside = len(data.labels.label_value) - int(np.isfinite(label).sum())
         warn_of_loss(outside, "labels of items that are no candidates are left out; write them as TREC qrels")
         rows = rows.with_columns(label=pl.Series(label[rows["slot"].to_numpy()]).fill_nan(None))
+        if data.labels.label_weight is not None:
+            weight = data.slot_label_weights[rows["slot"].to_numpy()]
+            rows = rows.with_columns(label_weight=pl.Series(weight).fill_nan(None))
     if not r.n_entries and data.labels is not None:
         rows = rows.drop("expert", "rank")
-    whole = [c for c in ("rank", "label", "weight") if c in rows.columns and (rows[c] == rows[c].round()).all()]
+    whole = [
+        c
+        for c in ("rank", "label", "weight", "label_weight")
+        if c in rows.columns and (rows[c] == rows[c].round()).all()
+    ]
     return rows.drop("slot").with_columns(pl.col(whole).cast(pl.Int64))

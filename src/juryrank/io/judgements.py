@@ -13,12 +13,13 @@ from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames, headerless
-from juryrank.io.tables.columns import Columns, Fail, join_names, roles
-from juryrank.io.tables.entries import standard_rows
+from juryrank.io.tables.columns import Columns, Fail, join_names, normalise, roles
+from juryrank.io.tables.entries import label_columns, standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
 from juryrank.lazy_polars import pl
 
+WEIGHTS = ("labelweight", "weight", "confidence")  # headers of weights of labels; a count is not one
 NUMBERED = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
 
 
@@ -59,6 +60,21 @@ def labels_from_frame(
         )
     if not frame.height:
         raise DataError(f"{name}: the table has a header and no rows")
-    chosen = Layout({word: found[word] for word in (*SLOT, "label") if word in found}, comma=comma)
+    used = {word: found[word] for word in (*SLOT, "label") if word in found}
+    if weight := _weight_header(frame.columns, found, columns, name):
+        used["label_weight"] = weight
+    chosen = Layout(used, comma=comma)
     rows = standard_rows(frame, chosen, fail or frames.row_errors(name))
-    return Rows(name=name, labels=rows.select(*SLOT, "label").drop_nulls("label").unique())
+    return Rows(name=name, labels=label_columns(rows))
+
+
+def _weight_header(headers: list[str], found: dict[str, str], columns: Columns, name: str) -> str | None:
+    """The column with the weights of labels, if there is one: weight, confidence or label_weight."""
+    if chosen := [word for word in ("label_weight", "weight") if word in (columns or {})]:
+        return found.get(chosen[0])
+    used = [header for word, header in found.items() if word not in ("label_weight", "weight")]
+    known = [header for header in headers if normalise(header) in WEIGHTS and header not in used]
+    if len(known) > 1:
+        choice = f"label_columns={{'label_weight': {known[0]!r}}}"
+        raise DataError(f"{name}: columns {join_names(known)} could all be the weights of labels; choose one: {choice}")
+    return known[0] if known else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from juryrank.data import Rankings
+from juryrank.data import Dataset, Rankings
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, warn_about_data
 
@@ -37,6 +37,13 @@ def demand_one_query(rankings: Rankings, what: str) -> None:
         raise DataError(
             f"{what} has no queries, and the data has {len(rankings)}; choose one, or write a table instead"
         )
+
+
+def warn_of_lost_weights(data: Dataset) -> None:
+    """Warn of weights of labels in a format that has none."""
+    if data.labels is not None and data.labels.label_weight is not None:
+        count = int((data.labels.label_weight != 1).sum())
+        warn_of_loss(count, "labels have weights other than 1, which are left out; write a table to keep them")
 
 
 def warn_of_loss(count: int, what: str) -> None:

@@ -52,6 +52,7 @@ class Aggregator(Weighting, ABC):
     validates: ClassVar[bool] = True  # whether ``fit`` may use validation queries
     needs_features: ClassVar[bool] = False  # item features, beside the lists
     coarse: ClassVar[bool] = False  # scores take few values, so that items tie even where all experts agree
+    uses_label_weights: ClassVar[bool] = False  # in learning; others treat all labels alike, with a warning
     uses_scores: ClassVar[bool] = False  # of the lists, where they have some; others go by rank alone
     cost: ClassVar[Cost] = Cost("entries", 500.0)  # in time, of methods that need no labels
     target: ClassVar[str] = "nDCG@10"  # the metric of ``score``
@@ -79,6 +80,10 @@ class Aggregator(Weighting, ABC):
         if data.rankings.n_slots and not data.rankings.n_lists and data.features is None:
             text = "the data has no lists, only items, so there is nothing to rank by; also read the runs"
             warn_about_data(f"{self.name}: {text}")
+        if self.supervised and not self.uses_label_weights and data is not data.ignoring_label_weights:
+            warn_about_data(
+                f"{self.name} does not use weights of labels: all labels count alike; jury and ridge use them"
+            )
         for name in learned_kinds(type(self)):
             vars(self).pop(name, None)
         with refuse_arithmetic_errors(self.name):

@@ -43,9 +43,9 @@ class LabelledQueries:
     def of(cls, data: Dataset, unjudged: str) -> LabelledQueries:
         """The queries of ``data`` that can be learned from.
 
-        A judged item has weight 1. With ``unjudged="irrelevant"``, an unjudged item has gain 0 and, at place p of
-        RRF's order, the weight 50 / (50 + p), down to place 1000. All others have weight 0: with
-        ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, all unjudged items.
+        A judged item has the weight of its label, by default 1. With ``unjudged="irrelevant"``, an unjudged item has
+        gain 0 and, at place p of RRF's order, the weight 50 / (50 + p), down to place 1000. All others have weight 0:
+        with ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, all unjudged items.
         """
         gains = slot_gains(data)
         judged = ~np.isnan(gains)
@@ -53,9 +53,15 @@ class LabelledQueries:
         if not some_judged.all():
             data, (gains, judged) = _select(data, some_judged, gains, judged)
         weights = judged.astype(np.float64)
+        unknown = ~judged
+        if data.labels is not None and data.labels.label_weight is not None:
+            unknown = np.isnan(
+                data.slot_label_weights
+            )  # an item whose label has weight 0 is not unjudged, but not used
+            weights = np.where(judged, data.slot_label_weights, 0.0)
         if unjudged == "irrelevant" and data.labels is not None:
             place = rrf_places(data.rankings)
-            near = ~judged & (place <= DEEPEST_UNJUDGED)
+            near = unknown & (place <= DEEPEST_UNJUDGED)
             weights[near] = HALF_WEIGHT_PLACE / (HALF_WEIGHT_PLACE + place[near])
         gains = np.where(judged, gains, 0.0)
         differ = _gains_differ(data.rankings, gains, weights > 0)

@@ -16,7 +16,7 @@ from juryrank.io.dataset_frames import slot_frame, text_of
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows, as_float, first_true
 from juryrank.io.source import Source
-from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss
+from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss, warn_of_lost_weights
 from juryrank.lazy_polars import pl
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
@@ -146,4 +146,5 @@ def _labels_of_slots(data: Dataset) -> NDArray[np.float64]:
         raise DataError("in LETOR, the label -1 means 'not judged', and the data has it; write a table instead")
     inside = int(np.isfinite(labels).sum())
     warn_of_loss(len(data.labels.label_value) - inside, "labels of items that are no candidates are left out")
+    warn_of_lost_weights(data)
     return np.where(np.isnan(labels), UNJUDGED, labels)

@@ -11,6 +11,7 @@ from juryrank.io.format import Format
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration
+from juryrank.io.write_checks import warn_of_lost_weights
 from juryrank.lazy_polars import pl
 
 COLUMNS = ("query", "iteration", "item", "label")
@@ -38,5 +39,6 @@ class TrecQrels(Format):
         frame = labels_frame(data)
         demand_words(frame, ["query", "item"], "TREC qrels")
         demand_no_mark(frame["query"], "TREC qrels")
+        warn_of_lost_weights(data)
         lines = frame.select("query", pl.lit("0").alias("iteration"), "item", text_of(pl.col("label")))
         return iter([lines.write_csv(include_header=False, separator=" ", quote_style="never").encode()])

@@ -27,6 +27,7 @@ HEADERS = {
     "value": (),
     "label": ("gold", "grade", "rel", "relevance", "judgment", "judgement", "qrel"),
     "weight": ("count",),
+    "label_weight": ("labelweight",),
     "left": (
         "a", "itema", "modela", "systema", "optiona", "playera", "teama", "item1", "model1", "player1", "team1", "home",
         "hometeam", "white",
@@ -42,7 +43,7 @@ HEADERS = {
     "right_score": ("rightscore", "winnermodelb", "awayscore", "awaygoals", "scoreb", "score2"),
 }  # fmt: skip
 LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # if no header above is there
-NUMBERS = ("rank", "score", "label", "weight")
+NUMBERS = ("rank", "score", "label", "weight", "label_weight")
 NO_NUMBER = ("", "NULL", "null", "NA", "N/A", "nan", "NaN", "None")
 DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$"
 
@@ -95,7 +96,7 @@ def convert_columns(frame: pl.DataFrame, found: Mapping[str, str], fail: Fail, *
     """The columns under standard names; names as text, numbers as float64, and null where a cell is empty."""
 
     def column(word: str, header: str) -> pl.Series:
-        if word == "weight":
+        if word in ("weight", "label_weight"):
             return _weights(frame[header], header, fail, comma=comma)
         if word in NUMBERS:
             return as_numbers(frame[header], header, fail, comma=comma)

@@ -22,9 +22,15 @@ def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFra
     return rows.filter(~blank)
 
 
+def label_columns(rows: pl.DataFrame) -> pl.DataFrame:
+    """The labels of standard rows, with their weights if there are some."""
+    columns = [*SLOT, "label", *(["label_weight"] if "label_weight" in rows.columns else [])]
+    return rows.select(columns).drop_nulls("label").unique()
+
+
 def split_rows(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) -> Rows:
     """Entries, candidates and labels of standard rows; ``expert`` is the expert where no column names one."""
-    labels = rows.select(*SLOT, "label").drop_nulls("label").unique() if "label" in chosen.headers else None
+    labels = label_columns(rows) if "label" in chosen.headers else None
     if not chosen.ordered:
         bare = labels is None or rows["label"].is_null().any()
         return Rows(name=name, candidates=rows.select(SLOT) if bare else None, labels=labels)
@@ -39,7 +45,7 @@ def split_rows(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) ->
         some = ~pl.all_horizontal(pl.col(chosen.ordered).is_null())
         is_entry = rows.select(pl.col("expert").is_not_null() & some).to_series()
         entries = rows.filter(is_entry)
-    entries = entries.drop("label", strict=False)
+    entries = entries.drop("label", "label_weight", strict=False)
     if len(chosen.ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
     rest = rows.filter(~is_entry).select(SLOT).unique(maintain_order=True)

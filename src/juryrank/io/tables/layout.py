@@ -12,7 +12,7 @@ from juryrank.errors import DataError, warn_about_data
 from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_names, normalise, number_values, roles
 from juryrank.lazy_polars import pl
 
-WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight")
+WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight", "label_weight")
 ORDERED = ("rank", "score")
 DESCRIPTIVE = (  # other columns that tables often have, and that hold no ranking
     "abstract", "body", "comment", "comments", "content", "contents", "date", "datetime", "description", "genres",
@@ -144,6 +144,8 @@ def _long(table: Table, found: dict[str, str], values: str | None) -> Layout:
             raise _without_order(table, numeric)
     if not any(word in found for word in (*ORDERED, "label")):
         raise _without_order(table, table.numeric())
+    if not any(word in found for word in ORDERED) and normalise(found.get("weight", "count")) != "count":
+        found.setdefault("label_weight", found.pop("weight"))  # without lists, the weights are those of labels
     if any(word in found for word in ORDERED):
         _demand_no_other_names(table, found)
     return Layout(found, comma=table.comma)

@@ -29,6 +29,7 @@ class PositionCurves(GroupedExperts):
     """Score = sum over the experts that ranked the item of a learned curve at its rank."""
 
     validates = False
+    uses_label_weights = True
     n_curves: ClassVar[int]
     curve_names: ClassVar[tuple[str, ...]]
 

@@ -68,8 +68,9 @@ def fit_member(name: str, params: Mapping[str, Any], data: Dataset, valid: Datas
     """A member fitted on the data; inside ``share_fits``, the one that was fitted before where it would be the same."""
     member = new_member(name, params)
     fits = SHARED_FITS.get()
+    labelled = data if member.uses_label_weights else data.ignoring_label_weights  # the method around it has no warning
     if fits is None:
-        return member.fit(data, valid=valid)
+        return member.fit(labelled, valid=valid)
     member.check()
     used, params = valid if member.validates else None, member.params()
     if fits and fits[0].data is not data:
@@ -77,7 +78,7 @@ def fit_member(name: str, params: Mapping[str, Any], data: Dataset, valid: Datas
     for fit in fits:
         if fit.valid is used and type(fit.member) is type(member) and fit.params == params:
             return fit.member
-    fits.append(SharedFit(data, used, params, member.fit(data, valid=valid)))
+    fits.append(SharedFit(data, used, params, member.fit(labelled, valid=valid)))
     return member
 
 

@@ -39,6 +39,7 @@ class Auto(GroupedExperts):
     """
 
     name = "auto"
+    uses_label_weights = True  # so far as the candidates do
     among: str = param("rrf,borda,jury,ridge,blend", "candidates, separated by commas; rrf is always one")
     target: str = param("nDCG@10", "the metric by which a method is chosen")  # type: ignore[misc]
     parts: int = param(5, "number of parts for cross-validation", at_least=2)

@@ -23,10 +23,12 @@ class Blend(GroupedExperts):
 
     The members are fixed: ``kernel``, which also learns interactions of experts, ``jury``, which is regularised towards
     RRF, and ``crf``, which is trained for the metric. Use it with a hundred labelled queries or more; else use jury.
-    ``experts`` and ``threshold`` are used by jury and crf. Validation queries choose crf's passes.
+    ``experts`` and ``threshold`` are used by jury and crf, weights of labels by kernel and jury. Validation queries
+    choose crf's passes.
     """
 
     name = "blend"
+    uses_label_weights = True
     epochs: int = param(300, "crf's passes over the labelled queries", at_least=1)
     seed: int = param(0, "random seed of the members that sample", at_least=0)
 

@@ -37,6 +37,7 @@ class Kernel(Aggregator):
 
     name = "kernel"
     supervised = True
+    uses_label_weights = True
     validates = False
     width: float = param(
         0.8, "width of the kernel, relative to the root of the median squared distance between landmarks", above=0
