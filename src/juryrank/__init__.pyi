@@ -17,6 +17,7 @@ from juryrank.evaluation import compare as compare
 from juryrank.evaluation import evaluate as evaluate
 from juryrank.io import read as read
 from juryrank.io import write as write
+from juryrank.judging.agreement import agreement as agreement
 from juryrank.judging.plan import judging_plan as judging_plan
 from juryrank.methods import METHODS as METHODS
 from juryrank.methods import method as method

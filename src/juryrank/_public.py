@@ -12,6 +12,7 @@ _NAMES = {
     "errors": ["DataWarning", "JuryrankError"],
     "evaluation": ["compare", "evaluate"],
     "io": ["read", "write"],
+    "judging.agreement": ["agreement"],
     "methods": ["METHODS", "method"],
     "judging.plan": ["judging_plan"],
     "metrics": ["METRICS", "parse_metric"],

@@ -1,0 +1,200 @@
+"""``juryrank judge``: which items to judge next, and the grades that judges give them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from juryrank.cli import options
+from juryrank.cli.reading import LabelledReadOptions
+from juryrank.cli.terminal import bars, note
+
+if TYPE_CHECKING:
+    from juryrank.data import Dataset
+    from juryrank.judging.plan import JudgingPlan
+    from juryrank.judging.session import Session
+    from juryrank.judging.texts import Texts
+    from juryrank.lazy_polars import pl
+
+SPREADSHEETS = (".csv", ".tsv")  # files in which people fill in a column of labels
+
+Data = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="DATA", callback=options.stdin_once, help="Files or folders, - for stdin; several are read as one."
+    ),
+]
+Budget = Annotated[int, typer.Option("--budget", min=1, help="Number of items to judge.")]
+Interactive = Annotated[
+    bool, typer.Option("--interactive", "-i", help="Ask for the grades here, or read them from a pipe, one per line.")
+]
+Agreement = Annotated[
+    Path | None,
+    typer.Option("--agreement", metavar="FILE", help="Show how far the judges in FILE agree; without DATA."),
+]
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Texts to show to judges."""
+
+    texts: Annotated[
+        Path | None, typer.Option("--texts", help="Texts of items: a table with columns item (or id) and text.")
+    ] = None
+    query_texts: Annotated[
+        Path | None,
+        typer.Option("--query-texts", help="Texts of queries: a table with columns query (or id) and text."),
+    ] = None
+
+    def read(self, data: Dataset, *, quiet: bool) -> tuple[Texts | None, Texts | None]:
+        """The texts of items and of queries; how many are missing is reported."""
+        r = data.rankings
+        return (
+            _read_texts(self.texts, r.items.tolist(), "item", quiet=quiet),
+            _read_texts(self.query_texts, list(r.queries), "query", quiet=quiet),
+        )
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """Who judges, and where the grades are saved."""
+
+    judgements: Annotated[
+        Path, typer.Option("--judgements", help="The file of grades, CSV or TSV; an existing one is continued.")
+    ] = Path("judgements.csv")
+    judge: Annotated[str | None, typer.Option("--judge", help="Name of the judge; default: the login name.")] = None
+    grades: Annotated[
+        str, typer.Option("--grades", help="The scale: 0-3, or names from worst to best (no,partly,yes).")
+    ] = "0-3"
+    overlap: Annotated[
+        str, typer.Option("--overlap", help="Share of a judge's items that other judges have graded, to compare them.")
+    ] = "10%"
+
+    def session(self, data: Dataset, *, budget: int, judge: str | None = None) -> Session:
+        """The session of the judge: it gives questions, and saves the answers."""
+        from juryrank.judging.grades import Grades
+        from juryrank.judging.session import Session
+        from juryrank.judging.store import JudgementFile
+
+        return Session(
+            data, JudgementFile(self.judgements), judge or judge_name(self.judge),
+            grades=Grades.parse(self.grades), budget=budget, overlap=share(self.overlap),
+        )  # fmt: skip
+
+
+def run(
+    data: Data = None,
+    budget: Budget = 100,
+    interactive: Interactive = False,
+    agreement: Agreement = None,
+    *,
+    session: SessionOptions,
+    texts: TextOptions,
+    reading: LabelledReadOptions,
+    out: options.Output = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Choose the items to judge next and write them to a file, or ask for their grades with --interactive."""
+    if agreement is not None:
+        show_agreement(agreement, out, quiet=quiet)
+        return
+    if not data:
+        raise typer.BadParameter("DATA is required, files or folders with lists", param_hint="DATA")
+    if interactive:
+        from juryrank.cli.judge_terminal import ask_in_terminal
+
+        if out is not None:
+            raise typer.BadParameter(
+                "with --interactive, grades are saved in the file of --judgements", param_hint="--out"
+            )
+        if options.STDIN in [*data, reading.labels]:
+            raise typer.BadParameter(
+                "with --interactive, stdin has the answers; save the data to a file", param_hint="DATA"
+            )
+        found = reading.read(data)
+        ask_in_terminal(session.session(found, budget=budget), *texts.read(found, quiet=quiet))
+        return
+    write_plan(reading.read(data), budget, texts, out, quiet=quiet)
+
+
+def write_plan(data: Dataset, budget: int, texts: TextOptions, out: Path | None, *, quiet: bool) -> None:
+    """Write the plan, for a spreadsheet with a column of labels to fill in."""
+    from juryrank.io.files import deliver, stdout
+    from juryrank.io.tables.frames import frame_lines
+    from juryrank.judging.plan import judging_plan
+
+    with bars(quiet=quiet):
+        plan = judging_plan(data, budget=budget)
+    frame = plan_frame(
+        plan, *texts.read(data, quiet=quiet), to_fill_in=out is None or out.suffix.lower() in SPREADSHEETS
+    )
+    name = "to-judge.csv" if out is None else out.name
+    deliver(frame_lines(frame, name), stdout() if out is None else out)
+    where = "" if out is None else f"{out}: "
+    note(f"{where}{plan.note()}", quiet=quiet)
+    if out is not None:
+        note(
+            f"Next: fill in the column label, then `juryrank judge … --labels {out}` for more, or `juryrank fit … "
+            f"--labels {out} -o model.json`.", quiet=quiet,
+        )  # fmt: skip
+
+
+def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *, to_fill_in: bool) -> pl.DataFrame:
+    """The plan with texts, if there are such, and an empty column for labels."""
+    from juryrank.lazy_polars import pl
+    from juryrank.report.escapes import escape_formula
+
+    frame = plan.to_frame()
+    for column, found, key in (("query_text", queries, "query"), ("text", items, "item")):
+        if found is not None:
+            cells = [found.get(name) for name in frame[key]]
+            frame = frame.with_columns(pl.Series(column, [escape_formula(cell) for cell in cells], dtype=pl.String))
+    return frame.with_columns(label=pl.lit(None, pl.String)) if to_fill_in else frame
+
+
+def show_agreement(path: Path, out: Path | None, *, quiet: bool) -> None:
+    """Show or write how far judges agree."""
+    from juryrank.cli.reports import deliver
+    from juryrank.judging.agreement import agreement
+
+    deliver(agreement(path), None, as_json=False, out=out, quiet=quiet)
+
+
+def judge_name(given: str | None) -> str:
+    """The name of the judge: as given, or the login name."""
+    import getpass
+
+    try:
+        name = (getpass.getuser() if given is None else given).strip()
+    except (OSError, KeyError, ImportError):  # a process without a user, as in some containers
+        name = ""
+    if not name or not name.isprintable():
+        found = "there is no login name" if given is None else f"got {given!r}"
+        raise typer.BadParameter(f"the judge needs a name of printable characters; {found}", param_hint="--judge")
+    return name
+
+
+def share(text: str) -> float:
+    """``"10%"`` or ``"0.1"`` as 0.1."""
+    try:
+        value = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise typer.BadParameter(f"a share from 0 to 1, or 0% to 100%, is needed, got {text!r}", param_hint="--overlap")
+    return value
+
+
+def _read_texts(path: Path | None, names: list[str], kind: str, *, quiet: bool) -> Texts | None:
+    from juryrank.judging.texts import read_texts
+
+    if path is None:
+        return None
+    found = read_texts(path, names, kind)
+    counts = f"{len(found.by_id)} of {found.n_wanted} {'items' if kind == 'item' else 'queries'} have a text"
+    more = f"; {found.n_others} texts of others are not used" if found.n_others else ""
+    note(f"{path}: {counts}{more}", quiet=quiet)
+    return found

@@ -1,0 +1,175 @@
+"""A session of one judge: what is asked next, from the plan and from what other judges have graded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from juryrank.data import Dataset, Labels
+from juryrank.data.long_table import labels_from_dict
+from juryrank.io.dataset_frames import slot_frame
+from juryrank.judging.grades import Grades
+from juryrank.judging.plan import judging_plan
+from juryrank.judging.store import SKIPPED, Judgement, JudgementFile, labels_of
+from juryrank.kernels.ragged import parents
+
+BATCH = 25  # answers after which a new plan is made
+OVERLAP = 0.1  # share of a judge's answers that are about items which others have graded
+
+Key = tuple[str, str]  # query and item
+
+
+@dataclass(frozen=True)
+class Question:
+    """An item of a query to be graded; the ``number``-th of ``budget``."""
+
+    query: str
+    item: str
+    number: int
+    budget: int
+
+    @property
+    def key(self) -> Key:
+        return self.query, self.item
+
+
+class Session:
+    """Questions to one judge, whose answers are saved in a file at once.
+
+    Iterating gives one question after the other; ``grade`` or ``skip`` answers the last one, ``undo`` takes the last
+    answer back. A judge that answers many questions at a time takes them from ``ahead`` and answers each.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        file: JudgementFile,
+        judge: str,
+        *,
+        grades: Grades | None = None,
+        budget: int = 100,
+        overlap: float = OVERLAP,
+        batch: int = BATCH,
+        plan: Callable[..., Any] = judging_plan,
+    ) -> None:
+        self.data, self.file, self.judge, self.budget = data, file, judge, budget
+        self.grades, self.overlap, self.batch, self._plan = grades or Grades.parse("0-3"), overlap, batch, plan
+        self._known = set(slot_frame(data.rankings).iter_rows())
+        file.repair()
+        self._queue: deque[Key] = deque()
+        self._since_plan = 0
+        self._load()
+        self.grades.check([each.grade for each in self._answers if each.grade is not None], str(file.path))
+
+    def _load(self) -> None:
+        """Read the file again, in which other judges may have written meanwhile."""
+        found = self.file.read()
+        self._answers = [each for each in found if each.key in self._known]
+        self.n_foreign = len(found) - len(self._answers)  # judgements of items that no list of the data has
+        self._mine = {each.key: each for each in self._answers if each.judge == self.judge}
+        others = {each.key for each in self._answers if each.judge != self.judge and each.grade is not None}
+        self._others = others
+        self._shared = deque(sorted(others.difference(self._mine), key=_mixed))
+
+    @property
+    def n_graded(self) -> int:
+        """Items that this judge has graded."""
+        return sum(each.grade is not None for each in self._mine.values())
+
+    @property
+    def n_skipped(self) -> int:
+        """Items that this judge has skipped."""
+        return len(self._mine) - self.n_graded
+
+    @property
+    def batch_is_complete(self) -> bool:
+        """Whether a new plan is due."""
+        return self._since_plan >= self.batch
+
+    def __iter__(self) -> Iterator[Question]:
+        while (question := self.next()) is not None:
+            yield question
+
+    def next(self) -> Question | None:
+        """The next question; None if the budget is used up or nothing is left."""
+        return next(iter(self.ahead(1)), None)
+
+    def ahead(self, n: int) -> list[Question]:
+        """Up to ``n`` questions that are next, none beyond the batch; they stay next until they are answered."""
+        n = min(n, self.budget - self.n_graded)
+        if n <= 0:
+            return []
+        if self.batch_is_complete or not self._queue:
+            self._make_plan()
+        chosen = [*self._due_shared(n)]
+        chosen += [key for key in self._queue if key not in chosen][: n - len(chosen)]
+        return [Question(*key, self.n_graded + place, self.budget) for place, key in enumerate(chosen, 1)]
+
+    def _due_shared(self, n: int) -> list[Key]:
+        """Items of other judges that are due within the next ``n`` answers, so that their share is the overlap."""
+        done = sum(key in self._others for key, each in self._mine.items() if each.grade is not None)
+        due = int(self.overlap * (self.n_graded + n) + 1e-9) - done
+        return list(self._shared)[: max(0, min(n, due))]
+
+    def _make_plan(self) -> None:
+        self._load()
+        skipped = self.n_skipped
+        wanted = min(self.batch, self.budget - self.n_graded) + skipped
+        rows = self._plan(self.data, labels=self.labels(), budget=wanted).to_frame().select("query", "item").rows()
+        self._queue = deque(key for key in rows if key not in self._mine)
+        self._since_plan = 0
+
+    def grade(self, question: Question, grade: float) -> None:
+        """Save a grade."""
+        self.grades.check([grade], "an answer")
+        self._save(Judgement(*question.key, self.judge, float(grade)))
+
+    def skip(self, question: Question) -> None:
+        """Save that the judge leaves this item out."""
+        self._save(Judgement(*question.key, self.judge, None, SKIPPED))
+
+    def _save(self, judgement: Judgement) -> None:
+        self.file.append(judgement)
+        self._mine.pop(judgement.key, None)
+        self._mine[judgement.key] = judgement
+        for waiting in (self._queue, self._shared):
+            if judgement.key in waiting:
+                waiting.remove(judgement.key)
+        self._since_plan += 1
+
+    def undo(self) -> Judgement | None:
+        """Take the last answer back, also one of an earlier session; it is asked again next."""
+        if not self._mine:
+            return None
+        key, last = self._mine.popitem()
+        self.file.take_back(last)
+        self._queue.appendleft(key)
+        self._since_plan = max(0, self._since_plan - 1)
+        return last
+
+    def labels(self) -> Labels | None:
+        """The labels of the data and, in their place where there are such, the grades of all judges so far."""
+        graded = labels_of(self.file.read())
+        if graded is None or self.data.labels is None:
+            return graded or self.data.labels
+        return _merge(self.data.labels, graded)
+
+
+def _mixed(key: Key) -> bytes:
+    """An order of items that is the same for every judge and has nothing to do with their names."""
+    return blake2b("\n".join(key).encode("utf-8", "surrogatepass")).digest()
+
+
+def _merge(older: Labels, newer: Labels) -> Labels:
+    found: dict[str, dict[str, float]] = {}
+    for labels in (older, newer):
+        names = np.array(labels.queries, object)[parents(labels.label_ptr)]
+        items = labels.items[labels.label_item]
+        for query, item, value in zip(names, items, labels.label_value.tolist(), strict=True):
+            found.setdefault(query, {})[item] = value
+    return labels_from_dict(found)
