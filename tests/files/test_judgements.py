@@ -5,8 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from juryrank.data import Dataset
 from juryrank.errors import DataError
-from juryrank.io import read
+from juryrank.io import read, read_labels, write
+from juryrank.io.dataset_frames import labels_frame
+from juryrank.progress import show_remarks
 
 from .sameness import labels_of
 
@@ -75,3 +78,47 @@ def test_a_table_of_a_run_is_no_labels(tmp_path: Path, run: Path) -> None:
     path.write_text("query,item,label\n")
     with pytest.raises(DataError, match="a header and no rows"):
         read(run, labels=path)
+
+
+JUDGED = """query,item,judge,grade,note,time
+q1,a,ann,1,,2026-11-16T12:00:00Z
+q1,b,ann,2,,2026-11-16T12:00:01Z
+q1,b,ann,,undone,2026-11-16T12:00:02Z
+q1,a,ann,3,,2026-11-16T12:00:03Z
+q1,c,ann,,skipped,2026-11-16T12:00:04Z
+q2,a,ben,0,,2026-11-16T12:00:05Z
+"""
+
+
+def test_the_last_answer_of_a_judge_counts_and_rows_without_one_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "judgements.csv").write_text(JUDGED)
+    told: list[str] = []
+    with show_remarks(told.append):
+        found = read_labels(tmp_path / "judgements.csv")
+    assert isinstance(found, Dataset)
+    assert labels_frame(found).sort("query", "item").rows() == [("q1", "a", 3.0), ("q2", "a", 0.0)]
+    assert told == [f"{tmp_path}/judgements.csv: 2 of 4 rows have no label; they are left out"]
+
+
+def test_a_filled_in_plan_is_read_as_labels_and_its_empty_rows_are_counted(tmp_path: Path) -> None:
+    plan = tmp_path / "to-judge.csv"
+    plan.write_text("query,item,why,label\nq1,a,place 1 of RRF,2\nq1,b,place 2 of RRF,\nq2,a,place 1 of RRF,0\n")
+    told: list[str] = []
+    with show_remarks(told.append):
+        found = read_labels(plan)
+    assert isinstance(found, Dataset)
+    assert labels_frame(found).sort("query", "item").rows() == [("q1", "a", 2.0), ("q2", "a", 0.0)]
+    assert told == [f"{plan}: 1 of 3 rows have no label; they are left out"]
+
+
+def test_a_file_of_judgements_is_data_without_lists(tmp_path: Path) -> None:
+    (tmp_path / "judgements.csv").write_text(JUDGED)
+    data = read(tmp_path / "judgements.csv")
+    assert (data.rankings.n_lists, data.rankings.n_slots) == (0, 2)
+    write(data, tmp_path / "labels.qrels")
+    assert sorted((tmp_path / "labels.qrels").read_text().splitlines()) == ["q1 0 a 3", "q2 0 a 0"]
+
+
+def test_a_column_that_is_said_to_be_absent_is_not_reported_as_unused(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("query,item,expert,rank,label\nq1,a,bm25,1,2\nq1,b,bm25,2,0\n")
+    assert read(tmp_path / "runs.csv", columns={"label": None}).labels is None

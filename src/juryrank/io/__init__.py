@@ -118,6 +118,8 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
     sources = load_sources(inputs, whole_folders=has_column_numbers(options.get("columns")))
     if extra is None and (fast := read_fast(sources, format_name, options)) is not None:
         return fast
+    if format_name is None and not options and all(map(judgements.is_judgements, sources)):
+        return build(concat(judgements.label_rows(sources, None), sources[0].path.name))
     return build(read_rows(sources, format_name, options))
 
 

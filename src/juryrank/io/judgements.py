@@ -18,6 +18,7 @@ from juryrank.io.tables.entries import label_columns, standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
 from juryrank.lazy_polars import pl
+from juryrank.progress import remark
 
 WEIGHTS = ("labelweight", "weight", "confidence")  # headers of weights of labels; a count is not one
 NUMBERED = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
@@ -60,12 +61,34 @@ def labels_from_frame(
         )
     if not frame.height:
         raise DataError(f"{name}: the table has a header and no rows")
-    used = {word: found[word] for word in (*SLOT, "label") if word in found}
+    judged = not {"rank", "score"}.intersection(found)  # else the table has lists, and labels besides
+    used = {word: found[word] for word in (*SLOT, "label", *(["expert"] if judged else [])) if word in found}
     if weight := _weight_header(frame.columns, found, columns, name):
         used["label_weight"] = weight
     chosen = Layout(used, comma=comma)
     rows = standard_rows(frame, chosen, fail or frames.row_errors(name))
+    if "expert" in used:
+        rows = _last_answers(rows)
+    if judged and (empty := rows["label"].null_count()):
+        remark(f"{name}: {empty} of {rows.height} rows have no label; they are left out")
     return Rows(name=name, labels=label_columns(rows))
+
+
+def _last_answers(rows: pl.DataFrame) -> pl.DataFrame:
+    """The last row of each query, item and judge: it changes an earlier answer, or without a label takes it back."""
+    last = rows.select(pl.struct(*SLOT, "expert").is_last_distinct() | pl.col("expert").is_null()).to_series()
+    return rows.filter(last)
+
+
+def is_judgements(source: Source) -> bool:
+    """Whether a file has judgements: a table with columns item, judge and label (or grade) and without lists."""
+    if not isinstance(sniff(source), Table):
+        return False
+    known = frames.known_headers(source)
+    judges = "judge" in {normalise(header) for header in frames.headers_of(source)}
+    return (
+        judges and {"item", "label"} <= known and not known.intersection(("rank", "score", "value", "left", "winner"))
+    )
 
 
 def _weight_header(headers: list[str], found: dict[str, str], columns: Columns, name: str) -> str | None:

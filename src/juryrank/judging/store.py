@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ SKIPPED, UNDONE = "skipped", "undone"
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 UNREADABLE = ("\r", "\0")  # in names: a text file would not give them back
 TIME = "%Y-%m-%dT%H:%M:%SZ"
-CUT_TIME = frozenset("0123456789-T:")  # a time of ours without its end
+CUT_TIME = frozenset("0123456789-T:")  # a time of ours without its end, or nothing
 QUOTED = 60  # characters of a dropped row that a message quotes
 
 
@@ -144,9 +145,12 @@ class JudgementFile:
 
     def _grade(self, text: str, line: int) -> float | None:
         try:
-            return float(text) if text.strip() else None
+            grade = float(text) if text.strip() else None
         except ValueError:
-            raise DataError(f"{self.path}:{line}: expected a grade that is a number, or none, got {text!r}") from None
+            grade = math.nan
+        if grade is not None and not math.isfinite(grade):
+            raise DataError(f"{self.path}:{line}: expected a grade that is a number, or none, got {text!r}")
+        return grade
 
 
 def column_words(headers: Sequence[str], name: str) -> list[str | None]:
@@ -250,8 +254,8 @@ def _complete(content: bytes) -> int:
     if not header or quotes % 2:
         return complete
     columns, cells = _cells(header, _separator(header)), _cells(rest, _separator(header))
-    time = dict(zip(map(normalise, columns), cells, strict=False)).get("time", "")
-    is_row = len(cells) == len(columns) and not (time and set(time) <= CUT_TIME)
+    time = dict(zip(map(normalise, columns), cells, strict=False)).get("time", "without")
+    is_row = len(cells) == len(columns) and not set(time) <= CUT_TIME
     return size if is_row else complete
 
 

@@ -86,7 +86,7 @@ class Table:
         """Headers that have no role so far, except descriptive columns and row numbers."""
         free = [h for h in self.frame.collect_schema() if h not in self.found.values() and h not in more]
         synonyms = [
-            header for word in self.chosen for header in HEADERS[word]
+            header for word in self.chosen for header in (word, *HEADERS[word])
         ]  # alternatives to what the user has named
         free = [h for h in free if normalise(h) not in DESCRIPTIVE and normalise(h) not in synonyms]
         index = [h for h in free if normalise(h) in INDEX and self._counts_rows(h)]
