@@ -75,12 +75,12 @@ PUBLIC = [
 ]
 PUBLIC_METHODS = [
     "Auto", "Blend", "Boosted", "Borda", "BordaFuse", "BradleyTerry", "CPS", "CRF", "CombANZ", "CombGMNZ", "CombMAX",
-    "CombMED", "CombMIN", "CombMNZ", "CombSUM", "Condorcet", "Copeland", "CrowdBT", "Dowdall", "Elo",
+    "CombMED", "CombMIN", "CombMNZ", "CombSUM", "Condorcet", "Convex", "Copeland", "CrowdBT", "Dowdall", "Elo",
     "GeneralisedMallows", "HodgeRank", "ISR", "Jury", "Kemeny", "Kernel", "LambdaRank", "LogISR", "MC1", "MC2", "MC3",
     "MC4", "MPM", "MajorityVote", "Mallows", "MeanRank", "MedianRank", "MonotoneRetargeting", "Outranking",
     "PlackettLuce", "PlackettLuceGamma", "RBC", "RRA", "RRF", "RankCentrality", "Retargeting", "Ridge", "SVDLambdaRank",
     "SVP", "SupervisedBorda", "SupervisedMC1", "SupervisedMC2", "SupervisedMC3", "SupervisedMC4", "ThetaCPS",
-    "ThetaMPM", "Thurstone", "TrueSkill", "WengLin",
+    "ThetaMPM", "Thurstone", "TrueSkill", "TunedRRF", "WengLin",
 ]
 # fmt: on
 

@@ -4,6 +4,7 @@ import random
 import warnings
 from math import inf, nan
 
+import numpy as np
 import pytest
 
 from juryrank.data.shapes import as_item_list
@@ -14,7 +15,7 @@ from juryrank.serving import Fuser, fuse
 from juryrank.serving.by_dataset import rank_by_dataset
 
 NORMS = ["min-max", "max", "sum", "z-score", "rank", "borda", "dbsf", "none"]
-COMBINED = sorted(name for name in METHODS if "norm" in METHODS[name]().params())
+COMBINED = sorted(name for name, cls in METHODS.items() if "norm" in cls().params() and not cls.supervised)
 IDS = ["a", "b", "c", "d10", "d9", "9", "10", "007", "é", "z"]
 SCORES = {
     "few": lambda rng: float(rng.randint(-2, 2)),
@@ -78,6 +79,24 @@ def test_plain_python_gives_what_a_dataset_gives(name, norm):
 
         plain = outcome(lambda lists=lists, params=params: Fuser(name, **params)(lists()))
         assert plain == outcome(lambda lists=lists, params=params: by_dataset(lists(), method(name, **params)))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_fitted_convex_combination_gives_what_a_dataset_gives(norm):
+    rng = random.Random(norm)
+    learned = {"experts_": ["1", "2", "bm25"], "norm_": norm, "n_queries_": 3, "means_": np.zeros(2)}
+    for _ in range(60):
+        weights = np.array([rng.choice([0.0, 0.1, 0.7]), rng.choice([0.0, 0.3]), 0.2])
+        model = METHODS["convex"].from_learned({"norm": norm}, {**learned, "weights_": weights})
+        kind = rng.choice(sorted(SCORES))
+        make = {expert: random_list(rng, kind) for expert in rng.sample(["1", "2", "10", "bm25"], rng.randint(1, 4))}
+
+        def lists(make=make):
+            return {expert: of() for expert, of in make.items()}
+
+        plain = outcome(lambda lists=lists, model=model: Fuser(model)(lists()))
+        found, said = outcome(lambda lists=lists, model=model: by_dataset(lists(), model))
+        assert (plain[0], [text for text in plain[1] if "not learned from" not in text]) == (found, said)
 
 
 def test_methods_that_combine_scores_declare_how():

@@ -31,6 +31,7 @@ from juryrank.methods.learned.auto import Auto as Auto
 from juryrank.methods.learned.blend import Blend as Blend
 from juryrank.methods.learned.boosted import Boosted as Boosted
 from juryrank.methods.learned.borda_fuse import BordaFuse as BordaFuse
+from juryrank.methods.learned.convex import Convex as Convex
 from juryrank.methods.learned.crf import CRF as CRF
 from juryrank.methods.learned.jury import Jury as Jury
 from juryrank.methods.learned.kernel import Kernel as Kernel
@@ -44,6 +45,7 @@ from juryrank.methods.learned.supervised_mc4 import SupervisedMC4 as SupervisedM
 from juryrank.methods.learned.svd_lambdarank import SVDLambdaRank as SVDLambdaRank
 from juryrank.methods.learned.theta_cps import ThetaCPS as ThetaCPS
 from juryrank.methods.learned.theta_mpm import ThetaMPM as ThetaMPM
+from juryrank.methods.learned.tuned_rrf import TunedRRF as TunedRRF
 from juryrank.methods.pairwise.condorcet import Condorcet as Condorcet
 from juryrank.methods.pairwise.copeland import Copeland as Copeland
 from juryrank.methods.pairwise.cps import CPS as CPS

@@ -21,6 +21,8 @@ every_method = pytest.mark.parametrize("name", METHODS)
 every_consensus_method = pytest.mark.parametrize("name", consensus_methods())
 # Ties between items that no majority separates are cut by the order of the slots.
 CUTS_TIES = {"borda-fuse", "kemeny", "condorcet", "cps", "theta-cps", "mallows", "generalised-mallows"}
+# The metric by which it is tuned cuts ties by the names of the items.
+CUTS_TIES |= {"convex", "tuned-rrf"}
 # The metric by which it chooses cuts ties by the names of the items.
 CHOOSES = {"auto"}
 

@@ -33,6 +33,7 @@ CLASSES = {
     "combmnz": "scores.CombMNZ",
     "combsum": "scores.CombSUM",
     "condorcet": "pairwise.Condorcet",
+    "convex": "learned.Convex",
     "copeland": "pairwise.Copeland",
     "cps": "pairwise.CPS",
     "crf": "learned.CRF",
@@ -77,6 +78,7 @@ CLASSES = {
     "theta-mpm": "learned.ThetaMPM",
     "thurstone": "strengths.Thurstone",
     "trueskill": "ratings.TrueSkill",
+    "tuned-rrf": "learned.TunedRRF",
     "weng-lin": "ratings.WengLin",
 }
 

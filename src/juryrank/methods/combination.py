@@ -79,13 +79,14 @@ class Combination:
 
     ``numbers`` gives those of a list; ``rule`` combines them by weight (max and min ignore weights). The result is
     multiplied by a ``factor`` that depends on the weight of the lists that rank the item, and ``negated``.
-    ``weights`` are those of the experts (others have 1); a list of weight 0 is left out, and an item of such lists
-    alone comes last if ``unranked_last``.
+    ``weights`` are those of the experts, ``others`` that of an expert without one; a list of weight 0 is left out, and
+    an item of such lists alone comes last if ``unranked_last``.
     """
 
     rule: str
     numbers: Callable[[QueryList], ListNumbers]
     weights: Mapping[str, float] = field(default_factory=dict)
+    others: float = 1.0
     factor: Callable[[Floats], Floats] | None = None
     negated: bool = False
     unranked_last: bool = True

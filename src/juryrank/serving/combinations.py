@@ -56,7 +56,7 @@ class Combinations:
 
     def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
         c = self._combination
-        weights = {expert: weight for expert in plain if (weight := c.weights.get(expert, 1.0)) > 0.0}
+        weights = {expert: weight for expert in plain if (weight := c.weights.get(expert, c.others)) > 0.0}
         query = QueryItems([listed.items for listed in plain.values()], weights.values())
         if not weights:
             return dict.fromkeys(query.items, 0.0)

@@ -1,0 +1,63 @@
+"""Methods whose weights are tuned: those with the best mean of a metric over the labelled queries."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Dataset
+from juryrank.data.arrays import Floats
+from juryrank.methods.learned._base import WeightedExperts
+from juryrank.methods.learned_fields import Array, Number, learned
+from juryrank.params import param
+from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
+from juryrank.training.rrf_baseline import RRF_K
+from juryrank.training.target import check_truth
+from juryrank.training.weighted_sums import WeightedSums
+
+
+@dataclass(kw_only=True)
+class TunedWeights(WeightedExperts):
+    """A weighted sum over experts, tuned on the labelled queries; an unknown expert has the mean weight."""
+
+    validates = False
+
+    target: str = param("nDCG@10", "the metric to maximise on the training queries")  # type: ignore[misc]
+    unjudged: str = unjudged_param()
+
+    n_queries_: int = learned(Number(whole=True, at_least=1))
+    means_: Floats = learned(Array(2))  # of the target over the training queries: tuned, RRF
+
+    @abstractmethod
+    def _tune(self, queries: LabelledQueries) -> float:
+        """Set ``weights_`` and what else is tuned; returns the mean of the target."""
+
+    @abstractmethod
+    def _tuned(self) -> str:
+        """What was tuned, for ``report``."""
+
+    def _learn(self, data: Dataset, valid: Dataset | None) -> None:
+        if data.labels is None:
+            check_truth(self.name, self.target, data)
+        queries = LabelledQueries.of(data, self.unjudged).drop_zero_weight_lists().require(self.name, data)
+        self.experts_, self.n_queries_ = queries.experts, len(queries)
+        points = 1.0 / (RRF_K + queries.rankings.entry_rank)
+        sums = WeightedSums(queries, points, self.target, self.unjudged)
+        (rrf,) = sums.means(sums.by_expert(points), np.ones((1, len(self.experts_))))
+        self.means_ = np.array([self._tune(queries), rrf])
+
+    def report(self) -> str:
+        """What was tuned, and the means of the target over the queries that were used for it."""
+        own, rrf = self.means_
+        means = f"{self.target} {own:.4f}, RRF {rrf:.4f}"
+        return (
+            f"{self.name}: {self._tuned()}, tuned on {self.n_queries_} queries and {len(self.experts_)} experts. "
+            f"On these queries: {means}; on others the gain is smaller, compare with --folds measures it."
+        )
+
+    def _weight_of(self, expert: str) -> float:
+        """The weight of an expert, known or unknown."""
+        known = expert in self.experts_
+        return float(self.weights_[self.experts_.index(expert)] if known else self.weights_.mean())
