@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from juryrank.errors import DataError, DataWarning
-from juryrank.judging.store import Judgement, JudgementFile, judgements_of, labels_of
+from juryrank.judging.judgements import Judgement, labels_of
+from juryrank.judging.store import JudgementFile, judgements_of
 
 APPEND = """
 import sys
@@ -91,6 +92,15 @@ def test_a_header_cut_anywhere_is_written_again(tmp_path: Path) -> None:
         with pytest.warns(DataWarning, match="incomplete"):
             file.append(Judgement("q", "a", "ann", 2.0))
         assert file.path.read_bytes().startswith(header + b"\nq,a,ann,2,,")
+
+
+@pytest.mark.parametrize("text", ["query,item,text\nq,a", "some words", "query,item,judge;grade", '"'])
+def test_nothing_is_cut_from_a_file_of_another_kind(file: JudgementFile, text: str) -> None:
+    file.path.write_text(text)
+    for change in (file.repair, lambda: file.append(Judgement("q", "b", "ann", 2.0))):
+        with pytest.raises(DataError, match="judgements"):
+            change()
+    assert file.path.read_text() == text
 
 
 def test_a_last_row_without_a_line_feed_is_kept_if_it_is_complete(file: JudgementFile) -> None:

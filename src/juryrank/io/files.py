@@ -111,7 +111,7 @@ def save_all(contents: Mapping[Path, Iterable[bytes]]) -> None:
         for file in files:
             file.replace_target()
         for folder in {file.temporary.parent for file in files}:
-            _sync_folder(folder)
+            sync_folder(folder)
 
 
 def deliver(chunks: Iterable[bytes], out: Path | Writable) -> None:
@@ -209,7 +209,7 @@ def _create(path: Path, mode: int | None) -> BinaryIO:
     return file
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush the new names to the disk, too, where the system can do that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from juryrank.data import Dataset, Labels
+from juryrank.data import Dataset, Labels, Rankings
 from juryrank.data.long_table import labels_from_dict
-from juryrank.io.dataset_frames import slot_frame
 from juryrank.judging.grades import Grades
+from juryrank.judging.judgements import SKIPPED, Judgement, labels_of
 from juryrank.judging.plan import judging_plan
-from juryrank.judging.store import SKIPPED, Judgement, JudgementFile, labels_of
+from juryrank.judging.store import JudgementFile
 from juryrank.kernels.ragged import parents
 
 BATCH = 25  # answers after which a new plan is made
@@ -41,8 +41,8 @@ class Question:
 class Session:
     """Questions to one judge, whose answers are saved in a file at once.
 
-    Iterating gives one question after the other; ``grade`` or ``skip`` answers the last one, ``undo`` takes the last
-    answer back. A judge that answers many questions at a time takes them from ``ahead`` and answers each.
+    ``next`` gives a question, ``grade`` or ``skip`` answers it, ``undo`` takes the last answer back. A judge that
+    answers several questions at a time takes them from ``ahead``. After a batch of answers there is a new plan.
     """
 
     def __init__(
@@ -59,7 +59,6 @@ class Session:
     ) -> None:
         self.data, self.file, self.judge, self.budget = data, file, judge, budget
         self.grades, self.overlap, self.batch, self._plan = grades or Grades.parse("0-3"), overlap, batch, plan
-        self._known = set(slot_frame(data.rankings).iter_rows())
         file.repair()
         self._queue: deque[Key] = deque()
         self._since_plan = 0
@@ -69,12 +68,12 @@ class Session:
     def _load(self) -> None:
         """Read the file again, in which other judges may have written meanwhile."""
         found = self.file.read()
-        self._answers = [each for each in found if each.key in self._known]
+        known = _in_data(self.data.rankings, {each.key for each in found})
+        self._answers = [each for each in found if each.key in known]
         self.n_foreign = len(found) - len(self._answers)  # judgements of items that no list of the data has
         self._mine = {each.key: each for each in self._answers if each.judge == self.judge}
-        others = {each.key for each in self._answers if each.judge != self.judge and each.grade is not None}
-        self._others = others
-        self._shared = deque(sorted(others.difference(self._mine), key=_mixed))
+        self._others = {each.key for each in self._answers if each.judge != self.judge and each.grade is not None}
+        self._shared = deque(sorted(self._others.difference(self._mine), key=_mixed))
 
     @property
     def n_graded(self) -> int:
@@ -90,10 +89,6 @@ class Session:
     def batch_is_complete(self) -> bool:
         """Whether a new plan is due."""
         return self._since_plan >= self.batch
-
-    def __iter__(self) -> Iterator[Question]:
-        while (question := self.next()) is not None:
-            yield question
 
     def next(self) -> Question | None:
         """The next question; None if the budget is used up or nothing is left."""
@@ -160,16 +155,28 @@ class Session:
         return _merge(self.data.labels, graded)
 
 
+def _in_data(rankings: Rankings, keys: set[Key]) -> set[Key]:
+    """Those of the keys whose item is in the data."""
+    place = {query: q for q, query in enumerate(rankings.queries)}
+    found: set[Key] = set()
+    for query in {query for query, _ in keys}.intersection(place):
+        slots = slice(*rankings.slot_ptr[place[query] : place[query] + 2])
+        found.update((query, item) for item in rankings.items[rankings.slot_item[slots]])
+    return found.intersection(keys)
+
+
 def _mixed(key: Key) -> bytes:
     """An order of items that is the same for every judge and has nothing to do with their names."""
     return blake2b("\n".join(key).encode("utf-8", "surrogatepass")).digest()
 
 
 def _merge(older: Labels, newer: Labels) -> Labels:
-    found: dict[str, dict[str, float]] = {}
+    """Both, and the newer label where both have one."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
     for labels in (older, newer):
-        names = np.array(labels.queries, object)[parents(labels.label_ptr)]
-        items = labels.items[labels.label_item]
-        for query, item, value in zip(names, items, labels.label_value.tolist(), strict=True):
-            found.setdefault(query, {})[item] = value
+        queries = np.array(labels.queries, object)[parents(labels.label_ptr)]
+        items, values = labels.items[labels.label_item], labels.label_value.tolist()
+        weights = [1.0] * len(values) if labels.label_weight is None else labels.label_weight.tolist()
+        for query, item, value, weight in zip(queries, items, values, weights, strict=True):
+            found.setdefault(query, {})[item] = (value, weight)
     return labels_from_dict(found)

@@ -12,47 +12,33 @@ import csv
 import io
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from juryrank.data import Dataset, Labels
 from juryrank.errors import DataError, warn_about_data
-from juryrank.io import read_labels
-from juryrank.io.files import load
+from juryrank.io.files import load, sync_folder
 from juryrank.io.source import BYTE_ORDER_MARK, normalise_text
 from juryrank.io.tables import frames
-from juryrank.io.tables.columns import Fail, as_names, as_numbers, join_names, normalise
-from juryrank.lazy_polars import pl
+from juryrank.io.tables.columns import normalise
+from juryrank.judging.judgements import (
+    COLUMNS,
+    NEEDED,
+    UNDONE,
+    Judgement,
+    answers_that_count,
+    column_words,
+    judgements_in_frame,
+)
 
-COLUMNS = ("query", "item", "judge", "grade", "note", "time")
-NEEDED = {"query": ("qid",), "item": (), "judge": (), "grade": ("label",)}  # and other headers that they may have
-SKIPPED, UNDONE = "skipped", "undone"
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 UNREADABLE = ("\r", "\0")  # in names: a text file would not give them back
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 CUT_TIME = frozenset("0123456789-T:")  # a time of ours without its end, or nothing
 QUOTED = 60  # characters of a dropped row that a message quotes
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The answer of one judge about one item of a query; without a grade if the item was skipped."""
-
-    query: str
-    item: str
-    judge: str
-    grade: float | None
-    note: str = ""
-    time: str = ""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Query and item."""
-        return self.query, self.item
 
 
 class JudgementFile:
@@ -71,7 +57,7 @@ class JudgementFile:
             return []
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
-        return _that_count(self._rows(content[: _complete(content)]))
+        return answers_that_count(self._rows(content[: _complete(content)]))
 
     def append(self, judgement: Judgement) -> None:
         """Save one answer; when this returns, it is on the disk."""
@@ -93,6 +79,8 @@ class JudgementFile:
             file.write((gap + before + row).encode())
             file.flush()
             os.fsync(file.fileno())
+        if not header:
+            sync_folder(self.path.parent)
 
     def take_back(self, judgement: Judgement) -> None:
         """Record that an answer does not count any more."""
@@ -112,11 +100,19 @@ class JudgementFile:
         file.seek(0)
         content = file.read()
         if (size := _complete(content)) < len(content):
+            self._demand_judgements(content, size)
             cut = content[size:].decode(errors="backslashreplace").strip()[:QUOTED]
             warn_about_data(f"{self.path}: the last row is incomplete, it was dropped: {cut!r}")
             file.truncate(size)
             file.seek(0, os.SEEK_END)
         return content[:size]
+
+    def _demand_judgements(self, content: bytes, size: int) -> None:
+        """A DataError for a file of another kind, from which nothing must be cut."""
+        if header := _header(content[:size]):
+            column_words(_cells(header, _separator(header)), str(self.path))
+        elif not any(_line(COLUMNS, separator).encode().startswith(content) for separator in SEPARATORS.values()):
+            raise DataError(f"{self.path}: not a file of judgements, with the columns {', '.join(NEEDED)}")
 
     def repair(self) -> None:
         """Drop a last row that is half written, with a warning."""
@@ -139,32 +135,18 @@ class JudgementFile:
             if len(cells) < len(words) or not all(row[word].strip() for word in ("query", "item", "judge")):
                 raise DataError(f"{self.path}:{reader.line_num}: expected query, item and judge, as in the header")
             yield Judgement(
-                row["query"], row["item"], row["judge"], self._grade(row["grade"], reader.line_num),
+                row["query"], row["item"], row["judge"], self._grade(row["grade"], separator, reader.line_num),
                 row.get("note", ""), row.get("time", ""),
             )  # fmt: skip
 
-    def _grade(self, text: str, line: int) -> float | None:
+    def _grade(self, text: str, separator: str, line: int) -> float | None:
         try:
-            grade = float(text) if text.strip() else None
+            grade = float(text.replace(",", ".") if separator == ";" else text) if text.strip() else None
         except ValueError:
             grade = math.nan
         if grade is not None and not math.isfinite(grade):
             raise DataError(f"{self.path}:{line}: expected a grade that is a number, or none, got {text!r}")
         return grade
-
-
-def column_words(headers: Sequence[str], name: str) -> list[str | None]:
-    """The standard name of each column, None for a column that was added by others."""
-    found = [normalise(header) if normalise(header) in COLUMNS else None for header in headers]
-    for word, others in NEEDED.items():
-        if word not in found:
-            found = [word if normalise(header) in others else old for header, old in zip(headers, found, strict=True)]
-        if found.count(word) != 1:
-            raise DataError(
-                f"{name}: judgements have the columns {', '.join(NEEDED)}, each once; columns are "
-                f"{join_names(headers)}; give another file, or rename them"
-            )
-    return found
 
 
 def judgements_of(thing: Any) -> list[Judgement]:
@@ -179,50 +161,14 @@ def judgements_of(thing: Any) -> list[Judgement]:
     if isinstance(thing, str | os.PathLike):
         source = load(Path(thing))
         with source.reading():
-            return _of_frame(frames.frame_of(source), str(thing), frames.line_errors(source))
+            return judgements_in_frame(frames.frame_of(source), str(thing), frames.line_errors(source))
     if hasattr(thing, "__arrow_c_stream__"):
-        return _of_frame(frames.from_arrow(thing), "judgements", frames.row_errors("judgements"))
+        return judgements_in_frame(frames.from_arrow(thing), "judgements", frames.row_errors("judgements"))
     try:
         rows = [each if isinstance(each, Judgement) else Judgement(*each) for each in thing]
     except TypeError:
         raise DataError(f"judgements are a file, a frame or rows of {', '.join(NEEDED)}") from None
-    return _that_count(rows)
-
-
-def _of_frame(frame: pl.DataFrame, name: str, fail: Fail) -> list[Judgement]:
-    words = column_words(frame.columns, name)
-    by_word = {word: frame[header] for word, header in zip(words, frame.columns, strict=True) if word}
-    texts = [as_names(by_word[word], word, fail) for word in ("query", "item", "judge")]
-    notes = by_word.get("note", pl.Series([""]).extend_constant("", frame.height - 1)).fill_null("")
-    columns = [*texts, as_numbers(by_word["grade"], "grade", fail), notes]
-    return _that_count(Judgement(*row) for row in zip(*columns, strict=True))
-
-
-def _that_count(rows: Iterable[Judgement]) -> list[Judgement]:
-    """The last row of each query, item and judge, unless it takes the answer back."""
-    found: dict[tuple[str, str, str], Judgement] = {}
-    for row in rows:
-        key = (*row.key, row.judge)
-        found.pop(key, None)
-        if row.note != UNDONE:
-            found[key] = row
-    return list(found.values())
-
-
-def frame_of(judgements: Iterable[Judgement]) -> pl.DataFrame:
-    """Those judgements that have a grade, as a frame."""
-    rows = [(each.query, each.item, each.judge, each.grade) for each in judgements if each.grade is not None]
-    text = dict.fromkeys(("query", "item", "judge"), pl.String)
-    return pl.DataFrame(rows, schema={**text, "grade": pl.Float64}, orient="row")
-
-
-def labels_of(judgements: Iterable[Judgement]) -> Labels | None:
-    """The labels of the items that have been graded, None if there are none; several judges are combined."""
-    frame = frame_of(judgements)
-    if frame.is_empty():
-        return None
-    found = read_labels(frame)
-    return found.labels if isinstance(found, Dataset) else found
+    return answers_that_count(rows)
 
 
 @contextmanager
