@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,9 @@ import typer
 
 from juryrank.cli import options
 from juryrank.cli.reading import LabelledReadOptions
+from juryrank.cli.reports import deliver as deliver_report
 from juryrank.cli.terminal import bars, note
+from juryrank.report.escapes import escape_formula
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from juryrank.judging.texts import Texts
     from juryrank.lazy_polars import pl
 
-SPREADSHEETS = (".csv", ".tsv")  # files in which people fill in a column of labels
+SPREADSHEETS, JSON = (".csv", ".tsv"), ".json"  # in the former, people fill in a column of labels
 
 Data = Annotated[
     list[Path] | None,
@@ -73,6 +76,18 @@ class SessionOptions:
         str, typer.Option("--overlap", help="Share of a judge's items that other judges have graded, to compare them.")
     ] = "10%"
 
+    def data(self, sources: list[Path], reading: LabelledReadOptions) -> Dataset:
+        """The data, with the labels so far if they are not the judgements themselves, which the session reads."""
+        same = reading.labels is not None and os.path.realpath(reading.labels) == os.path.realpath(self.judgements)
+        return reading.read(sources, labels=None, label_columns=None) if same else reading.read(sources)
+
+    def check(self) -> None:
+        """Fail before the data is read if an option is wrong."""
+        from juryrank.judging.grades import Grades
+        from juryrank.judging.store import JudgementFile
+
+        JudgementFile(self.judgements), Grades.parse(self.grades), share(self.overlap), judge_name(self.judge)
+
     def session(self, data: Dataset, *, budget: int, judge: str | None = None) -> Session:
         """The session of the judge: it gives questions, and saves the answers."""
         from juryrank.judging.grades import Grades
@@ -104,20 +119,32 @@ def run(
     if not data:
         raise typer.BadParameter("DATA is required, files or folders with lists", param_hint="DATA")
     if interactive:
-        from juryrank.cli.judge_terminal import ask_in_terminal
+        judge_interactively(data, budget, session, texts, reading, out, quiet=quiet)
+    else:
+        plan_ending(out)  # fails before the work, if it does
+        write_plan(reading.read(data), budget, texts, out, quiet=quiet)
 
-        if out is not None:
-            raise typer.BadParameter(
-                "with --interactive, grades are saved in the file of --judgements", param_hint="--out"
-            )
-        if options.STDIN in [*data, reading.labels]:
-            raise typer.BadParameter(
-                "with --interactive, stdin has the answers; save the data to a file", param_hint="DATA"
-            )
-        found = reading.read(data)
-        ask_in_terminal(session.session(found, budget=budget), *texts.read(found, quiet=quiet))
-        return
-    write_plan(reading.read(data), budget, texts, out, quiet=quiet)
+
+def judge_interactively(
+    sources: list[Path],
+    budget: int,
+    session: SessionOptions,
+    texts: TextOptions,
+    reading: LabelledReadOptions,
+    out: Path | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Ask the judge in the terminal."""
+    from juryrank.cli.judge_terminal import ask_in_terminal
+
+    if out is not None:
+        raise typer.BadParameter("with --interactive, grades are saved in the file of --judgements", param_hint="--out")
+    if options.STDIN in (*sources, reading.labels):
+        raise typer.BadParameter("with --interactive, stdin has the answers; save the data to a file")
+    session.check()
+    data = session.data(sources, reading)
+    ask_in_terminal(session.session(data, budget=budget), *texts.read(data, quiet=quiet))
 
 
 def write_plan(data: Dataset, budget: int, texts: TextOptions, out: Path | None, *, quiet: bool) -> None:
@@ -128,39 +155,50 @@ def write_plan(data: Dataset, budget: int, texts: TextOptions, out: Path | None,
 
     with bars(quiet=quiet):
         plan = judging_plan(data, budget=budget)
-    frame = plan_frame(
-        plan, *texts.read(data, quiet=quiet), to_fill_in=out is None or out.suffix.lower() in SPREADSHEETS
-    )
-    name = "to-judge.csv" if out is None else out.name
-    deliver(frame_lines(frame, name), stdout() if out is None else out)
-    where = "" if out is None else f"{out}: "
-    note(f"{where}{plan.note()}", quiet=quiet)
-    if out is not None:
-        note(
-            f"Next: fill in the column label, then `juryrank judge … --labels {out}` for more, or `juryrank fit … "
-            f"--labels {out} -o model.json`.", quiet=quiet,
-        )  # fmt: skip
+    ending = plan_ending(out)
+    if ending == JSON:
+        lines = iter([plan.render("json").encode()])
+    else:
+        frame = plan_frame(plan, *texts.read(data, quiet=quiet), sheet=ending in SPREADSHEETS)
+        lines = frame_lines(frame, f"plan{ending}")
+    deliver(lines, stdout() if out is None else out)
+    note(f"{'' if out is None else f'{out}: '}{plan.note()}", quiet=quiet)
+    if out is not None and ending != JSON:
+        fill = f"fill in a column label, then juryrank fit DATA --labels {out} -o model.json"
+        note(f"Next: {fill}; or, for more items, juryrank judge DATA --labels {out}", quiet=quiet)
 
 
-def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *, to_fill_in: bool) -> pl.DataFrame:
-    """The plan with texts, if there are such, and an empty column for labels."""
+def plan_ending(out: Path | None) -> str:
+    """The ending of the file for the plan, that of CSV for stdout; fails if no table has that ending."""
+    from juryrank.io.source import ending_of
+    from juryrank.io.tables.frames import ENDINGS
+
+    if out is None:
+        return ENDINGS[0]
+    if (ending := ending_of(out)) not in (*ENDINGS, JSON):
+        known = ", ".join((*ENDINGS, JSON))
+        raise typer.BadParameter(f"the extension of {out} is none of {known}", param_hint="--out")
+    return ending
+
+
+def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *, sheet: bool) -> pl.DataFrame:
+    """The plan with texts, if there are such; for a spreadsheet with an empty column for labels."""
     from juryrank.lazy_polars import pl
-    from juryrank.report.escapes import escape_formula
 
     frame = plan.to_frame()
     for column, found, key in (("query_text", queries, "query"), ("text", items, "item")):
         if found is not None:
-            cells = [found.get(name) for name in frame[key]]
-            frame = frame.with_columns(pl.Series(column, [escape_formula(cell) for cell in cells], dtype=pl.String))
-    return frame.with_columns(label=pl.lit(None, pl.String)) if to_fill_in else frame
+            cells = (found.get(name) for name in frame[key])
+            shown = [escape_formula(cell) if sheet else cell for cell in cells]
+            frame = frame.with_columns(pl.Series(column, shown, dtype=pl.String))
+    return frame.with_columns(label=pl.lit(None, pl.String)) if sheet else frame
 
 
 def show_agreement(path: Path, out: Path | None, *, quiet: bool) -> None:
     """Show or write how far judges agree."""
-    from juryrank.cli.reports import deliver
     from juryrank.judging.agreement import agreement
 
-    deliver(agreement(path), None, as_json=False, out=out, quiet=quiet)
+    deliver_report(agreement(path), None, as_json=False, out=out, quiet=quiet)
 
 
 def judge_name(given: str | None) -> str:

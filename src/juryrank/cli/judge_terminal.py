@@ -151,6 +151,15 @@ class Screen:
     def advise(self) -> None:
         """What the judgements so far are worth, and what more would add."""
 
+    def compare_judges(self) -> None:
+        """How far this judge agrees with each other one."""
+        from juryrank.judging.agreement import agreement
+
+        if self.session.n_shared:
+            for pair in agreement(self.session.answers).pairs:
+                if self.session.judge in (pair.judge, pair.other):
+                    self.say(escape_controls(str(pair)))
+
     def saved(self) -> str:
         session = self.session
         skipped = f", {session.n_skipped} skipped" if session.n_skipped else ""
@@ -166,6 +175,7 @@ class Screen:
             self.say(f"\n{self.saved()} Raise --budget to go on.")
         else:
             self.say(f"\n{self.saved()} Nothing is left to ask; with --overlap 100% you grade what others have graded.")
+        self.compare_judges()
         if session.n_graded:
             self.say(f"Next: juryrank fit DATA --labels {escape_controls(str(session.file.path))} -o model.json")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -72,8 +72,10 @@ class Session:
         self._answers = [each for each in found if each.key in known]
         self.n_foreign = len(found) - len(self._answers)  # judgements of items that no list of the data has
         self._mine = {each.key: each for each in self._answers if each.judge == self.judge}
-        self._others = {each.key for each in self._answers if each.judge != self.judge and each.grade is not None}
-        self._shared = deque(sorted(self._others.difference(self._mine), key=_mixed))
+        others = (each for each in self._answers if each.judge != self.judge and each.grade is not None)
+        self._others = Counter(each.key for each in others)
+        waiting = self._others.keys() - self._mine
+        self._shared = deque(sorted(waiting, key=lambda key: (-self._others[key], _mixed(key))))
 
     @property
     def n_graded(self) -> int:
@@ -84,6 +86,17 @@ class Session:
     def n_skipped(self) -> int:
         """Items that this judge has skipped."""
         return len(self._mine) - self.n_graded
+
+    @property
+    def n_shared(self) -> int:
+        """Items that both this judge and others have graded."""
+        return sum(key in self._others for key, each in self._mine.items() if each.grade is not None)
+
+    @property
+    def answers(self) -> list[Judgement]:
+        """The answers of all judges about items of the data."""
+        self._load()
+        return self._answers
 
     @property
     def batch_is_complete(self) -> bool:
@@ -106,16 +119,17 @@ class Session:
         return [Question(*key, self.n_graded + place, self.budget) for place, key in enumerate(chosen, 1)]
 
     def _due_shared(self, n: int) -> list[Key]:
-        """Items of other judges that are due within the next ``n`` answers, so that their share is the overlap."""
-        done = sum(key in self._others for key, each in self._mine.items() if each.grade is not None)
-        due = int(self.overlap * (self.n_graded + n) + 1e-9) - done
+        """Items of other judges that are due within the next ``n`` answers, so that their share is the overlap.
+
+        Those that most judges have graded come first, so that several judges have the same items in common.
+        """
+        due = int(self.overlap * (self.n_graded + n) + 1e-9) - self.n_shared
         return list(self._shared)[: max(0, min(n, due))]
 
     def _make_plan(self) -> None:
-        self._load()
-        skipped = self.n_skipped
-        wanted = min(self.batch, self.budget - self.n_graded) + skipped
-        rows = self._plan(self.data, labels=self.labels(), budget=wanted).to_frame().select("query", "item").rows()
+        labels = self.labels()
+        wanted = min(self.batch, self.budget - self.n_graded) + self.n_skipped
+        rows = self._plan(self.data, labels=labels, budget=wanted).to_frame().select("query", "item").rows()
         self._queue = deque(key for key in rows if key not in self._mine)
         self._since_plan = 0
 
@@ -149,7 +163,7 @@ class Session:
 
     def labels(self) -> Labels | None:
         """The labels of the data and, in their place where there are such, the grades of all judges so far."""
-        graded = labels_of(self.file.read())
+        graded = labels_of(self.answers)
         if graded is None or self.data.labels is None:
             return graded or self.data.labels
         return _merge(self.data.labels, graded)

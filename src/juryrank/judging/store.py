@@ -115,10 +115,12 @@ class JudgementFile:
             raise DataError(f"{self.path}: not a file of judgements, with the columns {', '.join(NEEDED)}")
 
     def repair(self) -> None:
-        """Drop a last row that is half written, with a warning."""
+        """Check that the file can be written, and drop a last row that is half written, with a warning."""
         if self.path.exists():
             with self._locked() as file:
                 self._drop_half_row(file)
+        elif not os.access(self.path.parent, os.W_OK):
+            raise DataError(f"{self.path}: cannot be written: there is no folder {self.path.parent} to write to")
 
     def _rows(self, content: bytes) -> Iterator[Judgement]:
         if not (header := _header(content)):

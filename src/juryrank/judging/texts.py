@@ -29,9 +29,9 @@ IDS = {
         "productid",
         "id",
     ),
-    "query": ("query", "queryid", "qid", "topic", "topicid", "id"),
+    "query": ("queryid", "qid", "topicid", "id", "topic", "query"),
 }
-TEXTS = ("text", "querytext", "body", "content", "contents", "passage", "abstract", "question", "description")
+TEXTS = ("text", "querytext", "body", "content", "contents", "passage", "abstract", "question", "description", "query")
 TITLE = "title"
 
 
@@ -70,7 +70,7 @@ def read_texts(path: Path, wanted: Collection[str], kind: str = "item") -> Texts
         elif name in found:
             repeated += found[name] != text
         elif text and text.strip():
-            found[name] = text.strip()
+            found[name] = text.strip().replace("\r\n", "\n").replace("\r", "\n")
     if repeated:
         warn_about_data(f"{path}: {repeated} ids have several texts; the first is kept")
     return Texts(found, len(names), others)
@@ -97,7 +97,8 @@ def _is_record(pairs: list[tuple[str, str]]) -> bool:
 def _table(source: Source, kind: str) -> list[tuple[str, str | None]]:
     with source.reading():
         frame = _frame(source, kind)
-        header, text = _find(frame, IDS[kind]), _find(frame, TEXTS)
+        header = _find(frame, IDS[kind])
+        text = _find(frame, TEXTS, other_than=header)
         if header is None or text is None:
             needed = f"a column {kind} or id and a column text"
             raise DataError(f"{source.path}: texts need {needed}; columns are {join_names(frame.columns)}")
@@ -118,7 +119,7 @@ def _frame(source: Source, kind: str) -> pl.DataFrame:
     return frames.frame_of(source)
 
 
-def _find(frame: pl.DataFrame, names: Collection[str]) -> str | None:
+def _find(frame: pl.DataFrame, names: Collection[str], other_than: str | None = None) -> str | None:
     """The first column with one of these names, in their order."""
-    by_name = {normalise(header): header for header in reversed(frame.columns)}
+    by_name = {normalise(header): header for header in reversed(frame.columns) if header != other_than}
     return next((by_name[name] for name in names if name in by_name), None)
