@@ -62,6 +62,7 @@ NAMES = {
     "test_intervals_hold_the_truth_about_as_often_as_they_say",
     "test_pictures_are_drawn",
     "test_pictures_are_pictures_and_the_same_every_time",
+    "test_the_confidence_sequence_is_drawn",
     "test_the_counts_are_those_of_a_loop_over_names",
     "test_the_number_of_threads_does_not_matter",
     "test_values_are_those_of_the_slow_version",

@@ -6,6 +6,8 @@ _NAMES = {
     "_explain": ["explain"],
     "_export": ["export"],
     "_leaderboard": ["leaderboard"],
+    "clicks.interleaving": ["interleave"],
+    "clicks.interleaving_experiment": ["InterleavingTest"],
     "data": ["Consensus", "Dataset", "Labels", "Rankings"],
     "data.build": ["from_array", "from_dicts", "from_orders"],
     "data.comparisons": ["from_pairs"],

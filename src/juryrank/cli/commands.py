@@ -22,13 +22,15 @@ SUMMARIES = {
     "compare": "Compare methods: means, differences to a baseline, significance tests.",
     "fit": "Fit a method to labelled data and save the model; --labels also applies to --valid.",
     "judge": "Choose the items to judge next and write them to a file, or ask for their grades with --interactive.",
+    "interleave": "Interleave runs, one page per query; with --log, find out from clicks which ranking people prefer.",
     "explain": "Explain a model: expert weights; with DATA also leave-one-out, agreement of experts, and one query.",
     "export": "Export a model; for search engines, weights are fitted to DATA. Without -o the text goes to stdout.",
     "convert": "Convert a dataset from one format to another.",
     "demo": "Combine 12 search systems of TREC-COVID with and without judgements, and show the gain.",
     "warm": "Compile the code of the commands and methods, so that their first run does not wait for it.",
 }
-WITHOUT_METHODS = ("evaluate", "convert", "demo", "judge")  # commands that take neither a method nor a model
+# Commands that take neither a method nor a model.
+WITHOUT_METHODS = ("evaluate", "convert", "demo", "judge", "interleave")
 
 
 class Group(TyperGroup):
