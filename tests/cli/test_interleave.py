@@ -80,4 +80,4 @@ def test_wrong_use_ends_with_a_message(run, runs, tmp_path):
         done = run("interleave", *args)
         assert (done.code, done.err.count("\n")) == (1, 1), done
         assert message in done.err
-    assert run("interleave", "--log", log, "--control", "nwe").code == 2
+    assert run("interleave", "--log", log, "--control", "newer").code == 2
