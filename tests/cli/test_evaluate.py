@@ -24,7 +24,7 @@ def test_evaluate_equals_trec_eval(run: Run, runs: list[Path], qrels: Path) -> N
 
 def test_evaluate_shows_one_row_per_query_when_asked(run: Run, runs: list[Path], qrels: Path) -> None:
     asked = ["evaluate", *runs, "--qrels", qrels, "-m", "RR", "--format", "csv"]
-    assert run(*asked).out.splitlines() == ["name,metric,mean", "bm25,RR,0.75", "dense,RR,0.75"]
+    assert run(*asked).out.splitlines() == ["name,metric,mean,judged", "bm25,RR,0.75,", "dense,RR,0.75,"]
     by_query = ["name,query,RR", "bm25,1,0.5", "bm25,2,1.0", "dense,1,1.0", "dense,2,0.5"]
     assert run(*asked, "--per-query").out.splitlines() == by_query
     table = run("evaluate", *runs, "--qrels", qrels, "-m", "RR", "--per-query", "--format", "markdown").out
@@ -45,7 +45,7 @@ def test_an_unknown_metric_ends_with_2(run: Run, runs: list[Path], qrels: Path) 
 
 
 @pytest.mark.parametrize(
-    ("metric", "code", "told"), [("bpref", 2, "bpref of trec_eval"), ("map,P_10", 1, "one per text")]
+    ("metric", "code", "told"), [("gm_map", 2, "gm_map of trec_eval"), ("map,P_10", 1, "one per text")]
 )
 def test_a_wrong_metric_is_refused_before_data_is_read(
     run: Run, tmp_path: Path, metric: str, code: int, told: str
@@ -68,3 +68,14 @@ def test_labelled_queries_that_no_run_ranks_are_counted(run: Run, runs: list[Pat
     assert (shown.code, shown.err) == (0, "2 of 4 queries with labels are in no run; left out\n")
     assert shown.out == whole
     assert run("evaluate", *runs, "--qrels", qrels, "-m", "AP", "--json", "--quiet").err == ""
+
+
+def test_unjudged_items_can_be_removed(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    few = tmp_path / "few.qrels"
+    few.write_text("1 0 b 2\n2 0 x 1\n")
+    command = ["evaluate", *runs, "--qrels", few, "-m", "RR@10", "--format", "csv"]
+    assert run(*command).out.splitlines()[1] == "bm25,RR@10,0.75,0.6666666666666666"
+    assert run(*command, "--unjudged", "ignore").out.splitlines()[1] == "bm25,RR@10,1.0,0.6666666666666666"
+    assert run(*command, "--no-judged-share").out.splitlines()[1] == "bm25,RR@10,0.75,"
+    wrong = run(*command, "--unjudged", "drop")
+    assert (wrong.code, wrong.err) == (2, "error: no treatment of unjudged items 'drop'; known: ignore, irrelevant\n")

@@ -30,7 +30,7 @@ from juryrank.params import parameters
 
 TREC_NAMES = {
     "nDCG": "ndcg", "nDCG@10": "ndcg_cut_10", "AP": "map", "AP@10": "map_cut_10", "P@5": "P_5", "R@5": "recall_5",
-    "R@1000": "recall_1000", "RR": "recip_rank", "Success@5": "success_5",
+    "R@1000": "recall_1000", "RR": "recip_rank", "Success@5": "success_5", "Bpref": "bpref", "infAP": "infAP",
 }  # fmt: skip
 VALUES = {
     "cutoff": st.integers(1, 2000),
@@ -65,7 +65,7 @@ def test_case_and_blanks_do_not_matter(metric):
 @pytest.mark.parametrize(
     "text",
     ["nDCG@10", "nDCG(dcg='exp-log2')@10", "nDCG", "P@5", "P(rel=2)@5", "R@100", "AP", "AP(rel=2)@100", "RR", "RR@10",
-     "ERR@20", "RBP", "RBP(p=0.5)", "Success@1", "Success(rel=2)@5"],
+     "ERR@20", "RBP", "RBP(p=0.5)", "Success@1", "Success(rel=2)@5", "Bpref", "Bpref(rel=2)", "infAP", "Judged@10"],
 )  # fmt: skip
 def test_text_is_that_of_ir_measures(text):
     assert str(parse_metric(text)) == str(ir_measures.parse_measure(text)) == text
@@ -139,7 +139,7 @@ def test_every_metric_of_trec_eval_is_read_or_refused_by_name(name):
         with pytest.raises(ParameterError, match="needs a cutoff"):
             parse_metric(name)
     else:
-        with pytest.raises(UnknownNameError, match=f"^{name} of trec_eval is not available; known: AP, ERR, "):
+        with pytest.raises(UnknownNameError, match=f"^{name} of trec_eval is not available; known: AP, Bpref, "):
             parse_metric(name)
 
 

@@ -25,6 +25,8 @@ def run(
     ],
     metric: options.Metrics = None,
     convention: options.Convention = "trec",
+    unjudged: options.Unjudged = "irrelevant",
+    judged_share: options.JudgedShare = True,
     per_query: Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")] = False,
     *,
     reading: LabelledReadOptions,
@@ -32,7 +34,9 @@ def run(
 ) -> None:
     """Evaluate each expert against labels (those of --labels, or those in the data)."""
     from juryrank.evaluation.evaluate import evaluate
+    from juryrank.metrics.truth import check_unjudged
 
+    check_unjudged(unjudged)
     if reading.labels is None:
         data = reading.read(runs)
     else:
@@ -40,7 +44,14 @@ def run(
         data = reading.read(runs, labels=labels, label_columns=None)
         if absent := len(set(labels.queries).difference(data.queries)):
             note(f"{absent} of {len(labels)} queries with labels are in no run; left out", quiet=report.quiet)
-    found = evaluate(data, data, metric or list(options.DEFAULT_METRICS), convention=convention)
+    found = evaluate(
+        data,
+        data,
+        metric or list(options.DEFAULT_METRICS),
+        convention=convention,
+        unjudged=unjudged,
+        judged_share=judged_share,
+    )
     report.deliver(PerQuery(found) if per_query else found)
 
 

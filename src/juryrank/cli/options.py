@@ -111,6 +111,21 @@ Convention = Annotated[
         "--convention", help="Definition of the metrics: trec or letor.", autocompletion=completion.conventions
     ),
 ]
+Unjudged = Annotated[
+    str,
+    typer.Option(
+        "--unjudged",
+        metavar="irrelevant|ignore",
+        help="Unjudged items are irrelevant, or are removed before the metrics are computed (condensed lists).",
+    ),
+]
+JudgedShare = Annotated[
+    bool,
+    typer.Option(
+        "--judged-share/--no-judged-share",
+        help="Judged@k, the share of the first k items with labels, beside metrics with a cutoff k.",
+    ),
+]
 Format = Annotated[str | None, typer.Option("--from", help="Format of the data, if it is not recognised.")]
 Columns = Annotated[
     str | None, typer.Option("--columns", metavar="NAME=HEADER,…", help="Headers of the columns query, item, expert, …")

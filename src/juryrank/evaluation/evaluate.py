@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,12 @@ from juryrank.data import Consensus
 from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
+from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares, shares_beside
 from juryrank.lazy_polars import pl
 from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name, is_run
 from juryrank.metrics.plain_dicts import judge_dicts
+from juryrank.metrics.truth import check_unjudged, condense
 from juryrank.report import Report, Table, number
 
 
@@ -30,6 +32,8 @@ class Evaluation(Report):
     values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]; NaN where a metric is not defined
     convention: str
     single: bool  # a single ranking was given, so results are not keyed by name
+    judged: JudgedShares
+    unjudged: str = "irrelevant"
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -86,12 +90,14 @@ class Evaluation(Report):
             "queries": list(self.queries),
             "means": {name: _values_by_metric(self.metrics, means[n]) for n, name in enumerate(self.names)},
             "per_query": {name: _values_by_metric(self.metrics, self.values[n]) for n, name in enumerate(self.names)},
+            "unjudged": self.unjudged,
+            "judged": {name: self.judged.of_row(n) for n, name in enumerate(self.names)},
         }
 
     def rows(self) -> list[dict[str, Any]]:
         means = mean_over_queries(self.values)
         return [
-            {"name": name, "metric": str(metric), "mean": float(means[n, k])}
+            {"name": name, "metric": str(metric), "mean": float(means[n, k]), "judged": self.judged.beside(metric, n)}
             for n, name in enumerate(self.names)
             for k, metric in enumerate(self.metrics)
         ]
@@ -99,9 +105,13 @@ class Evaluation(Report):
     def tables(self, percent: bool | None = None) -> list[Table]:
         percent = self.convention == "letor" if percent is None else percent
         means = mean_over_queries(self.values)
-        body = [[name, *(number(v, percent) for v in means[n])] for n, name in enumerate(self.names)]
+        shares = self.judged.incomplete
+        numbers = np.concatenate([means, shares.means], axis=1)
+        body = [[name, *(number(v, percent) for v in numbers[n])] for n, name in enumerate(self.names)]
         note = f"{len(self.queries)} queries, convention {self.convention}{', × 100' if percent else ''}."
-        return [Table("", ["name", *map(str, self.metrics)], body, note=note, best=range(1, 1 + len(self.metrics)))]
+        note += self.judged.note() if self.unjudged == "irrelevant" else f" {CONDENSED}"
+        columns = ["name", *map(str, self.metrics), *map(str, shares.metrics)]
+        return [Table("", columns, body, note=note, best=range(1, 1 + len(self.metrics)))]
 
 
 def evaluate(
@@ -110,6 +120,8 @@ def evaluate(
     metrics: str | Metric | Sequence[str | Metric],
     *,
     convention: str = "trec",
+    unjudged: str = "irrelevant",
+    judged_share: bool = True,
 ) -> Evaluation:
     """Evaluate against labels, or against the reference ranking of a Dataset.
 
@@ -117,11 +129,18 @@ def evaluate(
     expert, with the items it ranked), or ``{name: any of these}``. Queries without labels are left out; labelled
     queries that are not ranked count as 0; both with a warning. It is an error if no query is shared.
 
+    Unjudged items count as not relevant; with ``unjudged="ignore"`` they are removed from the rankings before the
+    metrics are computed (condensed lists). Beside metrics with a cutoff k the result has Judged@k, the share of the
+    first k items that are judged, unless ``judged_share`` is false; tables show it where it is below 1.
+
     >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}, ["RR", "P@1"])
     Evaluation(RR 0.5000, P@1 0.0000)
     """
     wanted = as_metrics(metrics)
-    judged, queries, single = _judge_plain_dicts(consensus, labels, convention) or _judge(consensus, labels, convention)
+    check_unjudged(unjudged)
+    judged, queries, single = _judge_plain_dicts(consensus, labels, convention, unjudged) or _judge(
+        consensus, labels, convention, unjudged
+    )
     values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
     warn_of_undefined(wanted, values)
     return Evaluation(
@@ -131,14 +150,23 @@ def evaluate(
         values=values.reshape(len(judged), len(wanted), len(queries)),
         convention=convention,
         single=single,
+        judged=_shares(wanted if judged_share else (), judged.values()),
+        unjudged=unjudged,
     )
 
 
-Judged = tuple[dict[str, JudgedConsensus], tuple[str, ...], bool]  # by name; the queries; whether there is only one
+def _shares(metrics: Sequence[Metric], judged: Collection[JudgedConsensus]) -> JudgedShares:
+    shares = shares_beside(metrics) if all(one.labels is not None for one in judged) else ()
+    means = [[float(mean_over_queries(share.per_query(one))) for share in shares] for one in judged]
+    return JudgedShares(shares, np.array(means).reshape(len(judged), len(shares)))
 
 
-def _judge(consensus: Evaluable, labels: Judgements, convention: str) -> Judged:
-    truth = Truth(as_truth(labels))
+# By name; the queries; whether there is only one.
+JudgedByName = tuple[dict[str, JudgedConsensus], tuple[str, ...], bool]
+
+
+def _judge(consensus: Evaluable, labels: Judgements, convention: str, unjudged: str) -> JudgedByName:
+    truth = Truth(as_truth(labels), unjudged)
     if not truth.queries:
         raise DataError("no query has labels")
     things, single = consensus_by_name(consensus)
@@ -148,7 +176,7 @@ def _judge(consensus: Evaluable, labels: Judgements, convention: str) -> Judged:
     return judged, truth.queries, single
 
 
-def _judge_plain_dicts(consensus: Evaluable, labels: Judgements, convention: str) -> Judged | None:
+def _judge_plain_dicts(consensus: Evaluable, labels: Judgements, convention: str, unjudged: str) -> JudgedByName | None:
     """As ``_judge``, if everything is plain dicts; else None."""
     if not (isinstance(consensus, Mapping) and isinstance(labels, Mapping)):
         return None
@@ -157,6 +185,8 @@ def _judge_plain_dicts(consensus: Evaluable, labels: Judgements, convention: str
     if not all(isinstance(run, Mapping) and is_run(run) for run in runs.values()):
         return None
     judged = judge_dicts(runs, labels, convention)
+    if judged is not None and unjudged == "ignore":
+        judged = {name: condense(one) for name, one in judged.items()}
     return None if judged is None else (judged, next(iter(judged.values())).queries, single)
 
 

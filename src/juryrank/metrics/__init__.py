@@ -3,8 +3,11 @@
 from juryrank.errors import ParameterError, UnknownNameError
 from juryrank.metrics.average_precision import AveragePrecision as AveragePrecision
 from juryrank.metrics.base import Metric as Metric
+from juryrank.metrics.bpref import BinaryPreference as BinaryPreference
 from juryrank.metrics.err import ERR as ERR
 from juryrank.metrics.footrule import Footrule as Footrule
+from juryrank.metrics.inferred_ap import InferredAP as InferredAP
+from juryrank.metrics.judged import Judged as Judged
 from juryrank.metrics.kendall import KendallTau as KendallTau
 from juryrank.metrics.metric_names import known_to_trec_eval, split_metric
 from juryrank.metrics.ndcg import NDCG as NDCG

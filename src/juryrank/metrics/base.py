@@ -138,6 +138,13 @@ def count_relevant(labels: ItemGrades, rel: float) -> Floats:
     return discounted_sums(labels.ideal_ptr, binary_relevance(labels.ideal, rel), np.ones(longest))
 
 
+def running_sums(ptr: Ints, flags: NDArray[np.bool_]) -> Floats:
+    """How many items down to each one of its query have the flag."""
+    total = np.append(0.0, np.cumsum(flags))
+    sums: Floats = total[1:] - np.repeat(total[ptr[:-1]], np.diff(ptr))
+    return sums
+
+
 def ratio(part: Floats, whole: Floats) -> Floats:
     """part / whole, and 0 if the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

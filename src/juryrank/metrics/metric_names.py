@@ -13,7 +13,7 @@ TREC_CUTOFFS = {"map_cut": "AP", "ndcg_cut": "nDCG", "P": "P", "recall": "R", "s
 TREC_SHAPE = re.compile(r"\s*(?P<name>[A-Za-z_]+?)[_.](?P<cutoff>\d+)\s*")
 # Metrics of trec_eval that are not available here, some with a number at the end.
 TREC_OTHERS = (
-    "11pt_avg", "bing", "bpref", "g", "gm_bpref", "gm_map", "infap", "iprec_at_recall", "ndcg_rel",
+    "11pt_avg", "bing", "g", "gm_bpref", "gm_map", "iprec_at_recall", "ndcg_rel",
     "num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "official", "relative_p", "relstring",
     "rndcg", "rprec", "rprec_mult", "runid", "set_f", "set_map", "set_p", "set_recall", "set_relative_p", "utility",
     "yaap",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,20 @@ CONVENTIONS = {
     "trec": "as trec_eval: equal scores by item name, last name first; gain = label; discount log2(place + 1)",
     "letor": "as LETOR's script: equal scores in the order of the data; gain 2^label - 1; places 1 and 2 undiscounted",
 }
+
+
+# What metrics make of unjudged items; the words of the parameter of learned methods.
+UNJUDGED = {
+    "irrelevant": "unjudged items are not relevant",
+    "ignore": "unjudged items are removed before the metric is computed: condensed lists",
+}
+
+
+def check_unjudged(unjudged: str) -> str:
+    """The name itself; an error if it is none of ``UNJUDGED``."""
+    if unjudged not in UNJUDGED:
+        raise UnknownNameError.of("treatment of unjudged items", unjudged, UNJUDGED)
+    return unjudged
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +54,7 @@ class JudgedConsensus:
     score: Floats  # [n_slots] best first
     labels: ItemGrades | None
     reference: ItemGrades | None  # a reference ranking; the labels if there is none
+    whole: JudgedConsensus | None = None  # before the removal of unjudged items, if they were removed
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -56,13 +71,34 @@ class JudgedConsensus:
         return np.diff(self.slot_ptr)
 
 
+def condense(judged: JudgedConsensus) -> JudgedConsensus:
+    """The consensus without the items that are not judged, those with labels below 0 among them (Sakai, SIGIR 2007)."""
+    side = judged.reference if judged.labels is None else judged.labels
+    assert side is not None
+    known = ~np.isnan(side.value) if judged.labels is None else side.value >= 0
+    per_query = np.bincount(parents(judged.slot_ptr)[known], minlength=len(judged.queries))
+    labels, reference = (
+        None if side is None else replace(side, value=side.value[known]) for side in (judged.labels, judged.reference)
+    )
+    return JudgedConsensus(
+        queries=judged.queries,
+        convention=judged.convention,
+        slot_ptr=sizes_to_ptr(per_query),
+        score=judged.score[known],
+        labels=labels,
+        reference=reference,
+        whole=judged,
+    )
+
+
 class Truth:
     """Labels or a reference ranking, prepared to judge any number of consensuses.
 
-    Queries without either are left out, with a warning.
+    Queries without either are left out, with a warning. ``unjudged`` is one of ``UNJUDGED``.
     """
 
-    def __init__(self, given: Dataset | Labels) -> None:
+    def __init__(self, given: Dataset | Labels, unjudged: str = "irrelevant") -> None:
+        self.unjudged = check_unjudged(unjudged)
         data = given if isinstance(given, Dataset) else None
         labels = data.labels if data is not None else given
         assert not isinstance(labels, Dataset)
@@ -96,7 +132,7 @@ class Truth:
             None if side is None or ideal is None else ItemGrades(side.by_slot(r)[order], *ideal)
             for side, ideal in zip((self._labels, self._reference), self._ideal, strict=True)
         ]
-        return JudgedConsensus(
+        judged = JudgedConsensus(
             queries=self.queries,
             convention=convention,
             slot_ptr=slot_ptr,
@@ -104,6 +140,7 @@ class Truth:
             labels=sides[0],
             reference=sides[1] if sides[1] is not None else sides[0],
         )
+        return judged if self.unjudged == "irrelevant" else condense(judged)
 
     def _positions(self, rankings: Rankings, name: str) -> Ints:
         place = {query: q for q, query in enumerate(rankings.queries)}
