@@ -72,6 +72,7 @@ PUBLIC = [
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
     "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save", "write",
     "Exploration", "InterleavingTest", "interleave",
+    "verdict",
 ]
 PUBLIC_METHODS = [
     "Auto", "Blend", "Boosted", "Borda", "BordaFuse", "BradleyTerry", "CPS", "CRF", "CombANZ", "CombGMNZ", "CombMAX",

@@ -17,6 +17,7 @@ from juryrank.errors import DataWarning as DataWarning
 from juryrank.errors import JuryrankError as JuryrankError
 from juryrank.evaluation import compare as compare
 from juryrank.evaluation import evaluate as evaluate
+from juryrank.evaluation import verdict as verdict
 from juryrank.io import read as read
 from juryrank.io import write as write
 from juryrank.judging.agreement import agreement as agreement

@@ -12,7 +12,7 @@ _NAMES = {
     "data.build": ["from_array", "from_dicts", "from_orders"],
     "data.comparisons": ["from_pairs"],
     "errors": ["DataWarning", "JuryrankError"],
-    "evaluation": ["compare", "evaluate"],
+    "evaluation": ["compare", "evaluate", "verdict"],
     "io": ["read", "write"],
     "judging.agreement": ["agreement"],
     "methods": ["METHODS", "method"],

@@ -27,16 +27,17 @@ def explain(
 ) -> Explanation:
     """Explain a fitted model.
 
-    The expert weights are always shown. With ``data``, so is the agreement of experts; with labelled data, the quality
-    of each single expert and the change when it is left out (``refit``: refitting the method each time, evaluated on
-    held-out queries). With ``query``, the contributions of experts to the ``top`` best items of that query.
+    The expert weights are always shown, and the verdict if the model has one. With ``data``, so is the agreement of
+    experts; with labelled data, the quality of each single expert and the change when it is left out (``refit``:
+    refitting the method each time, evaluated on held-out queries). With ``query``, the contributions of experts to the
+    ``top`` best items of that query.
     """
     if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is explained; call fit(data) first")
     others = model.others_key
-    weights, summary = model.expert_weights(), getattr(model, "report", str)()
+    weights, summary, verdict = model.expert_weights(), getattr(model, "report", str)(), model.verdict()
     if data is None:
-        return Explanation(model.name, model.params(), summary, weights, others)
+        return Explanation(model.name, model.params(), summary, weights, others, verdict=verdict)
     dataset = as_dataset(data)
     labelled = dataset.has_truth
     return Explanation(
@@ -49,4 +50,5 @@ def explain(
         leave_one_out=leave_one_out(model, dataset, metrics, refit=refit) if labelled else None,
         redundancy=redundancy(dataset.rankings),
         matrix=None if query is None else query_matrix(model, dataset, query, top),
+        verdict=verdict,
     )

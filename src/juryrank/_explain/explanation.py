@@ -29,8 +29,11 @@ class Explanation(Parts, Report):
         return f"Explanation({', '.join([self.method, f'{len(self.weights)} experts', *parts])})"
 
     def tables(self, percent: bool | None = None) -> list[Table]:
-        """One table for each part that is present: weights, single experts, leave-one-out, agreement, query."""
-        tables = [weights_table(self.method, self.summary, self.weights, self.others)]
+        """One table per part that is present: weights, verdict, single experts, leave-one-out, agreement, query."""
+        summary = self.summary if self.verdict is None else self.summary.replace(self.verdict.text, "")
+        tables = [weights_table(self.method, " ".join(summary.split()), self.weights, self.others)]
+        if self.verdict is not None:
+            tables += self.verdict.tables(percent)
         if self.single_experts is not None:
             tables.append(single_experts_table(self.single_experts, self.weights, bool(percent)))
         if self.leave_one_out is not None:
@@ -53,6 +56,8 @@ class Explanation(Parts, Report):
         """Everything, as plain values."""
         out: dict[str, Any] = {"method": self.method, "params": self.params, "report": self.summary}
         out["weights"] = self.weights
+        if self.verdict is not None:
+            out["verdict"] = self.verdict.to_dict()
         if (s := self.single_experts) is not None:
             out["alone"] = {"metric": s.metric, "experts": s.values}
         if self.leave_one_out is not None:

@@ -9,6 +9,7 @@ from juryrank._explain.contributions import QueryMatrix
 from juryrank._explain.leave_one_out import LeaveOneOut
 from juryrank._explain.redundancy import Redundancy
 from juryrank._explain.single_expert import SingleExperts
+from juryrank.training.verdict import Verdict
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,3 +25,4 @@ class Parts:
     leave_one_out: LeaveOneOut | None = None
     redundancy: Redundancy | None = None
     matrix: QueryMatrix | None = None
+    verdict: Verdict | None = None  # of models that hold out queries themselves

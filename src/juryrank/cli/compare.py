@@ -44,8 +44,20 @@ class ExperimentOptions:
     ] = None
     metric: options.Metrics = None
     baseline: Annotated[
-        str | None, typer.Option("--baseline", help="Method that the others are compared with; default: rrf.")
+        str | None,
+        typer.Option(
+            "--baseline",
+            help="Method that the others are compared with, expert:NAME or best-expert; default: rrf.",
+        ),
     ] = None
+    experts: Annotated[
+        bool,
+        typer.Option(
+            "--experts",
+            help="Also compare each expert alone (expert:NAME), and with folds the expert that is best on the training "
+            "queries (best-expert).",
+        ),
+    ] = False
     convention: options.Convention = "trec"
     seed: Annotated[int, typer.Option("--seed", help="Random seed of the folds and of the randomisation test.")] = 0
     budget: Annotated[
@@ -96,7 +108,9 @@ def prepare(names: list[str] | None, data: Dataset, chosen: ExperimentOptions) -
     budget = None if names else BUDGET if chosen.budget is None else chosen.budget
     selection = select_methods(names, data, folds, baseline=chosen.baseline, budget=budget)
     metrics = as_metrics(chosen.metric or options.DEFAULT_METRICS)
-    return Experiment(selection, data, folds, metrics, convention=chosen.convention, seed=chosen.seed)
+    return Experiment(
+        selection, data, folds, metrics, convention=chosen.convention, seed=chosen.seed, experts=chosen.experts
+    )
 
 
 def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | None:

@@ -66,6 +66,11 @@ def run(
     save(chosen, out)
     if report := getattr(chosen, "report", None):
         print(report())
+    if chosen.supervised and chosen.verdict() is None:
+        advice = f"juryrank compare … --methods rrf,{method} --folds 5 --experts"
+        note(
+            f"{chosen.name} holds out no queries by itself; to compare with RRF and each expert: {advice}", quiet=quiet
+        )
     note(f"{out}: {chosen.name}, {training_note(train) if chosen.supervised else f'fitted to {train!r}'}", quiet=quiet)
 
 

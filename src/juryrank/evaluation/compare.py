@@ -25,6 +25,7 @@ def compare(
     *,
     folds: int | Sequence[Fold] | None = None,
     baseline: str | None = None,
+    experts: bool = False,
     convention: str = "trec",
     seed: int = 0,
     budget: float | None = None,
@@ -38,8 +39,14 @@ def compare(
     ``folds`` is a number of folds (drawn at random by query: one for testing, the next for validation, the others for
     training) or a list of Fold; by default the folds of the data. Without folds, methods that need no labels rank all
     queries at once. Means are over the queries of a fold, then over folds; tests use the queries of all folds
-    together. The baseline is ``rrf`` if it takes part, else the first method. ``progress`` is wrapped around the work,
-    like ``rich.progress.track``. Times include loading kernels on their first use.
+    together. ``progress`` is wrapped around the work, like ``rich.progress.track``. Times include loading kernels on
+    their first use.
+
+    The baseline is ``rrf`` if it takes part, else the first method. It may also be an expert alone, ``"expert:bm25"``,
+    or with folds ``"best-expert"``: in each fold the expert with the highest mean of the first metric on the training
+    queries. ``experts`` adds all of these as rows. An expert has the value 0 in queries that it does not rank.
+
+    With folds and a method that learns from labels, ``Comparison.verdict`` says whether to use it.
 
     A method that fails on this data is skipped with a DataWarning; ``Comparison.skipped`` gives the reason. If no
     method is left, the error is raised.
@@ -47,7 +54,7 @@ def compare(
     wanted = as_metrics(metrics)
     splits = splits_of(folds, data, seed)
     selection = select_methods(methods, data, splits, baseline=baseline, budget=budget)
-    experiment = Experiment(selection, data, splits, wanted, convention=convention, seed=seed)
+    experiment = Experiment(selection, data, splits, wanted, convention=convention, seed=seed, experts=experts)
     if selection.left_out:
         slow = ", ".join(f"{name} ({takes})" for name, takes in selection.left_out.items())
         warn_about_data(f"left out, beyond the budget of {budget:g} s: {slow}")

@@ -18,6 +18,7 @@ from juryrank.evaluation.evaluate import as_metrics
 from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, number, p_value
+from juryrank.training.verdict import Verdict
 
 SIGNIFICANT = 0.05
 
@@ -39,6 +40,7 @@ class Comparison(Report):
     folds: tuple[str, ...]
     convention: str
     seed: int
+    verdict: Verdict | None = None  # with folds and a learned method, by the first metric
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -103,6 +105,7 @@ class Comparison(Report):
             "methods": self.methods,
             "seconds": {name: {"fit": fit, "predict": predict} for name, (fit, predict) in self.seconds.items()},
             "skipped": self.skipped,
+            "verdict": None if self.verdict is None else self.verdict.to_dict(),
             "results": self.rows(),
             "queries": list(self.queries),
             "per_query": {
@@ -129,7 +132,8 @@ class Comparison(Report):
         if self.versus:
             columns = ["method", "metric", "diff.", "p (t)", "Holm", "p (rand.)", "Holm", "W/T/L"]
             body = [self._against(row, percent) for row in self.rows() if row["method"] != self.baseline]
-            tables.append(Table(f"Against {self.baseline}", columns, body, n_names=2, groups=[1, 2, 2, 1]))
+            note = "" if self.verdict is None else self.verdict.text
+            tables.append(Table(f"Against {self.baseline}", columns, body, n_names=2, groups=[1, 2, 2, 1], note=note))
         return tables
 
     def _marked(self, n: int, k: int, percent: bool) -> str:

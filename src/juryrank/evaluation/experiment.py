@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data import Dataset, Fold
+from juryrank.data import Consensus, Dataset, Fold
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, JuryrankError, warn_about_data
 from juryrank.evaluation.baseline_differences import differences_to_baseline
 from juryrank.evaluation.comparison import Comparison
-from juryrank.evaluation.evaluate import mean_over_queries, values_of, warn_of_undefined
+from juryrank.evaluation.evaluate import mean_over_queries, warn_of_undefined
+from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, ExpertRows, is_expert_label
 from juryrank.evaluation.folds import labelled_text
 from juryrank.evaluation.selection import Selection, default_baseline
 from juryrank.evaluation.time_budget import estimate
 from juryrank.metrics import Metric, Truth
 from juryrank.progress import track
+from juryrank.training.held_out_values import judged_share
+from juryrank.training.rrf_baseline import rrf_scores
+from juryrank.training.verdict import EXPERT, LEARNED, RRF, Verdict, decide
 
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
@@ -35,6 +41,7 @@ class Experiment:
         *,
         convention: str,
         seed: int,
+        experts: bool = False,
     ) -> None:
         self.methods, self.baseline, self.left_out = selection.methods, selection.baseline, selection.left_out
         self.folds, self.metrics, self.convention, self.seed = folds, metrics, convention, seed
@@ -48,8 +55,18 @@ class Experiment:
         self.test = [_select_queries(part, truth.queries) for part, truth in zip(test, self.truths, strict=True)]
         self.estimates = {label: estimate(m, data, folds) for label, m in self.methods.items()}
         self.values: dict[str, list[NDArray[np.float64]]] = {label: [] for label in self.methods}
+        self.judged: dict[str, list[Floats]] = {label: [] for label in self.methods}  # Judged@10
+        self._data = data
+        self.expert_labels = self.experts.labels() if experts else []
+        if is_expert_label(self.baseline) and self.baseline not in self.methods:
+            self.expert_labels = list(dict.fromkeys([self.experts.require(self.baseline), *self.expert_labels]))
         self.seconds = dict.fromkeys(self.methods, (0.0, 0.0))
         self.failed: dict[str, Exception] = {}
+
+    @cached_property
+    def experts(self) -> ExpertRows:
+        """Each expert alone."""
+        return ExpertRows(self._data, self.folds, self.truths, self.metrics, self.convention)
 
     def run(self, progress: Progress | None = None, on_finished: Callable[[str], None] | None = None) -> None:
         """Run all methods, the baseline first, then by estimated time; ``on_finished`` gets the label of each."""
@@ -65,8 +82,9 @@ class Experiment:
                 self.failed[label] = error
                 warn_about_data(f"{label} is skipped: {_reason(error)}")
                 continue
-            values = values_of(consensus, self.truths[part], self.metrics, self.convention, label)
-            self.values[label].append(np.array(values))
+            judged = self.truths[part].judge(consensus, convention=self.convention, name=label)
+            self.values[label].append(np.array([metric.per_query(judged) for metric in self.metrics]))
+            self.judged[label].append(judged_share(judged))
             if on_finished is not None and self._is_finished(label):
                 on_finished(label)
 
@@ -98,20 +116,29 @@ class Experiment:
 
     def means(self, label: str) -> NDArray[np.float64]:
         """Means of a finished method over the queries of a fold, then over folds, [n_metrics]."""
-        by_fold = np.array([mean_over_queries(part) for part in self.values[label]])
+        by_fold = np.array([mean_over_queries(part) for part in self._parts(label)])
         return mean_over_queries(by_fold.T)
+
+    def _parts(self, label: str) -> list[NDArray[np.float64]]:
+        return self.values[label] if label in self.methods else self.experts.parts(label)
+
+    def require_results(self) -> list[str]:
+        """The methods that have finished; an error if there are none."""
+        finished = self.finished_methods()
+        if not finished:
+            raise self._no_result()
+        return finished
 
     def result(self) -> Comparison:
         """The comparison of the methods that have finished."""
-        labels = self.finished_methods()
-        if not labels:
-            raise self._no_result()
+        finished = self.require_results()
+        labels = [*finished, *self.expert_labels]
         baseline = self.baseline
         if baseline not in labels:
-            baseline = default_baseline(labels)
+            baseline = default_baseline(finished)
             text = f"the baseline {self.baseline} is not among the results; differences are to {baseline}"
             warn_about_data(text)
-        values = np.array([np.concatenate(self.values[label], axis=1) for label in labels])
+        values = np.array([np.concatenate(self._parts(label), axis=1) for label in labels])
         means = np.array([self.means(label) for label in labels])
         warn_of_undefined(self.metrics, values)
         metrics = [str(metric) for metric in self.metrics]
@@ -123,12 +150,43 @@ class Experiment:
             means=means,
             versus=differences_to_baseline(labels, metrics, values, means, baseline, self.seed),
             baseline=baseline,
-            methods={label: {"name": m.name, "params": m.params()} for label in labels for m in [self.methods[label]]},
-            seconds={label: self.seconds[label] for label in labels},
+            methods={
+                label: {"name": m.name, "params": m.params()} for label in finished for m in [self.methods[label]]
+            },
+            seconds={label: self.seconds.get(label, (0.0, 0.0)) for label in labels},
             skipped=self.skip_reasons(),
             folds=tuple(fold.name for fold in self.folds),
             convention=self.convention,
             seed=self.seed,
+            verdict=self.verdict(),
+        )
+
+    def verdict(self) -> Verdict | None:
+        """On the best of the learned methods by the first metric; None without folds or without a learned method."""
+        learned = [label for label in self.finished_methods() if self.methods[label].supervised]
+        if not self.folds or not learned:
+            return None
+        best = max(learned, key=lambda label: float(self.means(label)[0]))
+        rrf = [Consensus(part.rankings, rrf_scores(part.rankings)) for part in self.test]
+        judged = [truth.judge(one, convention=self.convention) for truth, one in zip(self.truths, rrf, strict=True)]
+        values = {LEARNED: _first_metric(self.values[best])}
+        values[RRF] = np.concatenate([self.metrics[0].per_query(one) for one in judged])
+        shares = {LEARNED: self.judged[best], RRF: [judged_share(one) for one in judged]}
+        expert, used = None, None
+        if self.experts.experts:
+            expert = self.experts.best_label()
+            values[EXPERT], used = (_first_metric(self.experts.parts(label)) for label in (BEST_EXPERT, expert))
+            shares[EXPERT] = self.experts.judged_parts(expert)
+        known = ~np.isnan(sum(values.values()))
+        return decide(
+            {name: v[known] for name, v in values.items()},
+            np.ones(int(known.sum())),
+            method=best,
+            metric=str(self.metrics[0]),
+            judged={name: float(np.concatenate(part).mean()) for name, part in shares.items()},
+            expert=None if expert is None else expert.removeprefix(EXPERT_PREFIX),
+            expert_values=None if used is None else used[known],
+            n_experts=len(self.experts.experts),
         )
 
     def _no_result(self) -> Exception:
@@ -138,6 +196,11 @@ class Experiment:
         reasons = [f"{label}: {_reason(error)}" for label, error in self.failed.items()]
         more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
         return DataError(f"none of {len(self.methods)} methods could be compared; {'; '.join(reasons[:3])}{more}")
+
+
+def _first_metric(parts: Sequence[NDArray[np.float64]]) -> Floats:
+    """The values of the first metric in all folds."""
+    return np.concatenate([part[0] for part in parts])
 
 
 def _reason(error: Exception) -> str:

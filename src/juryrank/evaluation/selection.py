@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from juryrank.data import Dataset, Fold
 from juryrank.errors import DataError, ParameterError, UnknownNameError
+from juryrank.evaluation.expert_rows import is_expert_label
 from juryrank.evaluation.method_specs import Methods, methods_by_label
 from juryrank.evaluation.time_budget import methods_within_budget
 from juryrank.methods import Aggregator
@@ -38,7 +39,7 @@ def select_methods(
     elif budget is not None:
         raise ParameterError("a budget selects among all methods; it cannot be combined with named methods")
     selected = methods_by_label(methods)
-    if baseline is not None and baseline not in selected:
+    if baseline is not None and baseline not in selected and not is_expert_label(baseline):
         raise UnknownNameError.of("method in this comparison", baseline, selected)
     supervised = next((label for label, m in selected.items() if m.supervised), None)
     if supervised is not None and not folds:

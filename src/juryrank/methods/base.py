@@ -22,6 +22,7 @@ from juryrank.methods.learned_fields import Sizes, first_learned_fault, learned_
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
+from juryrank.training.verdict import Verdict
 
 MISSING_POLICIES = {
     "ignore": "an expert has no effect on an item that it did not rank",
@@ -126,6 +127,13 @@ class Aggregator(Weighting, ABC):
             raise DataError(f"{self.name}: no query has labels, so there is nothing to score by")
         return float(np.nanmean(parse_metric(self.target).per_query(truth.judge(self.predict(data)))))
 
+    def verdict(self) -> Verdict | None:
+        """Use this model, stay with RRF, or use one expert alone; None without held-out values of its own.
+
+        ``juryrank.verdict`` answers by cross-validation for every method that learns from labels.
+        """
+        return None
+
     def params(self) -> dict[str, Any]:
         """The parameters as plain values: ``method(name, **params)`` is the same method."""
         return {f.name: getattr(self, f.name) for f in parameters(self)}
@@ -197,6 +205,7 @@ class Aggregator(Weighting, ABC):
         model = cls(**params)
         model.check()
         wanted = learned_kinds(cls).keys()
+        learned = cls._complete(learned) if isinstance(learned, Mapping) else learned
         if not isinstance(learned, Mapping) or learned.keys() != wanted:
             raise DataError(f"{cls.name} learns {sorted(wanted)}, but the model has {shortened(learned)}")
         vars(model).update(learned)
@@ -204,6 +213,11 @@ class Aggregator(Weighting, ABC):
             raise DataError(f"{cls.name}: {fault}; the model is damaged, fit it again")
         model._fitted = True
         return model
+
+    @classmethod
+    def _complete(cls, learned: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a model learned, with values for what earlier versions did not save."""
+        return learned
 
     # What scikit-learn's clone, GridSearchCV and cross_val_score ask for.
 

@@ -115,8 +115,18 @@ class Truth:
         self._labels, self._reference, self.known = labels, reference, source
         self._ideal = [None if side is None else _ideal(side, here) for side in (labels, reference)]
 
-    def judge(self, consensus: Consensus, *, convention: str = "trec", name: str = "the consensus") -> JudgedConsensus:
-        """The consensus matched with this truth, with ties ordered by the convention."""
+    def judge(
+        self,
+        consensus: Consensus,
+        *,
+        convention: str = "trec",
+        name: str = "the consensus",
+        warn_unranked: bool = True,
+    ) -> JudgedConsensus:
+        """The consensus matched with this truth, with ties ordered by the convention.
+
+        Gives a warning if it ranks nothing in some queries, unless ``warn_unranked`` is false.
+        """
         if convention not in CONVENTIONS:
             raise UnknownNameError.of("convention", convention, CONVENTIONS)
         r = consensus.rankings
@@ -127,7 +137,8 @@ class Truth:
             padded = np.append(slot_ptr, slot_ptr[-1:])  # an empty query for those that the consensus lacks
             order = order[children(padded, found)]
             slot_ptr = sizes_to_ptr(np.diff(padded)[found])
-        warn_of_unranked_queries(name, int((np.diff(slot_ptr) == 0).sum()), len(self.queries))
+        if warn_unranked:
+            warn_of_unranked_queries(name, int((np.diff(slot_ptr) == 0).sum()), len(self.queries))
         sides = [
             None if side is None or ideal is None else ItemGrades(side.by_slot(r)[order], *ideal)
             for side, ideal in zip((self._labels, self._reference), self._ideal, strict=True)

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juryrank.data import Consensus, Dataset, Rankings, as_dataset
+from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import ParameterError
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key
-from juryrank.metrics import Truth, parse_metric
+from juryrank.metrics import parse_metric
 from juryrank.params import param
 from juryrank.training.expert_groups import ExpertGroups
+from juryrank.training.held_out_values import EXPERTS, HeldOutValues
 from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.rrf_baseline import rrf_scores, sum_of_points
+from juryrank.training.rrf_baseline import sum_of_points
 from juryrank.training.solvers.position_curves import QueryParts, Solver, Statistics, solve_curves
+from juryrank.training.verdict import Verdict
+
+NO_VERDICT = "No verdict: the model is of an earlier version, which did not evaluate single experts; fit it again."
 
 
 @dataclass(kw_only=True)
@@ -43,11 +48,21 @@ class PositionCurves(GroupedExperts):
     seen_: Ints = learned(Array("experts", whole=True, at_least=0))  # queries with a list of each expert
     gram_: Floats = learned(Array("triangle"))  # upper triangle of the sum of Gram matrices
     held_out_: Floats = learned(Array(5))  # held-out queries: count, sum of gain, of gain², of own metric, of RRF's
+    row_counts_: Floats = learned(Array("rows", above=0))  # held-out queries of each row of row_values_
+    row_values_: Floats = learned(Array("rows", "alternatives"))  # target metric of the model, of RRF, of each expert
+    judged_: Floats = learned(Array("alternatives", at_least=0))  # Judged@10 of the same, summed over these queries
 
     def _sizes(self) -> Sizes:
         width = (len(self.own_) + bool(self.pooled_)) * self.n_curves + 1
         sizes = {"curves": self.n_curves, "experts": len(self.own_) + len(self.pooled_)}
-        return {**sizes, "triangle": width * (width + 1) // 2}
+        return {**sizes, "triangle": width * (width + 1) // 2, "alternatives": EXPERTS + sizes["experts"]}
+
+    @classmethod
+    def _complete(cls, learned: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Models of earlier versions have no values of single experts."""
+        names = [name for key in ("own_", "pooled_") if isinstance(names := learned.get(key), list) for name in names]
+        none = HeldOutValues.empty(names)
+        return {"row_counts_": none.counts, "row_values_": none.values, "judged_": none.judged, **learned}
 
     def _fault(self) -> str | None:
         if fault := super()._fault():
@@ -62,7 +77,8 @@ class PositionCurves(GroupedExperts):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         queries = LabelledQueries.of(data, self.unjudged).require(self.name, data)
         own, pooled = self._own_and_pooled(queries)
-        self._add(queries, Statistics.empty(self.n_curves, own, pooled), Statistics.empty(self.n_curves), np.zeros(5))
+        layout = Statistics.empty(self.n_curves, own, pooled)
+        self._add(queries, layout, Statistics.empty(self.n_curves), np.zeros(5), HeldOutValues.empty(()))
 
     def partial_fit(self, data: Dataset | Rankings, y: object = None) -> Self:
         """Learn from more labelled queries; the same as one fit of all, if each query is given once.
@@ -77,7 +93,8 @@ class PositionCurves(GroupedExperts):
         if self.experts == "hybrid":
             present = [*own, *pooled]
             own, pooled = [e for e in present if e in known], [e for e in present if e not in known]
-        self._add(queries, Statistics.empty(self.n_curves, own, pooled), self._statistics(), self.held_out_)
+        layout = Statistics.empty(self.n_curves, own, pooled)
+        self._add(queries, layout, self._statistics(), self.held_out_, self._held_out_values())
         return self
 
     def merge(self, other: Self) -> Self:
@@ -85,11 +102,23 @@ class PositionCurves(GroupedExperts):
         if type(other) is not type(self) or other.params() != self.params():
             raise ParameterError(f"only models of {self.name} with the same parameters can be merged")
         merged = copy(self)
-        merged._set_learned(self._statistics().add(other._statistics()), self.held_out_ + other.held_out_)
+        whole = self._statistics().add(other._statistics())
+        rows = self._held_out_values().add(other._held_out_values(), whole.names)
+        merged._set_learned(whole, self.held_out_ + other.held_out_, rows)
         return merged
 
+    def verdict(self) -> Verdict | None:
+        """Use the model, stay with RRF, or use one expert alone; None if the model was saved by an earlier version."""
+        if len(self.row_counts_) < 1 <= self.held_out_[0]:
+            return None
+        return self._held_out_values().verdict(self.name, self.target)
+
     def report(self) -> str:
-        """How much was learned from, and the held-out gain over RRF."""
+        """How much was learned from, the held-out gain over RRF, and the verdict."""
+        verdict = self.verdict()
+        return f"{self._summary()}\n{NO_VERDICT if verdict is None else verdict.text}"
+
+    def _summary(self) -> str:
         n_experts, n_queries = len(self.own_) + len(self.pooled_), self.n_queries_
         text = f"{self.name}: learned from {n_queries} queries and {n_experts} experts. "
         count, gain, error = self.gain_over_rrf()
@@ -143,30 +172,39 @@ class PositionCurves(GroupedExperts):
         own = ExpertGroups.choose(queries.rankings, self.experts, self.threshold).names
         return list(own), [name for name in queries.experts if name not in set(own)]
 
-    def _add(self, queries: LabelledQueries, layout: Statistics, before: Statistics, held_out: Floats) -> None:
-        """Add the queries to earlier statistics, and compare with RRF on each of them when it is held out."""
+    def _add(
+        self,
+        queries: LabelledQueries,
+        layout: Statistics,
+        before: Statistics,
+        held_out: Floats,
+        rows: HeldOutValues,
+    ) -> None:
+        """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out."""
         solver = self._solver()
         if len(queries):
             parts = QueryParts(queries, solver, before.without_queries().add(layout))
             before = before.add(parts.total())
-            held_out = held_out + self._compare(queries, parts.held_out_scores(before, solver))
-        self._set_learned(before, held_out)
+            scores = parts.held_out_scores(before, solver)
+            found = HeldOutValues.of(queries, scores, parse_metric(self.target))
+            own, rrf = found.values[:, :EXPERTS].T
+            gain = own - rrf
+            held_out = held_out + np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])
+            rows = rows.add(found, before.names)
+        self._set_learned(before, held_out, rows)
 
-    def _compare(self, queries: LabelledQueries, scores: Floats) -> Floats:
-        """Count, gain over RRF, its square, own metric and RRF's, summed over the queries."""
-        truth, r, metric = Truth(queries.truth), queries.rankings, parse_metric(self.target)
-        own, rrf = (metric.per_query(truth.judge(Consensus(r, s))) for s in (scores, rrf_scores(r)))
-        known = ~np.isnan(own - rrf)
-        gain = (own - rrf)[known]
-        return np.array([len(gain), gain.sum(), (gain**2).sum(), own[known].sum(), rrf[known].sum()])
-
-    def _set_learned(self, whole: Statistics, held_out: Floats) -> None:
+    def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:
         curves, unknown = solve_curves(whole, self._solver())
         self.own_, self.pooled_ = list(whole.own), list(whole.pooled)
         self.curves_, self.stranger_ = curves, unknown
         self.n_queries_, self.seen_ = whole.n_queries, whole.seen
         self.gram_ = whole.gram[np.triu_indices(len(whole.gram))]
         self.held_out_ = held_out
+        self.row_counts_, self.row_values_, self.judged_ = rows.counts, rows.values, rows.judged
+
+    def _held_out_values(self) -> HeldOutValues:
+        names = (*self.own_, *self.pooled_)
+        return HeldOutValues(experts=names, counts=self.row_counts_, values=self.row_values_, judged=self.judged_)
 
     def _statistics(self) -> Statistics:
         width = (len(self.own_) + bool(self.pooled_)) * len(self.stranger_) + 1

@@ -1,0 +1,100 @@
+"""Experts as rows of a comparison: each expert alone, and the expert that is best on the training queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from juryrank.data import Dataset, Fold
+from juryrank.data.arrays import Floats, Ints
+from juryrank.errors import UnknownNameError
+from juryrank.metrics import Metric, Truth
+from juryrank.training.expert_lists import experts_alone
+from juryrank.training.held_out_values import judged_share
+
+EXPERT_PREFIX = "expert:"
+BEST_EXPERT = "best-expert"
+
+
+def expert_label(expert: str) -> str:
+    """The label of an expert's row.
+
+    >>> expert_label("bm25")
+    'expert:bm25'
+    """
+    return EXPERT_PREFIX + expert
+
+
+def is_expert_label(label: str) -> bool:
+    """Whether a label is that of an expert alone, or of the best expert."""
+    return label == BEST_EXPERT or label.startswith(EXPERT_PREFIX)
+
+
+class ExpertRows:
+    """The values of each expert alone in all labelled queries; in a query that it does not rank, it has the value 0."""
+
+    def __init__(
+        self, data: Dataset, folds: Sequence[Fold], truths: Sequence[Truth], metrics: Sequence[Metric], convention: str
+    ) -> None:
+        self.experts, self.has_folds = data.experts, bool(folds)
+        known = sorted({query for truth in truths for query in truth.queries} | _labelled(data, folds))
+        place = {query: q for q, query in enumerate(data.queries)}
+        part = data.take(np.array([place[query] for query in known], np.int64))
+        truth = Truth(part)
+        row = {query: n for n, query in enumerate(truth.queries)}
+        self._test = [np.array([row[query] for query in one.queries], np.int64) for one in truths]
+        self._train = [
+            np.array([row[name] for q in fold.train if (name := data.queries[q]) in row], np.int64) for fold in folds
+        ]
+        shape = (len(self.experts), len(metrics), len(truth.queries))
+        self.values, self.judged = np.zeros(shape), np.zeros((shape[0], shape[2]))
+        alone = experts_alone(part.rankings)
+        for k, name in enumerate(self.experts):
+            one = truth.judge(alone[name], convention=convention, name=name, warn_unranked=False)
+            found = np.array([metric.per_query(one) for metric in metrics])
+            self.values[k] = np.where((one.size > 0) | np.isnan(found), found, 0.0)
+            self.judged[k] = judged_share(one)
+
+    def labels(self) -> list[str]:
+        """One per expert, and with folds one for the best."""
+        return [*map(expert_label, self.experts), *([BEST_EXPERT] if self.has_folds else [])]
+
+    def require(self, label: str) -> str:
+        """The label; an error if there is no such expert."""
+        if label not in self.labels():
+            raise UnknownNameError.of("expert row", label, self.labels())
+        return label
+
+    def parts(self, label: str) -> list[NDArray[np.float64]]:
+        """The values of a row in the test queries of each fold, [n_metrics, n_queries]."""
+        return [self.values[k][:, test] for k, test in zip(self._chosen(label), self._test, strict=True)]
+
+    def judged_parts(self, label: str) -> list[Floats]:
+        """Judged@10 of a row in the test queries of each fold."""
+        return [self.judged[k][test] for k, test in zip(self._chosen(label), self._test, strict=True)]
+
+    def _chosen(self, label: str) -> list[int]:
+        """The expert of a row in each fold."""
+        if label != BEST_EXPERT:
+            return [self.experts.index(label.removeprefix(EXPERT_PREFIX))] * len(self._test)
+        return [self._best(train) for train in self._train]
+
+    def best_label(self) -> str:
+        """The row of the expert that is best on the test queries of all folds."""
+        return expert_label(self.experts[self._best(np.concatenate(self._test))])
+
+    def _best(self, queries: Ints) -> int:
+        """The expert with the highest mean of the first metric, of equal ones the first by name."""
+        values = self.values[:, 0, queries]
+        sums = np.round(np.where(np.isnan(values), 0.0, values).sum(axis=1), 12)
+        return min(range(len(self.experts)), key=lambda k: (-sums[k], self.experts[k]))
+
+
+def _labelled(data: Dataset, folds: Sequence[Fold]) -> set[str]:
+    """The training queries that have labels."""
+    train = {q for fold in folds for q in fold.train}
+    if data.labels is None:
+        return {data.queries[q] for q in train}
+    return {data.queries[q] for q in train if data.labels.label_ptr[q + 1] > data.labels.label_ptr[q]}

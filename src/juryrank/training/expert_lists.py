@@ -1,0 +1,38 @@
+"""Each expert alone: the ranking of the items in its lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from juryrank.data import Consensus
+from juryrank.data.rankings import Rankings
+from juryrank.kernels.ragged import parents, sizes_to_ptr
+from juryrank.metrics.inputs import consensus_by_expert
+from juryrank.training.rrf_baseline import rrf_scores
+
+
+def experts_alone(rankings: Rankings) -> dict[str, Consensus]:
+    """Each expert as a consensus of the items that it ranked; if it has several lists in a query, RRF of these."""
+    r, n = rankings, max(len(rankings.experts), 1)
+    lists, counts = np.unique(r.list_query * n + r.list_expert, return_counts=True)
+    several = np.unique(lists[counts > 1] % n)
+    if not len(several):
+        return consensus_by_expert(r)
+    alone = consensus_by_expert(r.keep_lists(~np.isin(r.list_expert, several)))
+    for expert in several.tolist():
+        part = ranked_items(r.keep_lists(r.list_expert == expert))
+        alone[r.experts[expert]] = Consensus(part, rrf_scores(part))
+    return alone
+
+
+def ranked_items(rankings: Rankings) -> Rankings:
+    """The same lists, without the items that no list ranks."""
+    r, ranked = rankings, rankings.slot_lists > 0
+    return replace(
+        r,
+        slot_ptr=sizes_to_ptr(np.bincount(parents(r.slot_ptr)[ranked], minlength=len(r))),
+        slot_item=r.slot_item[ranked],
+        entry_slot=(np.cumsum(ranked) - 1)[r.entry_slot].astype(np.int32),
+    )

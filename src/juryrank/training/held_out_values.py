@@ -1,0 +1,161 @@
+"""Held-out values of a learned model, next to those of RRF and of each expert alone, in rows that can be added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from juryrank.data import Consensus
+from juryrank.data.arrays import Floats
+from juryrank.data.rankings import Rankings
+from juryrank.metrics import JudgedConsensus, Metric, Truth
+from juryrank.training import verdict
+from juryrank.training.expert_lists import experts_alone
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.rrf_baseline import rrf_scores
+from juryrank.training.verdict import Verdict, decide
+
+JUDGED_PLACES = 10
+MOST_ROWS = 256  # that a model stores; of more queries, neighbours share a row
+SPLITS, PARTS = 20, 3  # of the rows, to choose experts on some and evaluate them on others
+LEARNED, RRF, EXPERTS = 0, 1, 2  # columns: the model, RRF, and from here on the experts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeldOutValues:
+    """A metric of the model, of RRF and of each expert alone; one row per query, or per few queries if there are many.
+
+    An expert has the value 0 in a query that it does not rank, so that experts which others lack can be added.
+    """
+
+    experts: tuple[str, ...]
+    counts: Floats  # [n_rows] queries of each row
+    values: Floats  # [n_rows, 2 + n_experts] means over the queries of the row
+    judged: Floats  # [2 + n_experts] Judged@10, summed over all queries
+
+    @classmethod
+    def empty(cls, experts: Sequence[str]) -> HeldOutValues:
+        """No queries yet."""
+        width = EXPERTS + len(experts)
+        return cls(experts=tuple(experts), counts=np.zeros(0), values=np.zeros((0, width)), judged=np.zeros(width))
+
+    @classmethod
+    def of(cls, queries: LabelledQueries, scores: Floats, metric: Metric) -> HeldOutValues:
+        """The values of the labelled queries, given the held-out scores of their slots."""
+        truth, r = Truth(queries.truth), queries.rankings
+        fused = [truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))]
+        values = np.array([metric.per_query(one) for one in fused])
+        judged = np.array([judged_share(one) for one in fused])
+        alone, alone_judged = values_of_experts(truth, r, metric, queries.experts)
+        known = ~np.isnan(values).any(axis=0)
+        rows = np.vstack([values, alone])[:, known].T
+        return cls(
+            experts=tuple(queries.experts),
+            counts=np.ones(len(rows)),
+            values=np.ascontiguousarray(rows),
+            judged=np.vstack([judged, alone_judged])[:, known].sum(axis=1),
+        )
+
+    @property
+    def n_queries(self) -> int:
+        return int(self.counts.sum())
+
+    def add(self, other: HeldOutValues, experts: Sequence[str], most_rows: int = MOST_ROWS) -> HeldOutValues:
+        """The rows of both, with columns for these experts."""
+        parts = [part.with_experts(experts) for part in (self, other)]
+        counts, values = (np.concatenate([getattr(p, name) for p in parts]) for name in ("counts", "values"))
+        while len(counts) > most_rows:
+            counts, values = _join_neighbours(counts, values)
+        return HeldOutValues(
+            experts=tuple(experts), counts=counts, values=values, judged=parts[0].judged + parts[1].judged
+        )
+
+    def with_experts(self, experts: Sequence[str]) -> HeldOutValues:
+        """The same rows with columns for these experts, which include all that have values."""
+        place = {name: EXPERTS + n for n, name in enumerate(experts)}
+        at = np.array([LEARNED, RRF, *(place[name] for name in self.experts)], np.int64)
+        values, judged = np.zeros((len(self.counts), EXPERTS + len(experts))), np.zeros(EXPERTS + len(experts))
+        values[:, at], judged[at] = self.values, self.judged
+        return HeldOutValues(experts=tuple(experts), counts=self.counts, values=values, judged=judged)
+
+    def best_expert(self) -> int | None:
+        """The expert with the highest mean over all queries, of equal ones the first by name; None without experts."""
+        if not self.experts or not len(self.counts):
+            return None
+        return self._best(self.counts @ self.values[:, EXPERTS:])
+
+    def expert_chosen_on_others(self) -> Floats:
+        """For each row, the value of the expert that is best on other rows, [n_rows].
+
+        The rows are split into thirds at random, and each third has the values of the expert that is best on the other
+        two; the mean over ``SPLITS`` such splits. Leaving out single rows has the same mean, but a larger variance:
+        whenever two experts are nearly equal, it chooses the one that is worse on the row.
+        """
+        alone = self.values[:, EXPERTS:]
+        weighted = self.counts[:, None] * alone
+        total, out = weighted.sum(axis=0), np.zeros(len(alone))
+        rng = np.random.default_rng(0)
+        in_order = np.lexsort(self.values[:, [RRF, LEARNED]].T)  # not by arrival
+        for _ in range(SPLITS):
+            for part in np.array_split(in_order[rng.permutation(len(alone))], min(PARTS, len(alone))):
+                out[part] += alone[part, self._best(total - weighted[part].sum(axis=0))]
+        return out / SPLITS
+
+    def _best(self, sums: Floats) -> int:
+        """The expert with the highest sum; sums are rounded, so that the order of additions does not decide."""
+        by_name = np.argsort(np.array(self.experts, object), kind="stable")
+        return int(by_name[np.argmax(np.round(sums[by_name], 12))])
+
+    def verdict(self, method: str, metric: str) -> Verdict:
+        """What to use on new queries."""
+        values = {verdict.LEARNED: self.values[:, LEARNED], verdict.RRF: self.values[:, RRF]}
+        columns, best = {verdict.LEARNED: LEARNED, verdict.RRF: RRF}, self.best_expert()
+        if best is not None:
+            values[verdict.EXPERT] = self.expert_chosen_on_others()
+            columns[verdict.EXPERT] = EXPERTS + best
+        n = self.n_queries
+        return decide(
+            values,
+            self.counts,
+            method=method,
+            metric=metric,
+            judged={name: float(self.judged[c] / n) for name, c in columns.items() if n},
+            expert=None if best is None else self.experts[best],
+            expert_values=None if best is None else self.values[:, EXPERTS + best],
+            n_experts=len(self.experts),
+        )
+
+
+def values_of_experts(truth: Truth, rankings: Rankings, metric: Metric, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """The metric and Judged@10 of each of the named experts alone in each query, [n_experts, n_queries].
+
+    Both are 0 in queries that an expert does not rank.
+    """
+    values, judged = np.zeros((2, len(names), len(truth.queries)))
+    alone = experts_alone(rankings)
+    for n, name in enumerate(names):
+        one = truth.judge(alone[name], warn_unranked=False)
+        values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
+        judged[n] = judged_share(one)
+    return values, judged
+
+
+def judged_share(one: JudgedConsensus, places: int = JUDGED_PLACES) -> Floats:
+    """The share of the top places of each query whose items are judged; 0 where nothing is ranked."""
+    side = one.labels if one.labels is not None else one.reference
+    assert side is not None
+    known = np.append(0, np.cumsum(~np.isnan(side.value)))
+    first = one.slot_ptr[:-1]
+    size = np.minimum(one.size, places)
+    share: Floats = (known[first + size] - known[first]) / np.maximum(size, 1)
+    return share
+
+
+def _join_neighbours(counts: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Half as many rows: each pair of neighbours becomes its mean."""
+    even = len(counts) // 2 * 2
+    pairs = counts[:even].reshape(-1, 2)
+    joined = (pairs[:, :, None] * values[:even].reshape(len(pairs), 2, -1)).sum(axis=1) / pairs.sum(axis=1)[:, None]
+    return np.append(pairs.sum(axis=1), counts[even:]), np.vstack([joined, values[even:]])

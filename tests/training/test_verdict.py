@@ -1,0 +1,180 @@
+"""The verdict on constructed data whose truth is known, and its words and numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from juryrank.data.build import from_dicts
+from juryrank.methods import method
+from juryrank.training.verdict import EXPERT_EXPECTATION, Expectation, decide
+
+
+def noisy(qualities, n_queries, *, n_items=30, seed=0):
+    """Experts that see the grade of each item with noise: standard deviations by expert."""
+    rng = np.random.default_rng(seed)
+    runs, labels = {name: {} for name in qualities}, {}
+    for q in range(n_queries):
+        grade = np.where(rng.random(n_items) < 0.2, rng.integers(1, 4, n_items), 0)
+        labels[f"q{q}"] = {f"i{i}": int(g) for i, g in enumerate(grade)}
+        for name, noise in qualities.items():
+            seen = grade + rng.normal(0, noise, n_items)
+            runs[name][f"q{q}"] = [f"i{i}" for i in np.argsort(-seen)]
+    return from_dicts(runs, labels=labels)
+
+
+def complementary(n_queries):
+    """Two experts that rank the relevant items of two kinds, and two that rank at random."""
+    rng = np.random.default_rng(1)
+    runs, labels = {name: {} for name in ("first", "second", "third", "fourth")}, {}
+    for q in range(n_queries):
+        items = [f"i{i}" for i in range(40)]
+        labels[f"q{q}"] = {item: int(n < 8) for n, item in enumerate(items)}
+        for name, known in (("first", range(4)), ("second", range(4, 8))):
+            others = [items[n] for n in rng.permutation(40) if n not in known]
+            runs[name][f"q{q}"] = [*(items[n] for n in known), *others]
+        for name in ("third", "fourth"):
+            runs[name][f"q{q}"] = [items[n] for n in rng.permutation(40)]
+    return from_dicts(runs, labels=labels)
+
+
+def test_one_perfect_expert_among_noise_is_used_alone():
+    data = noisy({"noise1": 50.0, "perfect": 1e-9, "noise2": 50.0, "noise3": 50.0}, 40)
+    found = method("jury", shrink=300.0).fit(data).verdict()
+    assert (found.choice, found.expert) == ("expert", "perfect")
+    assert found.means["expert"] == pytest.approx(1.0)
+    assert found.differences["expert - rrf"].low > 0
+    assert found.text.startswith("Verdict: use expert 'perfect' alone; on 40 held-out queries it has nDCG@10 1.0000, ")
+
+
+def test_equally_good_experts_leave_nothing_to_learn():
+    for noise in (1.0, 2.0):
+        found = method("jury").fit(noisy(dict.fromkeys("abcdef", noise), 150)).verdict()
+        assert found.choice == "rrf"
+        assert found.text.startswith("Verdict: stay with RRF; on 150 held-out queries it has ")
+
+
+def test_experts_that_complement_each_other_among_noise_are_combined_by_the_learned_method():
+    found = method("jury").fit(complementary(40)).verdict()
+    assert found.choice == "learned"
+    assert found.is_certain
+    assert found.differences["learned - rrf"].low > 0
+    assert found.differences["learned - expert"].low > 0
+
+
+def test_a_single_expert_needs_no_fusion():
+    found = method("jury").fit(noisy({"only": 1.0}, 10)).verdict()
+    assert (found.choice, found.expert) == ("expert", "only")
+    assert found.means["learned"] == found.means["rrf"] == pytest.approx(found.means["expert"])
+
+
+def test_with_one_query_there_is_no_evidence_and_rrf_stays():
+    model = method("jury").fit(noisy({"a": 1.0, "b": 2.0}, 1))
+    found = model.verdict()
+    assert (found.choice, found.n_queries, found.differences) == ("rrf", 1, {})
+    assert model.report().endswith("Verdict: stay with RRF, because only one query could be held out.")
+
+
+def test_without_held_out_queries_rrf_stays():
+    found = decide({"learned": np.empty(0), "rrf": np.empty(0)}, np.empty(0), method="m", metric="AP", judged={})
+    assert (found.choice, found.expert, found.means) == ("rrf", None, {})
+    assert found.text == "Verdict: stay with RRF, because no query could be held out."
+
+
+def test_equal_experts_do_not_depend_on_their_order():
+    names = ["x", "y", "z"]
+    data = [noisy(dict.fromkeys(order, 1e-9), 6) for order in (names, names[::-1])]
+    assert {method("jury").fit(d).verdict().expert for d in data} == {"x"}
+
+
+def three(n, learned, rrf, expert, spread=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(0, spread, (3, n))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return dict(zip(("learned", "rrf", "expert"), np.array([[learned], [rrf], [expert]]) + noise, strict=True))
+
+
+def choose(values, **more):
+    n = len(values["rrf"])
+    given = {"judged": {}, "expert": "x", "expert_values": values["expert"], "n_experts": 4, **more}
+    return decide(values, np.ones(n), method="jury", metric="nDCG@10", **given)
+
+
+def test_an_interval_is_that_of_the_t_test_where_one_expert_is_always_best():
+    from scipy.stats import ttest_rel
+
+    values = three(12, 0.6, 0.5, 0.55)
+    for a, b in (("learned", "rrf"), ("learned", "expert"), ("expert", "rrf")):
+        wanted = ttest_rel(values[a], values[b]).confidence_interval(0.95)
+        found = choose(values).differences[f"{a} - {b}"]
+        assert (found.low, found.high) == pytest.approx(tuple(wanted))
+
+
+def test_an_interval_is_wider_where_different_experts_were_chosen():
+    values = three(12, 0.6, 0.5, 0.55)
+    plain, changing = choose(values), choose(values, expert_values=values["expert"][::-1] + 0.02)
+    for pair in plain.differences:
+        one, other = plain.differences[pair], changing.differences[pair]
+        assert one.mean == other.mean
+        assert (other.high - other.low > one.high - one.low) == ("expert" in pair)
+
+
+def test_few_queries_do_not_outweigh_the_expectation_and_many_do():
+    for n, choice in ((5, "learned"), (200, "expert")):
+        assert choose(three(n, 0.50, 0.45, 0.53, spread=0.15)).choice == choice
+
+
+def test_the_expected_difference_is_the_mean_of_the_posterior():
+    prior = Expectation(mean=-0.03, deviation=0.035, query_variance=0.03)
+    n, variance, mean = 20, 0.001, 0.05
+    pooled = (10 * 0.03 + 19 * n * variance) / 29 / n
+    grid = np.linspace(-1, 1, 400_001)
+    log_density = -((grid - prior.mean) ** 2) / 2 / prior.deviation**2 - (mean - grid) ** 2 / 2 / pooled
+    weight = np.exp(log_density - log_density.max())
+    assert prior.update(mean, variance, n) == pytest.approx(float(weight @ grid / weight.sum()), abs=1e-6)
+
+
+def test_the_more_experts_the_more_evidence_one_of_them_needs():
+    expected = [choose(three(20, 0.5, 0.45, 0.5), n_experts=k).expected["expert"] for k in (2, 4, 8)]
+    assert expected[0] > expected[1] > expected[2] > EXPERT_EXPECTATION.mean * np.log(8)
+
+
+def test_a_choice_with_a_lower_mean_is_explained():
+    text = choose(three(5, 0.50, 0.45, 0.53, spread=0.15)).text
+    assert "The higher mean of expert 'x' is within what so few queries vary" in text
+    assert text.endswith("More labels could change this.")
+
+
+@pytest.mark.parametrize(
+    ("judged", "warned"),
+    [
+        ({"learned": 0.9, "rrf": 0.95, "expert": 0.9}, None),
+        ({"learned": 0.9, "rrf": 0.95, "expert": 0.6}, "Judged@10 differs (jury 0.90, RRF 0.95, expert 'x' 0.60)"),
+        ({"learned": 0.3, "rrf": 0.35, "expert": 0.32}, "few of the top 10 are judged"),
+    ],
+)
+def test_unjudged_items_get_a_caution(judged, warned):
+    text = choose(three(30, 0.6, 0.5, 0.55), judged=judged).text
+    assert ("Caution" in text) == (warned is not None)
+    assert warned is None or warned in text
+
+
+def test_judged_shares_are_those_of_the_top_ten():
+    runs = {"deep": {"q": list("abcdefghijkl"), "p": list("abc")}, "rare": {"q": ["z"], "p": ["b", "a"]}}
+    data = from_dicts(runs, labels={"q": {"a": 1, "b": 0, "l": 1}, "p": {"a": 1, "b": 0}})
+    found = method("jury").fit(data)
+    by_expert = dict(zip(found.own_, found.judged_[2:] / 2, strict=True))
+    assert by_expert["deep"] == pytest.approx((2 / 10 + 2 / 3) / 2)
+    assert by_expert["rare"] == pytest.approx((0 + 1) / 2)
+
+
+def test_a_verdict_is_a_report():
+    found = choose(three(30, 0.6, 0.5, 0.55), judged={"learned": 0.9, "rrf": 0.95, "expert": 0.9})
+    plain = json.loads(found.render("json"))
+    assert plain["choice"] == "learned"
+    assert plain["differences"]["learned - rrf"]["mean"] == pytest.approx(0.1)
+    assert plain["text"] == found.text
+    assert [row["alternative"] for row in found.rows()] == ["learned", "rrf", "expert"]
+    assert found.text in found.render("markdown")
+    assert "expert" in found.render("csv")
+    assert repr(found) == "Verdict(jury, nDCG@10, 30 held-out queries)"
