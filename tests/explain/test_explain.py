@@ -55,7 +55,7 @@ def test_every_method_can_be_explained(name, dataset):
 def test_weights_are_those_of_the_model(dataset):
     jury = method("jury").fit(dataset)
     for name, row in zip(jury.own_, jury.curves_, strict=True):
-        assert explain(jury).weights[name] == dict(zip("uvm", row, strict=True))
+        assert explain(jury).weights[name] == dict(zip("uvmw", row, strict=True))
     assert list(explain(jury).weights)[-1] == "*"
     assert explain(method("rrf", weights={"e1": 2.0}).fit(dataset)).weights == {"e1": {"weight": 2.0}}
     fused = method("borda-fuse").fit(dataset)
@@ -299,5 +299,5 @@ def test_a_picture_without_matplotlib_names_the_extra(dataset, monkeypatch):
 
 def test_csv_has_a_row_per_weight_and_text_has_squares(dataset):
     found = explain(method("jury").fit(dataset))
-    assert len(found.render("csv").splitlines()) == 1 + 3 * len(found.weights)
+    assert len(found.render("csv").splitlines()) == 1 + 4 * len(found.weights)
     assert "■" in found.render("text")

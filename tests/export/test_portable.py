@@ -200,8 +200,9 @@ def test_json_and_csv_hold_the_same_numbers_bit_for_bit():
     ranks = np.arange(1.0, 6)
     for name in AWKWARD:
         assert content["points"][name] == model.as_points().of(name, ranks).tolist()
-    u, v, m = model.stranger_
-    assert content["other"] == pytest.approx(u * 60 / (60 + ranks) + v * 10 / (10 + ranks) + m)
+    u, v, m, w = model.stranger_
+    logarithm = np.log(1 + 100 / ranks)
+    assert content["other"] == pytest.approx(u * 60 / (60 + ranks) + v * 10 / (10 + ranks) + m + w * logarithm)
     rows = list(csv.DictReader(io.StringIO(export(model, "csv", depth=5))))
     by_expert: dict[str, list[float]] = {}
     for row in rows:

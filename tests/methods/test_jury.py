@@ -25,17 +25,17 @@ both = pytest.mark.parametrize("name", ["jury", "ridge"])
 sharing = pytest.mark.parametrize("experts", ["individual", "shared", "hybrid"])
 
 
-@given(st.integers(0, 10_000), st.integers(1, 12))
-@settings(max_examples=25, deadline=None)
-def test_weights_are_those_of_the_definition(seed, n_queries):
+@given(st.integers(0, 10_000), st.integers(1, 12), st.sampled_from(["equal", "correlation"]))
+@settings(max_examples=50, deadline=None)
+def test_weights_are_those_of_the_definition(seed, n_queries, prior):
     data = random_dataset(seed, n_queries=n_queries)
-    model = method("jury").fit(data)
+    model = method("jury", prior=prior).fit(data)
     if not model.n_queries_:
         return
     here = [data.experts.index(name) for name in model.own_]
     assert len(here) == len(data.experts) or n_queries < 3
     if len(here) == len(data.experts):
-        assert_allclose(model.curves_, plain_jury(data).T[here], rtol=1e-6, atol=1e-9)
+        assert_allclose(model.curves_, plain_jury(data, prior).T[here, : model.n_curves], rtol=1e-6, atol=1e-9)
 
 
 @both
@@ -86,13 +86,16 @@ def contrary(n_contrary, n_queries=12):
     return from_dicts(runs, labels=labels)
 
 
-def test_the_common_curve_keeps_a_quarter_of_its_aim():
+@pytest.mark.parametrize(("prior", "too_little"), [("equal", 0.15), ("correlation", 0.1)])
+def test_the_common_curve_keeps_a_quarter_of_its_aim(prior, too_little):
     apart = []
     for n_contrary in range(13):
         data = contrary(n_contrary)
-        found = method("jury").fit(data).curves_
-        assert_allclose(found, plain_jury(data).T, rtol=1e-6, atol=1e-9)
-        apart.append([np.abs(plain_jury(data, kept=kept).T - found).max() > 1e-3 for kept in (0.0, 0.15, 0.4, 0.6)])
+        model = method("jury", prior=prior).fit(data)
+        plain, found = plain_jury(data, prior).T, model.curves_
+        assert_allclose(found, plain[:, : model.n_curves], rtol=1e-6, atol=1e-9)
+        others = [plain_jury(data, prior, kept=kept).T for kept in (0.0, too_little, 0.4, 0.6)]
+        apart.append([np.abs(other - plain).max() > 1e-3 for other in others])
     assert np.any(apart, axis=0).all()  # a smaller or larger share would have been noticed
 
 
@@ -161,8 +164,9 @@ def test_leaving_a_query_out_is_really_fitting_without_it(name, experts, n_queri
 
 def query_parts(data, limits):
     """The queries in parts, and the solver, as jury has them by default."""
-    queries, solver = LabelledQueries.of(data, "irrelevant"), RRFPriorSolver(shrink=20.0, anchor=5.0)
-    return QueryParts(queries, solver, Statistics.empty(3, queries.experts), limits), solver
+    queries, solver = LabelledQueries.of(data, "irrelevant"), RRFPriorSolver(shrink=20.0, anchor=5.0, prior="auto")
+    curves = solver.curves(queries.rankings.entry_rank)
+    return QueryParts(queries, curves, Statistics.empty(4, queries.experts), limits), solver
 
 
 def test_queries_are_held_out_in_groups_where_one_by_one_is_too_much():

@@ -35,7 +35,6 @@ class PositionCurves(GroupedExperts):
 
     validates = False
     uses_label_weights = True
-    n_curves: ClassVar[int]
     curve_names: ClassVar[tuple[str, ...]]
 
     target: str = param("nDCG@10", "metric for the held-out gain over RRF")  # type: ignore[misc]
@@ -47,10 +46,16 @@ class PositionCurves(GroupedExperts):
     n_queries_: int = learned(Number(whole=True, at_least=0))  # learned from
     seen_: Ints = learned(Array("experts", whole=True, at_least=0))  # queries with a list of each expert
     gram_: Floats = learned(Array("triangle"))  # upper triangle of the sum of Gram matrices
+    fill_: Floats = learned(Array(2, at_least=0))  # shares of filled ranks, summed over the lists; number of lists
     held_out_: Floats = learned(Array(5))  # held-out queries: count, sum of gain, of gain², of own metric, of RRF's
     row_counts_: Floats = learned(Array("rows", above=0))  # held-out queries of each row of row_values_
     row_values_: Floats = learned(Array("rows", "alternatives"))  # target metric of the model, of RRF, of each expert
     judged_: Floats = learned(Array("alternatives", at_least=0))  # Judged@10 of the same, summed over these queries
+
+    @property
+    def n_curves(self) -> int:
+        """How many curves ``fit`` gives to each expert."""
+        return len(self.curve_names)
 
     def _sizes(self) -> Sizes:
         width = (len(self.own_) + bool(self.pooled_)) * self.n_curves + 1
@@ -70,6 +75,13 @@ class PositionCurves(GroupedExperts):
         both = sorted(set(self.own_) & set(self.pooled_))
         return f"own_ and pooled_ must not share names, found {both[0]!r} in both" if both else None
 
+    @classmethod
+    def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
+        """A fitted model; those of version 0.1 did not count filled ranks."""
+        return super().from_learned(
+            params, {"fill_": np.zeros(2), **learned} if isinstance(learned, Mapping) else learned
+        )
+
     @abstractmethod
     def _solver(self) -> Solver:
         """Turns the statistics into curves."""
@@ -87,6 +99,8 @@ class PositionCurves(GroupedExperts):
         """
         if not self.is_fitted:
             return self.fit(data)
+        if len(self.stranger_) != self.n_curves:
+            raise ParameterError(f"the parameters of {self.name} that choose its curves have changed; call fit(data)")
         queries = LabelledQueries.of(as_dataset(data), self.unjudged)
         known = set(self.own_)
         own, pooled = self._own_and_pooled(queries)
@@ -145,7 +159,8 @@ class PositionCurves(GroupedExperts):
 
     def _points(self, expert: str, ranks: Floats) -> Floats:
         curve = self.curves_[self.own_.index(expert)] if expert in self.own_ else self.stranger_
-        points: Floats = (self._solver().curves(np.asarray(ranks, np.float64)) * curve).sum(axis=1)  # as in _scores
+        values = self._solver().curves(np.asarray(ranks, np.float64))[:, : len(curve)]
+        points: Floats = (values * curve).sum(axis=1)  # as in _scores
         return points
 
     def experts_seen(self) -> frozenset[str]:
@@ -159,13 +174,17 @@ class PositionCurves(GroupedExperts):
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """The weights of each expert's curves; those of pooled and unknown experts under ``others_key``."""
         rows = zip([*self.own_, self.others_key], np.vstack([self.curves_, self.stranger_]).tolist(), strict=True)
-        return {name: dict(zip(self.curve_names, row, strict=True)) for name, row in rows}
+        return {name: dict(zip(self.curve_names, row, strict=False)) for name, row in rows}
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
         curve = np.vstack([self.curves_, self.stranger_])[r.positions_in(self.own_)]  # -1 is an unknown expert
         by_entry = np.repeat(curve[r.list_expert], r.list_size, axis=0)
-        out += sum_of_points(r, (self._solver().curves(r.entry_rank) * by_entry).sum(axis=1))
+        out += sum_of_points(r, (self._entry_curves(r, len(self.stranger_)) * by_entry).sum(axis=1))
+
+    def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
+        """The first curves at each entry, [n_entries, n_curves]."""
+        return self._solver().curves(rankings.entry_rank)[:, :n_curves]
 
     def _own_and_pooled(self, queries: LabelledQueries) -> tuple[list[str], list[str]]:
         """The experts of the queries: those with columns of their own, and the pooled."""
@@ -183,7 +202,8 @@ class PositionCurves(GroupedExperts):
         """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out."""
         solver = self._solver()
         if len(queries):
-            parts = QueryParts(queries, solver, before.without_queries().add(layout))
+            curves = self._entry_curves(queries.rankings, self.n_curves)
+            parts = QueryParts(queries, curves, before.without_queries().add(layout))
             before = before.add(parts.total())
             scores = parts.held_out_scores(before, solver)
             found = HeldOutValues.of(queries, scores, parse_metric(self.target))
@@ -199,6 +219,7 @@ class PositionCurves(GroupedExperts):
         self.curves_, self.stranger_ = curves, unknown
         self.n_queries_, self.seen_ = whole.n_queries, whole.seen
         self.gram_ = whole.gram[np.triu_indices(len(whole.gram))]
+        self.fill_ = whole.filled
         self.held_out_ = held_out
         self.row_counts_, self.row_values_, self.judged_ = rows.counts, rows.values, rows.judged
 
@@ -211,6 +232,5 @@ class PositionCurves(GroupedExperts):
         gram = np.zeros((width, width))
         gram[np.triu_indices(width)] = self.gram_
         gram += np.triu(gram, 1).T
-        return Statistics(
-            own=tuple(self.own_), pooled=tuple(self.pooled_), seen=self.seen_, n_queries=self.n_queries_, gram=gram
-        )
+        names = {"own": tuple(self.own_), "pooled": tuple(self.pooled_)}
+        return Statistics(**names, seen=self.seen_, n_queries=self.n_queries_, gram=gram, filled=self.fill_)

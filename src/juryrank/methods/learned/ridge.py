@@ -25,7 +25,6 @@ class Ridge(PositionCurves):
     """
 
     name = "ridge"
-    n_curves: ClassVar[int] = 2
     curve_names: ClassVar[tuple[str, ...]] = ("b", "a")
     shrink: float = param(1.0, "strength of the prior that a weight is 0, in queries", above=0)
 

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
+from juryrank.data.rankings import Rankings
 from juryrank.kernels.ragged import parents
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import sum_of_points
@@ -19,11 +20,15 @@ class Solver(Protocol):
     """Turns sums over queries into curves."""
 
     def curves(self, rank: Floats) -> Floats:
-        """The values of the basis at each rank, [n, n_curves]."""
+        """The values of all curves at each rank, [n, n_curves]; a method may use the first of them only."""
         ...
 
-    def __call__(self, gram: Floats, n_queries: Floats, copies: Floats) -> Floats:
-        """Weights [batch, column, curve] from Gram matrices [batch, width, width]."""
+    def __call__(self, gram: Floats, n_queries: Floats, copies: Floats, fill: Floats) -> Floats:
+        """Weights [batch, column, curve] from Gram matrices [batch, width, width].
+
+        ``copies`` [batch, column] counts the experts that share a column, ``fill`` [batch] is the mean share of the
+        ranks, down to the last of a list, that have an item.
+        """
         ...
 
 
@@ -36,6 +41,7 @@ class Statistics:
     seen: Ints  # [n_own + n_pooled] queries with a list of that expert
     n_queries: int
     gram: Floats  # [n_columns * n_curves + 1, the same]
+    filled: Floats  # [2] shares of filled ranks, summed over the lists, and the number of lists
 
     @classmethod
     def empty(cls, n_curves: int, own: Sequence[str] = (), pooled: Sequence[str] = ()) -> Statistics:
@@ -47,6 +53,7 @@ class Statistics:
             seen=np.zeros(len(own) + len(pooled), np.int64),
             n_queries=0,
             gram=np.zeros((width, width)),
+            filled=np.zeros(2),
         )
 
     @property
@@ -55,7 +62,8 @@ class Statistics:
 
     def without_queries(self) -> Statistics:
         """Statistics of no queries for the same experts."""
-        return replace(self, seen=np.zeros_like(self.seen), n_queries=0, gram=np.zeros_like(self.gram))
+        none = np.zeros_like(self.filled)
+        return replace(self, seen=np.zeros_like(self.seen), n_queries=0, gram=np.zeros_like(self.gram), filled=none)
 
     def count_experts(self, seen: Ints) -> Floats:
         """How many experts share each column, [..., n_columns], given the queries of each expert."""
@@ -74,7 +82,7 @@ class Statistics:
             np.add.at(total.seen, total._places(part.names), part.seen)
             at = total._rows(part)
             np.add.at(total.gram, np.ix_(at, at), part.gram)
-        return replace(total, n_queries=self.n_queries + other.n_queries)
+        return replace(total, n_queries=self.n_queries + other.n_queries, filled=self.filled + other.filled)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,12 +123,14 @@ class QueryParts:
     """Labelled queries split into parts, each of which can be held out: Gram matrices, and the experts seen in each."""
 
     def __init__(
-        self, queries: LabelledQueries, solver: Solver, layout: Statistics, limits: Limits | None = None
+        self, queries: LabelledQueries, curves: Floats, layout: Statistics, limits: Limits | None = None
     ) -> None:
-        """``layout`` says which of the queries' experts have columns of their own and which are pooled."""
+        """``curves`` are the values of the curves at each entry, [n_entries, n_curves].
+
+        ``layout`` says which of the queries' experts have columns of their own and which are pooled.
+        """
         r, limits = queries.rankings, limits or Limits()
-        self.queries, self.layout, self.limits = queries, layout, limits
-        self.curves = solver.curves(r.entry_rank)
+        self.queries, self.curves, self.layout, self.limits = queries, curves, layout, limits
         self.column = layout.columns(r.experts)[r.list_expert]
         self.offsets = _part_offsets(len(queries), len(layout.gram), limits)
         self.size = np.diff(self.offsets)
@@ -130,6 +140,8 @@ class QueryParts:
         place = {name: n for n, name in enumerate(layout.names)}
         known = np.array([place.get(name, -1) for name in r.experts], np.int64)
         np.add.at(self.seen, (self._part_of(query), known[expert]), 1)
+        self.filled = np.zeros((len(self.size), 2))
+        np.add.at(self.filled, self._part_of(r.list_query), filled_ranks(r))
 
     def _part_of(self, query: Ints) -> Ints:
         part: Ints = parents(self.offsets)[query]
@@ -150,7 +162,8 @@ class QueryParts:
     def total(self) -> Statistics:
         """The statistics of all parts together."""
         gram = sum((block.sum(axis=0) for _, block in self._grams()), np.zeros_like(self.layout.gram))
-        return replace(self.layout, seen=self.seen.sum(axis=0), n_queries=len(self.queries), gram=gram)
+        filled = self.filled.sum(axis=0)
+        return replace(self.layout, seen=self.seen.sum(axis=0), n_queries=len(self.queries), gram=gram, filled=filled)
 
     def held_out_scores(self, whole: Statistics, solver: Solver) -> Floats:
         """A score per slot from curves learned without the part that the slot's query is in."""
@@ -159,7 +172,8 @@ class QueryParts:
         for first, block in self._grams():
             here = slice(first, first + len(block))
             left, copies = whole.n_queries - self.size[here], whole.count_experts(whole.seen - self.seen[here])
-            solved = solver(whole.gram - block, left.astype(np.float64), copies)
+            fill = mean_fill(whole.filled - self.filled[here])
+            solved = solver(whole.gram - block, left.astype(np.float64), copies, fill)
             weights[here] = _fill_absent_experts(whole, solved, copies)
         by_list = weights[self._part_of(r.list_query), self.column]
         return sum_of_points(r, (self.curves * np.repeat(by_list, r.list_size, axis=0)).sum(axis=1))
@@ -168,9 +182,26 @@ class QueryParts:
 def solve_curves(whole: Statistics, solver: Solver) -> tuple[Floats, Floats]:
     """The curves of the experts with a column of their own, and that of all others."""
     copies = whole.count_experts(whole.seen)[None]
-    weights = solver(whole.gram[None], np.array([float(whole.n_queries)]), copies)
+    weights = solver(whole.gram[None], np.array([float(whole.n_queries)]), copies, mean_fill(whole.filled[None]))
     own = _fill_absent_experts(whole, weights, copies)[0, : len(whole.own)]
     return own, _unknown_expert(whole, weights, copies)[0]
+
+
+def filled_ranks(rankings: Rankings) -> Floats:
+    """For each list, the share of the ranks down to its last that have an item, and 1, times the list's weight.
+
+    It is 1 for a whole list or the head of one, and small for a list of the items that remain of a longer one.
+    """
+    r, some = rankings, rankings.list_size > 0
+    share = np.zeros(r.n_lists)
+    share[some] = np.minimum(r.list_size[some] / r.entry_rank[r.entry_ptr[1:][some] - 1], 1.0)
+    return np.column_stack([share, some]) * r.list_weight[:, None]
+
+
+def mean_fill(filled: Floats) -> Floats:
+    """The mean share of filled ranks, [batch]; 1 without lists."""
+    total = filled[:, 1]
+    return np.where(total > 0, filled[:, 0] / np.where(total > 0, total, 1.0), 1.0)
 
 
 def _fill_absent_experts(whole: Statistics, weights: Floats, copies: Floats) -> Floats:

@@ -20,7 +20,7 @@ class RidgeSolver:
         """The two curves at each rank, [n, 2]."""
         return np.column_stack([-np.log(rank), np.ones(len(rank))])
 
-    def __call__(self, gram: Floats, n_queries: Floats, copies: Floats) -> Floats:
+    def __call__(self, gram: Floats, n_queries: Floats, copies: Floats, fill: Floats) -> Floats:
         """Weights [batch, column, curve]."""
         equations = NormalEquations(gram, n_queries, copies)
         own = copies[:, :, None] * np.eye(copies.shape[1])
