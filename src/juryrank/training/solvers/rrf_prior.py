@@ -64,7 +64,7 @@ class RRFPriorSolver:
                 used = [j for j in range(self.n_curves) if j != LOG or lean]
                 chosen = _select_curves(gram[here], copies.shape[1], self.n_curves, used)
                 fit = _Fit(self, chosen, n_queries[here], copies[here], lean=lean)
-                weights[np.ix_(here, np.arange(copies.shape[1]), used)] = fit.weights()
+                weights[here[:, None, None], np.arange(copies.shape[1])[:, None], used] = fit.weights()
         return weights
 
 
@@ -97,7 +97,7 @@ class _Fit:
             common = (np.einsum("qc,qcj->qj", self.copies, weights[:, :, curves]) / unit).sum(axis=1)
             flipped = np.flatnonzero(self.usable & (common < least))
             if flipped.size:
-                self.anchor[np.ix_(flipped, fixed)] = GUARD
+                self.anchor[flipped[:, None], fixed] = GUARD
                 weights[flipped] = self._solve(flipped)
         weights[~self.usable] = 0.0
         weights[~self.usable, :, FLAT] = 1.0 / RRF_K
