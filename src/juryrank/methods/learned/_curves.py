@@ -64,23 +64,17 @@ class PositionCurves(GroupedExperts):
 
     @classmethod
     def _complete(cls, learned: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Models of earlier versions have no values of single experts."""
+        """Models of earlier versions have no values of single experts, and did not count filled ranks."""
         names = [name for key in ("own_", "pooled_") if isinstance(names := learned.get(key), list) for name in names]
         none = HeldOutValues.empty(names)
-        return {"row_counts_": none.counts, "row_values_": none.values, "judged_": none.judged, **learned}
+        rows = {"row_counts_": none.counts, "row_values_": none.values, "judged_": none.judged}
+        return {"fill_": np.zeros(2), **rows, **learned}
 
     def _fault(self) -> str | None:
         if fault := super()._fault():
             return fault
         both = sorted(set(self.own_) & set(self.pooled_))
         return f"own_ and pooled_ must not share names, found {both[0]!r} in both" if both else None
-
-    @classmethod
-    def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
-        """A fitted model; those of version 0.1 did not count filled ranks."""
-        return super().from_learned(
-            params, {"fill_": np.zeros(2), **learned} if isinstance(learned, Mapping) else learned
-        )
 
     @abstractmethod
     def _solver(self) -> Solver:
