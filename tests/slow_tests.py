@@ -9,6 +9,7 @@ FOLDERS = ("tests/everyday/", "tests/studies/")
 FILES = {
     "tests/cli/test_broken_stdout.py",
     "tests/cli/test_interrupts.py",
+    "tests/cli/test_judge_processes.py",
     "tests/cli/test_models.py",
     "tests/cli/test_stdout.py",
     "tests/cli/test_warm.py",

@@ -104,11 +104,14 @@ class TestSession:
         order = pl.read_csv(io.StringIO(run("judge", *RUNS, "--budget", 5).out)).select("query", "item").rows()
         first = judge("2\n0\n", "--budget", 5)
         assert first.code == 0
-        assert "2 of 5 items graded; saved in judgements.csv. The same command continues." in first.out
+        assert "2 of 5 items graded; saved in judgements.csv.\nThe same command continues." in first.out
         second = judge("3\n1\n1\n2\n", "--budget", 5)
         assert "Continued after 2 graded and 0 skipped items" in second.out
         assert "── 3 of 5 ──" in second.out
-        assert "5 of 5 items graded; saved in judgements.csv. Raise --budget to go on." in second.out
+        assert (
+            "5 of 5 items graded; saved in judgements.csv.\nThe same command with a larger --budget continues."
+            in second.out
+        )
         assert rows() == [(*key, "ann", grade, "") for key, grade in zip(order, "20311", strict=True)]
         third = judge("2\n", "--budget", 5)
         assert "── " not in third.out

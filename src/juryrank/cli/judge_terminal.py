@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import select
 import shutil
 import sys
 import textwrap
@@ -12,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
-from juryrank.cli.interrupts import before_end
+from juryrank.cli.interrupts import before_end, deliver_once
 from juryrank.report import escape_controls
 
 if TYPE_CHECKING:
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
 LINES = 12  # of a text that are shown before the key m shows all of it
 WIDEST, NARROWEST, PIPED_WIDTH = 100, 20, 80  # columns of text
+GLANCE = 0.1  # seconds
 CHUNK = 1024  # bytes of keys that are read at a time
-ESCAPE, END = "\x1b", "\x04"  # what arrow keys begin with; Ctrl-D
+SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|)")  # what arrow keys and function keys send
+END = "\x04"  # Ctrl-D
 KEYS = {"s": "skip", "u": "undo", "m": "more", "?": "help", "q": "quit"}
 HELP = """s  leave this item out
 u  take the last answer back, also one of an earlier session
@@ -37,15 +41,11 @@ def ask_in_terminal(session: Session, items: Texts | None, queries: Texts | None
     screen = Screen(session, items, queries)
     screen.greet()
     more = True
-    try:
-        with read_answers() as read:
-            while more and (question := session.next()) is not None:
-                more = screen.ask(question, read)
-                if session.batch_is_complete:
-                    screen.advise()
-    except KeyboardInterrupt:
-        screen.say(f"\n{screen.saved()}")
-        raise
+    with deliver_once(screen.sum_up), read_answers() as read:
+        while more and (question := session.next()) is not None:
+            more = screen.ask(question, read)
+            if session.batch_is_complete:
+                screen.advise()
     screen.end(stopped=not more)
 
 
@@ -160,22 +160,23 @@ class Screen:
                 if self.session.judge in (pair.judge, pair.other):
                     self.say(escape_controls(str(pair)))
 
-    def saved(self) -> str:
+    def sum_up(self) -> None:
+        """How much is saved."""
         session = self.session
         skipped = f", {session.n_skipped} skipped" if session.n_skipped else ""
         path = escape_controls(str(session.file.path))
-        return f"{session.n_graded} of {session.budget} items graded{skipped}; saved in {path}."
+        self.say(f"\n{session.n_graded} of {session.budget} items graded{skipped}; saved in {path}.")
 
     def end(self, *, stopped: bool) -> None:
-        """How much is saved, and what to do next."""
+        """What to do next."""
         session = self.session
-        if stopped:
-            self.say(f"\n{self.saved()} The same command continues.")
-        elif session.n_graded >= session.budget:
-            self.say(f"\n{self.saved()} Raise --budget to go on.")
-        else:
-            self.say(f"\n{self.saved()} Nothing is left to ask; with --overlap 100% you grade what others have graded.")
         self.compare_judges()
+        if stopped:
+            self.say("The same command continues.")
+        elif session.n_graded >= session.budget:
+            self.say("The same command with a larger --budget continues.")
+        else:
+            self.say("Nothing is left to ask; with --overlap 100% you grade what others have graded.")
         if session.n_graded:
             self.say(f"Next: juryrank fit DATA --labels {escape_controls(str(session.file.path))} -o model.json")
 
@@ -204,10 +205,11 @@ def read_answers() -> Iterator[Read]:
         try:
             tty.setcbreak(terminal, termios.TCSADRAIN)  # what was typed ahead is kept
             while not waiting:
+                while not select.select([terminal], [], [], GLANCE)[0]:
+                    pass  # another thread may get the signal of Ctrl-C; this one has to look up to notice
                 if not (typed := os.read(terminal, CHUNK).decode(errors="ignore")):
                     return None
-                if not typed.startswith(ESCAPE):
-                    waiting.extend(typed)
+                waiting.extend(SEQUENCE.sub("", typed))
         except (OSError, termios.error):  # the terminal was closed
             return None
         finally:

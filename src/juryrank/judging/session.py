@@ -60,7 +60,9 @@ class Session:
         self.data, self.file, self.judge, self.budget = data, file, judge, budget
         self.grades, self.overlap, self.batch, self._plan = grades or Grades.parse("0-3"), overlap, batch, plan
         file.repair()
+        self._again: deque[Key] = deque()  # whose answers were taken back
         self._queue: deque[Key] = deque()
+        self._judges: list[str] = []
         self._since_plan = 0
         self._load()
         self.grades.check([each.grade for each in self._answers if each.grade is not None], str(file.path))
@@ -72,10 +74,19 @@ class Session:
         self._answers = [each for each in found if each.key in known]
         self.n_foreign = len(found) - len(self._answers)  # judgements of items that no list of the data has
         self._mine = {each.key: each for each in self._answers if each.judge == self.judge}
-        others = (each for each in self._answers if each.judge != self.judge and each.grade is not None)
+        others = [each for each in self._answers if each.judge != self.judge and each.grade is not None]
         self._others = Counter(each.key for each in others)
         waiting = self._others.keys() - self._mine
-        self._shared = deque(sorted(waiting, key=lambda key: (-self._others[key], _mixed(key))))
+        self._shared = sorted(waiting, key=lambda key: (-self._others[key], _mixed(key)))
+        self._queue = deque(key for key in self._queue if key not in self._others)
+        judges = sorted({self.judge, *(each.judge for each in others)})
+        if judges != self._judges:
+            self._judges = judges
+            self._begin_apart()
+
+    def _begin_apart(self) -> None:
+        """Judges who work at the same time begin at different places of the plan."""
+        self._queue.rotate(-(len(self._queue) * self._judges.index(self.judge) // len(self._judges)))
 
     @property
     def n_graded(self) -> int:
@@ -94,8 +105,7 @@ class Session:
 
     @property
     def answers(self) -> list[Judgement]:
-        """The answers of all judges about items of the data."""
-        self._load()
+        """The answers of all judges about items of the data, as of the last question or answer."""
         return self._answers
 
     @property
@@ -109,14 +119,14 @@ class Session:
 
     def ahead(self, n: int) -> list[Question]:
         """Up to ``n`` questions that are next, none beyond the batch; they stay next until they are answered."""
+        self._load()
         n = min(n, self.budget - self.n_graded)
         if n <= 0:
             return []
         if self.batch_is_complete or not self._queue:
             self._make_plan()
-        chosen = [*self._due_shared(n)]
-        chosen += [key for key in self._queue if key not in chosen][: n - len(chosen)]
-        return [Question(*key, self.n_graded + place, self.budget) for place, key in enumerate(chosen, 1)]
+        chosen = dict.fromkeys([*self._again, *self._due_shared(n), *self._queue])
+        return [Question(*key, self.n_graded + place, self.budget) for place, key in enumerate(list(chosen)[:n], 1)]
 
     def _due_shared(self, n: int) -> list[Key]:
         """Items of other judges that are due within the next ``n`` answers, so that their share is the overlap.
@@ -124,13 +134,13 @@ class Session:
         Those that most judges have graded come first, so that several judges have the same items in common.
         """
         due = int(self.overlap * (self.n_graded + n) + 1e-9) - self.n_shared
-        return list(self._shared)[: max(0, min(n, due))]
+        return self._shared[: max(0, min(n, due))]
 
     def _make_plan(self) -> None:
-        labels = self.labels()
         wanted = min(self.batch, self.budget - self.n_graded) + self.n_skipped
-        rows = self._plan(self.data, labels=labels, budget=wanted).to_frame().select("query", "item").rows()
+        rows = self._plan(self.data, labels=self.labels(), budget=wanted).to_frame().select("query", "item").rows()
         self._queue = deque(key for key in rows if key not in self._mine)
+        self._begin_apart()
         self._since_plan = 0
 
     def grade(self, question: Question, grade: float) -> None:
@@ -144,12 +154,11 @@ class Session:
 
     def _save(self, judgement: Judgement) -> None:
         self.file.append(judgement)
-        self._mine.pop(judgement.key, None)
-        self._mine[judgement.key] = judgement
-        for waiting in (self._queue, self._shared):
+        for waiting in (self._again, self._queue):
             if judgement.key in waiting:
                 waiting.remove(judgement.key)
         self._since_plan += 1
+        self._load()
 
     def undo(self) -> Judgement | None:
         """Take the last answer back, also one of an earlier session; it is asked again next."""
@@ -157,8 +166,9 @@ class Session:
             return None
         key, last = self._mine.popitem()
         self.file.take_back(last)
-        self._queue.appendleft(key)
+        self._again.appendleft(key)
         self._since_plan = max(0, self._since_plan - 1)
+        self._load()
         return last
 
     def labels(self) -> Labels | None:
