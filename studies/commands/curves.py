@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from juryrank.errors import DataError, DataWarning, UnknownNameError
+from juryrank.errors import DataWarning
 from studies import SHARED_DATA
 from studies.commands.bench import Format, Json
-from studies.console import Quiet, note, progress_bars, split_names
+from studies.commands.present import present_sets
+from studies.console import Quiet, progress_bars, split_names
 from studies.files import write_file
 from studies.tables import print_report
 
@@ -30,15 +31,7 @@ def run(
     """Measure the gain over RRF after learning from 1, 2, 5, 10 and 20 labelled queries."""
     from studies import learning_curves
 
-    wanted = list(learning_curves.SETS) if sets is None else split_names(sets)
-    for name in wanted:
-        if name not in learning_curves.SETS:
-            raise UnknownNameError.of("dataset", name, learning_curves.SETS)
-    present = [name for name in wanted if (data / name).is_dir()]
-    if not present:
-        raise DataError(f"{data}: contains none of {', '.join(wanted)}; --data names the folder of the datasets")
-    for name in sorted(set(wanted) - set(present)):
-        note(f"{name}: skipped, not in {data}", quiet=quiet)
+    present = present_sets(sets, learning_curves.SETS, data, quiet=quiet)
     with warnings.catch_warnings(), progress_bars(quiet=quiet):
         warnings.simplefilter("ignore", DataWarning)
         report = learning_curves.measure_all(split_names(methods), present, data)
