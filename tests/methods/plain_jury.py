@@ -4,16 +4,24 @@ import numpy as np
 
 
 def queries_of(data):
-    """Per query: features [items, 4, experts], gains and weights of the items that count."""
+    """Per query: features [items, 5, experts], gains and weights of the items that count."""
     r, labels = data.rankings, data.slot_labels
+    score = r.entry_score if r.entry_score is not None else np.zeros(r.n_entries)
+    lists = [score[r.entry_ptr[m] : r.entry_ptr[m + 1]] for m in range(r.n_lists)]
+    sigma = {
+        k: np.sqrt(np.mean([np.var(x) for x, e in zip(lists, r.list_expert, strict=True) if e == k] or [0]))
+        for k in range(len(r.experts))
+    }
     for q in range(len(r)):
         lo, hi = r.slot_ptr[q], r.slot_ptr[q + 1]
-        features = np.zeros((hi - lo, 4, len(r.experts)))
+        features = np.zeros((hi - lo, 5, len(r.experts)))
         rrf = np.zeros(hi - lo)
         for m in range(r.list_ptr[q], r.list_ptr[q + 1]):
             for e in range(r.entry_ptr[m], r.entry_ptr[m + 1]):
                 rank, i = r.entry_rank[e], r.entry_slot[e] - lo
-                features[i, :, r.list_expert[m]] += [60 / (60 + rank), 10 / (10 + rank), 1.0, np.log(1 + 100 / rank)]
+                unit = max(sigma[r.list_expert[m]], np.std(lists[m])) or 1.0
+                curves = [60 / (60 + rank), 10 / (10 + rank), 1.0, np.log(1 + 100 / rank)]
+                features[i, :, r.list_expert[m]] += [*curves, (score[e] - min(lists[m])) / unit]
                 rrf[i] += 1 / (60 + rank)
         place = np.array([(rrf > s).sum() + ((rrf == s).sum() + 1) / 2 for s in rrf])
         label = labels[lo:hi]
@@ -40,18 +48,18 @@ def shares_of(prior, correlations, n):
     return size / size.sum()
 
 
-def weights(grams, prior="equal", lam=20.0, kappa=5.0, kept=0.25):
-    """The closed form with its guards, [4, experts]; the common curve keeps ``kept`` of its aim, or is refitted."""
+def weights(grams, prior="equal", lam=20.0, kappa=5.0, kept=0.25, scores=False):
+    """The closed form with its guards, [5, experts]; the common curve keeps ``kept`` of its aim, or is refitted."""
     n, total = len(grams), sum(grams)
     A, b, yy = total[:-1, :-1], total[:-1, -1], total[-1, -1]
-    K = len(b) // 4
+    K = len(b) // 5
     lam = lam if n >= 5 else max(lam, 100.0)
-    block = [slice(j * K, (j + 1) * K) for j in range(4)]
-    used = range(3) if prior == "equal" else range(4)
+    block = [slice(j * K, (j + 1) * K) for j in range(5)]
+    used = [0, 1, 2, *[3] * (prior != "equal"), *[4] * scores]
     aims = {0: 1.0} if prior == "equal" else {0: 0.5, 3: 0.5}
     e = [A[j, j].diagonal().mean() / n for j in block]
     s = [A[j, j].sum() / K**2 / n for j in block]
-    a = [0.3 * np.sqrt(yy / n / s[j]) if j in aims else np.nan for j in range(4)]
+    a = [0.3 * np.sqrt(yy / n / s[j]) if j in aims else np.nan for j in range(5)]
     share = shares_of(prior, b[block[0]] / np.sqrt(A[block[0], block[0]].diagonal() * yy), n)
 
     def solved(kappas):
@@ -60,10 +68,12 @@ def weights(grams, prior="equal", lam=20.0, kappa=5.0, kept=0.25):
             penalty = lam * e[j] * (np.eye(K) - 1 / K) + kappas[j] * s[j]
             M[block[j], block[j]] += penalty
             right[block[j]] += penalty @ (aims[j] * a[j] * share) if j in aims else 0.0
-        here = slice(len(used) * K)
-        return np.append(np.linalg.solve(M[here, here], right[here]), np.zeros((4 - len(used)) * K)).reshape(4, K)
+        here = np.concatenate([np.arange(K) + j * K for j in used])
+        found = np.zeros((5, K))
+        found[used] = np.linalg.solve(M[np.ix_(here, here)], right[here]).reshape(len(used), K)
+        return found
 
-    kappas = [kappa] * 4
+    kappas = [kappa] * 5
     w = solved(kappas)
     if sum(w[j].sum() / a[j] for j in aims) < kept:
         for j in aims:
@@ -72,10 +82,13 @@ def weights(grams, prior="equal", lam=20.0, kappa=5.0, kept=0.25):
     if w[1].sum() < 0:
         kappas[1] = kappas[2] = 1e6
         w = solved(kappas)
+    if w[4].sum() < 0:
+        kappas[4] = 1e6
+        w = solved(kappas)
     return w
 
 
 def plain_jury(data, prior="equal", **penalties):
-    """The four weights of every expert of ``data``."""
+    """The five weights of every expert of ``data``."""
     found = [gram(*query) for query in queries_of(data)]
     return weights([g for g in found if g is not None], prior, **penalties)

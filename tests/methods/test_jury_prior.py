@@ -25,7 +25,7 @@ def test_shares_follow_the_correlation_of_each_expert_with_the_labels():
     n = len(data)
     total = sum(gram(*query) for query in queries_of(data))
     K = len(data.experts)
-    columns = np.append(np.arange(4 * K).reshape(4, K).T.ravel(), 4 * K)  # expert by expert, as the kernel has them
+    columns = np.append(np.arange(5 * K).reshape(5, K).T.ravel(), 5 * K)  # expert by expert, as the kernel has them
     equations = NormalEquations(total[np.ix_(columns, columns)][None], np.array([float(n)]), np.ones((1, K)))
     curve, labels, weight = [], [], []
     for features, gain, omega in queries_of(data):

@@ -93,8 +93,7 @@ class PositionCurves(GroupedExperts):
         """
         if not self.is_fitted:
             return self.fit(data)
-        if len(self.stranger_) != self.n_curves:
-            raise ParameterError(f"the parameters of {self.name} that choose its curves have changed; call fit(data)")
+        self._check_curves()
         queries = LabelledQueries.of(as_dataset(data), self.unjudged)
         known = set(self.own_)
         own, pooled = self._own_and_pooled(queries)
@@ -109,11 +108,17 @@ class PositionCurves(GroupedExperts):
         """A model of the queries of both, as if fitted on all of them; they may know different experts."""
         if type(other) is not type(self) or other.params() != self.params():
             raise ParameterError(f"only models of {self.name} with the same parameters can be merged")
+        self._check_curves()
+        other._check_curves()
         merged = copy(self)
         whole = self._statistics().add(other._statistics())
         rows = self._held_out_values().add(other._held_out_values(), whole.names)
         merged._set_learned(whole, self.held_out_ + other.held_out_, rows)
         return merged
+
+    def _check_curves(self) -> None:
+        if len(self.stranger_) != self.n_curves:
+            raise ParameterError(f"the parameters of {self.name} that choose its curves have changed; call fit(data)")
 
     def verdict(self) -> Verdict | None:
         """Use the model, stay with RRF, or use one expert alone; None if the model was saved by an earlier version."""
@@ -147,7 +152,7 @@ class PositionCurves(GroupedExperts):
         variance = max(squares - total**2 / n, 0.0) / (n - 1) if n > 1 else np.nan
         return n, total / n, float(np.sqrt(variance / n))
 
-    def as_points(self) -> PositionPoints:
+    def as_points(self) -> PositionPoints | None:
         """The curve of each expert at each rank."""
         return PositionPoints(("rank",), self._points)
 

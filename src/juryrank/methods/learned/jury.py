@@ -4,9 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from juryrank.data import Rankings
+from juryrank.data.arrays import Floats
+from juryrank.errors import ParameterError
 from juryrank.methods.learned._curves import PositionCurves
+from juryrank.methods.learned_fields import ByName, Number, learned
+from juryrank.methods.points import PositionPoints
 from juryrank.params import param
-from juryrank.training.solvers.rrf_prior import PRIORS, RRFPriorSolver
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.score_curve import score_curve, score_scales
+from juryrank.training.solvers.rrf_prior import PRIORS, SCORE, RRFPriorSolver
 
 PRIOR_DOC = (
     "the prior weights of experts. equal: all the same, as in RRF; correlation: larger for experts that correlate with "
@@ -31,6 +40,13 @@ class Jury(PositionCurves):
     ``prior="equal"`` they are equal, all on the first curve, and :math:`w_k` is 0. The default ``auto`` takes the first
     unless the lists have gaps.
 
+    With ``scores=true``, the score of the list's expert is one more curve, :math:`(x - \min x) / \max(\sigma_k,
+    \sigma)`: above the lowest score of the list, in units of the standard deviation of the list's scores or, if that is
+    larger, of the expert's typical one, :math:`\sigma_k`. That is learned in the first fit with lists of the expert and
+    then kept, so that ``partial_fit`` is exact only for the same scales, and models can be merged only if they agree.
+    All lists must have scores. Such a model has no table of points by position, so it is not exported, and ``fuse``
+    takes longer.
+
     It learns from graded labels, or from the gains of a reference ranking or preference pairs. Validation queries are
     not needed. ``partial_fit`` and ``merge`` are exact; ``report`` gives the held-out gain over RRF. With one or two
     labelled queries it can still be worse than RRF.
@@ -44,10 +60,18 @@ class Jury(PositionCurves):
     """
 
     name = "jury"
-    curve_names: ClassVar[tuple[str, ...]] = ("u", "v", "m", "w")
+    curve_names: ClassVar[tuple[str, ...]] = ("u", "v", "m", "w", "s")
     shrink: float = param(20.0, "strength of the prior that an expert is like the mean expert, in queries", above=0)
     anchor: float = param(5.0, "strength of the prior that the mean expert is as in RRF, in queries", above=0)
     prior: str = param("auto", PRIOR_DOC, choices=PRIORS)
+    scores: bool = param(False, "also use the scores of the lists, as a curve of its own for each expert")
+
+    scales_: dict[str, float] = learned(ByName(Number(at_least=0)))  # typical deviation of scores, by expert
+
+    @property
+    def uses_scores(self) -> bool:  # type: ignore[override]
+        """Whether scores matter, not only the order that they give."""
+        return self._has_score_curve if self.is_fitted else self.scores
 
     @property
     def n_curves(self) -> int:
@@ -58,5 +82,39 @@ class Jury(PositionCurves):
         """A fitted model; those of version 0.1 do not name their prior, which was ``equal``."""
         return super().from_learned({"prior": "equal", **params} if isinstance(params, Mapping) else params, learned)
 
+    @classmethod
+    def _complete(cls, learned: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"scales_": {}, **super()._complete(learned)}
+
+    def merge(self, other: Self) -> Self:
+        """A model of the queries of both, as if fitted on all of them; they may know different experts."""
+        merged = super().merge(other)
+        both = self.scales_.keys() & other.scales_.keys()
+        if differ := sorted(name for name in both if self.scales_[name] != other.scales_[name]):
+            scales = f"{self.scales_[differ[0]]:g} and {other.scales_[differ[0]]:g}"
+            raise ParameterError(
+                f"models of {self.name} with scores=true can be merged only if the scales of scores are the same, "
+                f"and those of expert {differ[0]!r} are {scales}; fit one model on all data"
+            )
+        merged.scales_ = {**other.scales_, **self.scales_}
+        return merged
+
+    def as_points(self) -> PositionPoints | None:
+        """The curve of each expert at each rank; None if scores matter, too."""
+        return None if self.uses_scores else super().as_points()
+
+    @property
+    def _has_score_curve(self) -> bool:
+        return len(self.stranger_) > SCORE
+
     def _solver(self) -> RRFPriorSolver:
-        return RRFPriorSolver(self.shrink, self.anchor, self.prior)
+        return RRFPriorSolver(self.shrink, self.anchor, self.prior, self.scores)
+
+    def _add(self, queries: LabelledQueries, *earlier: Any) -> None:
+        known = vars(self).get("scales_", {})
+        self.scales_ = {**(score_scales(queries.rankings) if self.scores else {}), **known}
+        super()._add(queries, *earlier)
+
+    def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
+        curves = super()._entry_curves(rankings, n_curves)
+        return curves if n_curves <= SCORE else np.column_stack([curves, score_curve(rankings, self.scales_)])
