@@ -35,18 +35,20 @@ class WeightedSums:
         r = self.rankings = queries.rankings
         self.metric, self.experts = parse_metric(target), queries.experts
         self.judged = Truth(queries.truth).judge(Consensus(r, np.zeros(r.n_slots)))  # in the order of ties
-        used = np.ones(r.n_slots, bool) if unjudged == "irrelevant" else queries.weights > 0
+        used, by_name = np.ones(r.n_slots, bool), r.slots_by_name_descending
+        if unjudged == "ignore":
+            assert self.judged.labels is not None
+            used[by_name] = self.judged.labels.value >= 0
         cutoff: int | None = getattr(self.metric, "cutoff", None)
         if cutoff is not None:
             used &= possibly_among_first(r, points, int(cutoff), used)
-        by_name = r.slots_by_name_descending
         self.position = np.flatnonzero(used[by_name])  # of the used slots in the order of ties
         self.column = np.full(r.n_slots, -1, np.int64)
         self.column[by_name[self.position]] = np.arange(len(self.position))
         size = np.bincount(parents(r.slot_ptr)[self.position], minlength=len(r))
         ranked = size if cutoff is None else np.minimum(size, int(cutoff))
         self.ptr, self.first_ptr = sizes_to_ptr(size), sizes_to_ptr(ranked)
-        self.first = np.repeat(self.ptr[:-1] - self.first_ptr[:-1], ranked) + np.arange(self.first_ptr[-1])
+        self.leaders = self._first(self.ptr)  # the first items of the last order
         self.last = np.flatnonzero(r.slot_lists[by_name[self.position]] == 0) if unranked_last else self.position[:0]
         self.row = np.repeat(queries.list_place(self.experts), r.list_size)
 
@@ -65,12 +67,22 @@ class WeightedSums:
         parts = [weights[start : start + at_once] for start in range(0, len(weights), at_once)]
         return np.array([self._mean(scores) for part in parts for scores in part @ by_expert])
 
+    def _first(self, ptr: Ints) -> Ints:
+        """Positions of the items of each query that the metric looks at, where those of query q begin at ``ptr[q]``."""
+        positions: Ints = np.repeat(ptr[:-1] - self.first_ptr[:-1], np.diff(self.first_ptr)) + np.arange(
+            self.first_ptr[-1]
+        )
+        return positions
+
     def _mean(self, scores: Floats) -> float:
         compared = single_precision(scores)
         compared[self.last] = -np.inf
-        order = np.empty(len(scores), np.int64)
-        descending_order(self.ptr, compared, order)
-        order = order[self.first]
+        # The first items are among those that are not below the worst of as many others; only these are sorted.
+        worst = np.minimum.reduceat(compared[self.leaders], self.first_ptr[:-1])
+        near = np.flatnonzero(compared >= np.repeat(worst, np.diff(self.ptr)))
+        ptr, order = np.searchsorted(near, self.ptr), np.empty(len(near), np.int64)
+        descending_order(ptr, compared[near], order)
+        order = self.leaders = near[order[self._first(ptr)]]
         labels, reference = (
             _select(side, self.position[order]) for side in (self.judged.labels, self.judged.reference)
         )

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juryrank.data import Dataset
+from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
 from juryrank.methods.learned._base import WeightedExperts
 from juryrank.methods.learned_fields import Array, Number, learned
+from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
-from juryrank.training.rrf_baseline import RRF_K
+from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.target import check_truth
-from juryrank.training.weighted_sums import WeightedSums
 
 
 @dataclass(kw_only=True)
@@ -43,10 +43,8 @@ class TunedWeights(WeightedExperts):
             check_truth(self.name, self.target, data)
         queries = LabelledQueries.of(data, self.unjudged).drop_zero_weight_lists().require(self.name, data)
         self.experts_, self.n_queries_ = queries.experts, len(queries)
-        points = 1.0 / (RRF_K + queries.rankings.entry_rank)
-        sums = WeightedSums(queries, points, self.target, self.unjudged)
-        (rrf,) = sums.means(sums.by_expert(points), np.ones((1, len(self.experts_))))
-        self.means_ = np.array([self._tune(queries), rrf])
+        rrf = Truth(queries.truth, self.unjudged).judge(Consensus(queries.rankings, rrf_scores(queries.rankings)))
+        self.means_ = np.array([self._tune(queries), np.nanmean(parse_metric(self.target).per_query(rrf))])
 
     def report(self) -> str:
         """What was tuned, and the means of the target over the queries that were used for it."""
@@ -54,7 +52,7 @@ class TunedWeights(WeightedExperts):
         means = f"{self.target} {own:.4f}, RRF {rrf:.4f}"
         return (
             f"{self.name}: {self._tuned()}, tuned on {self.n_queries_} queries and {len(self.experts_)} experts. "
-            f"On these queries: {means}; on others the gain is smaller, compare with --folds measures it."
+            f"On these queries: {means}; on other queries the gain is smaller."
         )
 
     def _weight_of(self, expert: str) -> float:
