@@ -143,3 +143,21 @@ def test_folds_of_other_queries_are_refused(run: Run, tmp_path: Path) -> None:
     assert failed.code == 1
     assert "none of its 1 queries is in the data" in failed.err
     assert run("compare", DEMO, "--methods", "borda,rrf", "--folds", DEMO).code == 1
+
+
+def test_experts_are_rows_and_baselines(run: Run) -> None:
+    shown = run("compare", DEMO, "--methods", "rrf", "-m", "AP", "--experts", "--baseline", "expert:dense", "--json")
+    expected = juryrank.compare(["rrf"], juryrank.read(DEMO), "AP", baseline="expert:dense", experts=True)
+    assert json.loads(shown.out)["results"] == expected.to_dict()["results"]
+    wrong = run("compare", DEMO, "--methods", "rrf", "--baseline", "expert:danse")
+    assert wrong.err == (
+        "error: no expert row 'expert:danse'; did you mean 'expert:dense'? known: expert:bm25, expert:chargram, "
+        "expert:dense, expert:overlap, expert:shortest, expert:title\n"
+    )
+
+
+def test_a_comparison_with_a_learned_method_ends_with_the_verdict(run: Run) -> None:
+    shown = run(
+        "compare", DEMO, "--methods", "rrf,jury", "-m", "nDCG@10", "--folds", "4", "--quiet", "--format", "markdown"
+    )
+    assert shown.out.splitlines()[-1].startswith("Verdict: use jury; on 24 held-out queries it has nDCG@10 0.7")

@@ -79,3 +79,15 @@ def test_unjudged_items_can_be_removed(run: Run, runs: list[Path], tmp_path: Pat
     assert run(*command, "--no-judged-share").out.splitlines()[1] == "bm25,RR@10,0.75,"
     wrong = run(*command, "--unjudged", "drop")
     assert (wrong.code, wrong.err) == (2, "error: no treatment of unjudged items 'drop'; known: ignore, irrelevant\n")
+
+
+def test_evaluate_tests_differences_to_a_baseline(run: Run, runs: list[Path], qrels: Path) -> None:
+    asked = ["evaluate", *runs, "--qrels", qrels, "-m", "RR", "--baseline", "bm25"]
+    found = json.loads(run(*asked, "--json").out)["results"]
+    assert [(row["name"], row["difference"], row["win"], row["loss"]) for row in found] == [
+        ("bm25", None, None, None),
+        ("dense", 0.0, 1, 1),
+    ]
+    assert "Against bm25" in run(*asked).out
+    assert run(*asked[:-1], "nobody").err.startswith("error: no ranking for the baseline 'nobody'")
+    assert run(*asked, "--per-query").code == 2

@@ -221,3 +221,11 @@ def test_training_data_may_stand_after_the_options(run: Run, tmp_path: Path) -> 
     done = run("fit", "-o", tmp_path / "n.json", "--method", "borda", "--valid", DEMO, DEMO)
     assert done.code == 0
     assert (tmp_path / "m.json").read_bytes() == (tmp_path / "n.json").read_bytes()
+
+
+def test_fit_prints_the_verdict_or_how_to_get_one(run: Run, tmp_path: Path) -> None:
+    shown = run("fit", DEMO, "-o", tmp_path / "m.json")
+    assert shown.out.splitlines()[1].startswith("Verdict: use jury; on 24 held-out queries it has nDCG@10 0.7")
+    other = run("fit", DEMO, "--method", "borda-fuse", "-o", tmp_path / "m.json")
+    assert "juryrank compare … --methods rrf,borda-fuse --folds 5" in other.err
+    assert run("fit", DEMO, "--method", "rrf", "-o", tmp_path / "m.json").err.count("\n") == 1  # learns nothing

@@ -238,7 +238,7 @@ def test_parts_that_need_more_are_left_out(dataset):
     model = method("jury").fit(dataset)
     bare = explain(model)
     assert (bare.leave_one_out, bare.redundancy, bare.matrix) == (None, None, None)
-    assert len(bare.tables()) == 1
+    assert [table.title for table in bare.tables()] == ["jury: weights of experts", "Verdict"]
     unlabelled = explain(model, dataset.rankings, "q0")
     assert unlabelled.leave_one_out is None
     assert unlabelled.redundancy is not None
@@ -301,3 +301,18 @@ def test_csv_has_a_row_per_weight_and_text_has_squares(dataset):
     found = explain(method("jury").fit(dataset))
     assert len(found.render("csv").splitlines()) == 1 + 4 * len(found.weights)
     assert "■" in found.render("text")
+
+
+def test_an_explanation_has_the_verdict_of_the_model_once(dataset):
+    model = method("jury").fit(dataset)
+    found = explain(model)
+    assert found.verdict.to_dict() == model.verdict().to_dict() == found.to_dict()["verdict"]
+    assert found.render("text").count("Verdict: ") == 1
+    assert found.render("html").count("Verdict: ") == 1
+    assert "\\n" not in found.render("text")  # the report has two lines, a note has none
+
+
+def test_a_model_without_held_out_values_has_no_verdict(dataset):
+    found = explain(method("rrf").fit(dataset))
+    assert found.verdict is None
+    assert "verdict" not in found.to_dict()

@@ -152,7 +152,7 @@ def test_an_expert_that_one_part_lacks_has_the_value_0_there():
     other = HeldOutValues(experts=("b",), counts=np.ones(1), values=np.array([[0.6, 0.5, 0.9]]), judged=np.ones(3))
     both = one.add(other, ("b", "a"))
     assert_allclose(both.values, [[0.5, 0.4, 0.0, 0.3], [0.6, 0.5, 0.9, 0.0]])
-    assert_allclose(both.judged, [2.0, 2.0, 1.0, 1.0])
+    assert_allclose(both.judged, [2.0, 2.0, 2.0, 2.0])  # which shows nothing unjudged there
 
 
 def test_a_model_of_an_earlier_version_loads_and_says_that_it_has_no_verdict():

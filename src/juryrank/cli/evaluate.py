@@ -28,6 +28,10 @@ def run(
     unjudged: options.Unjudged = "irrelevant",
     judged_share: options.JudgedShare = True,
     per_query: Annotated[bool, typer.Option("--per-query", help="One row per query instead of means.")] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", help="Expert that the others are tested against; the name as in the results."),
+    ] = None,
     *,
     reading: LabelledReadOptions,
     report: ReportOptions,
@@ -37,6 +41,8 @@ def run(
     from juryrank.metrics.truth import check_unjudged
 
     check_unjudged(unjudged)
+    if per_query and baseline is not None:
+        raise typer.BadParameter("--baseline compares means; it cannot be used with --per-query")
     if reading.labels is None:
         data = reading.read(runs)
     else:
@@ -51,6 +57,7 @@ def run(
         convention=convention,
         unjudged=unjudged,
         judged_share=judged_share,
+        baseline=baseline,
     )
     report.deliver(PerQuery(found) if per_query else found)
 

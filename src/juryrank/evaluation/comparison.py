@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike
 from typing import Any
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import freeze
 from juryrank.errors import UnknownNameError
-from juryrank.evaluation.baseline_differences import BaselineDifference
+from juryrank.evaluation.baseline_differences import Differences, against_table, row_of
 from juryrank.evaluation.evaluate import as_metrics
 from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric
-from juryrank.report import Report, Table, number, p_value
+from juryrank.report import Report, Table, number
 from juryrank.training.verdict import Verdict
 
 SIGNIFICANT = 0.05
@@ -32,7 +32,7 @@ class Comparison(Report):
     metrics: tuple[Metric, ...]
     values: NDArray[np.float64]  # [n_names, n_metrics, n_queries]
     means: NDArray[np.float64]  # [n_names, n_metrics] over the queries of a fold, then over folds
-    versus: dict[tuple[str, str], BaselineDifference]  # by name and metric; not for the baseline
+    versus: Differences
     baseline: str
     methods: dict[str, dict[str, Any]]  # by name: the method and its parameters
     seconds: dict[str, tuple[float, float]]  # by name: to fit and to predict, all folds together
@@ -70,8 +70,7 @@ class Comparison(Report):
 
     def _row(self, n: int, k: int) -> dict[str, Any]:
         name, metric = self.names[n], str(self.metrics[k])
-        versus = self.versus.get((name, metric))
-        compared = dict.fromkeys(BaselineDifference.__dataclass_fields__) if versus is None else asdict(versus)
+        compared = row_of(self.versus.get((name, metric)))
         return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared}
 
     def to_frame(self) -> pl.DataFrame:
@@ -125,15 +124,13 @@ class Comparison(Report):
         note += f"▲ ▼: better or worse than {self.baseline} (randomisation test, Holm, p < {SIGNIFICANT})."
         if self.skipped:
             note += f" Not compared: {', '.join(self.skipped)}."
-        best = range(1, 1 + len(self.metrics))
-        tables = [
-            Table("Means", ["method", *map(str, self.metrics), "fit s", "predict s"], means, note=note, best=best)
-        ]
+        verdict = "" if self.verdict is None else self.verdict.text
+        if not self.versus:
+            note = f"{note} {verdict}".rstrip()
+        columns, best = ["method", *map(str, self.metrics), "fit s", "predict s"], range(1, 1 + len(self.metrics))
+        tables = [Table("Means", columns, means, note=note, best=best)]
         if self.versus:
-            columns = ["method", "metric", "diff.", "p (t)", "Holm", "p (rand.)", "Holm", "W/T/L"]
-            body = [self._against(row, percent) for row in self.rows() if row["method"] != self.baseline]
-            note = "" if self.verdict is None else self.verdict.text
-            tables.append(Table(f"Against {self.baseline}", columns, body, n_names=2, groups=[1, 2, 2, 1], note=note))
+            tables.append(against_table("method", self.baseline, self.versus, percent, verdict))
         return tables
 
     def _marked(self, n: int, k: int, percent: bool) -> str:
@@ -142,8 +139,3 @@ class Comparison(Report):
 
     def _times(self, name: str) -> list[str]:
         return [f"{seconds:.3f}" for seconds in self.seconds[name]]
-
-    def _against(self, row: dict[str, Any], percent: bool) -> list[str]:
-        p_values = [p_value(row[p]) for p in ("p_t", "p_t_holm", "p_random", "p_random_holm")]
-        won = f"{row['win']}/{row['tie']}/{row['loss']}"
-        return [row["method"], row["metric"], number(row["difference"], percent, "+"), *p_values, won]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from juryrank.data import Consensus
 from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
+from juryrank.evaluation.baseline_differences import Differences, against_table, differences_to_baseline, row_of
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares, shares_beside
 from juryrank.lazy_polars import pl
 from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
@@ -34,6 +35,8 @@ class Evaluation(Report):
     single: bool  # a single ranking was given, so results are not keyed by name
     judged: JudgedShares
     unjudged: str = "irrelevant"
+    baseline: str | None = None
+    versus: Differences = field(default_factory=dict)  # to the baseline
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -92,15 +95,18 @@ class Evaluation(Report):
             "per_query": {name: _values_by_metric(self.metrics, self.values[n]) for n, name in enumerate(self.names)},
             "unjudged": self.unjudged,
             "judged": {name: self.judged.of_row(n) for n, name in enumerate(self.names)},
+            **({} if self.baseline is None else {"baseline": self.baseline, "results": self.rows()}),
         }
 
     def rows(self) -> list[dict[str, Any]]:
         means = mean_over_queries(self.values)
-        return [
-            {"name": name, "metric": str(metric), "mean": float(means[n, k]), "judged": self.judged.beside(metric, n)}
-            for n, name in enumerate(self.names)
-            for k, metric in enumerate(self.metrics)
-        ]
+        rows = []
+        for n, name in enumerate(self.names):
+            for k, metric in enumerate(self.metrics):
+                row = {"name": name, "metric": str(metric), "mean": float(means[n, k])}
+                compared = {} if self.baseline is None else row_of(self.versus.get((name, str(metric))))
+                rows.append({**row, "judged": self.judged.beside(metric, n), **compared})
+        return rows
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         percent = self.convention == "letor" if percent is None else percent
@@ -111,7 +117,13 @@ class Evaluation(Report):
         note = f"{len(self.queries)} queries, convention {self.convention}{', × 100' if percent else ''}."
         note += self.judged.note() if self.unjudged == "irrelevant" else f" {CONDENSED}"
         columns = ["name", *map(str, self.metrics), *map(str, shares.metrics)]
-        return [Table("", columns, body, note=note, best=range(1, 1 + len(self.metrics)))]
+        tables = [Table("", columns, body, note=note, best=range(1, 1 + len(self.metrics)))]
+        return tables if self.baseline is None else [*tables, self._against(percent)]
+
+    def _against(self, percent: bool) -> Table:
+        assert self.baseline is not None
+        note = "low, high: 95 % interval of the difference (t); Holm: p-value corrected for the number of rankings."
+        return against_table("name", self.baseline, self.versus, percent, note)
 
 
 def evaluate(
@@ -122,6 +134,8 @@ def evaluate(
     convention: str = "trec",
     unjudged: str = "irrelevant",
     judged_share: bool = True,
+    baseline: str | None = None,
+    seed: int = 0,
 ) -> Evaluation:
     """Evaluate against labels, or against the reference ranking of a Dataset.
 
@@ -133,6 +147,9 @@ def evaluate(
     metrics are computed (condensed lists). Beside metrics with a cutoff k the result has Judged@k, the share of the
     first k items that are judged, unless ``judged_share`` is false; tables show it where it is below 1.
 
+    With the name of one of the rankings as ``baseline``, the result has the differences of the others to it, with
+    confidence intervals and significance tests as in ``compare``; ``seed`` is that of the randomisation test.
+
     >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1}}, ["RR", "P@1"])
     Evaluation(RR 0.5000, P@1 0.0000)
     """
@@ -141,18 +158,34 @@ def evaluate(
     judged, queries, single = _judge_plain_dicts(consensus, labels, convention, unjudged) or _judge(
         consensus, labels, convention, unjudged
     )
+    if baseline is not None:
+        _check_baseline(baseline, list(judged))
     values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
+    values = values.reshape(len(judged), len(wanted), len(queries))
     warn_of_undefined(wanted, values)
+    versus: Differences = {}
+    if baseline is not None:
+        names, means = list(judged), mean_over_queries(values)
+        versus = differences_to_baseline(names, list(map(str, wanted)), values, means, baseline, seed)
     return Evaluation(
         queries=queries,
         names=tuple(judged),
         metrics=wanted,
-        values=values.reshape(len(judged), len(wanted), len(queries)),
+        values=values,
         convention=convention,
         single=single,
         judged=_shares(wanted if judged_share else (), judged.values()),
         unjudged=unjudged,
+        baseline=baseline,
+        versus=versus,
     )
+
+
+def _check_baseline(baseline: str, names: Sequence[str]) -> None:
+    if baseline not in names:
+        raise UnknownNameError.of("ranking for the baseline", baseline, names)
+    if len(names) == 1:
+        raise ParameterError(f"{baseline!r} is the only ranking; a baseline needs another one to compare with it")
 
 
 def _shares(metrics: Sequence[Metric], judged: Collection[JudgedConsensus]) -> JudgedShares:

@@ -74,6 +74,7 @@ def _consensus_of(r: Rankings, entry_score: Floats, expert: int) -> Consensus:
         entry_slot=np.arange(len(entries), dtype=np.int32),
         entry_rank=r.entry_rank[entries],
     )
+    vars(alone)["items_sorted"] = r.items_sorted  # the same names, which are many
     return Consensus(alone, entry_score[entries])
 
 

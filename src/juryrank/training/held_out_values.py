@@ -10,14 +10,14 @@ import numpy as np
 from juryrank.data import Consensus
 from juryrank.data.arrays import Floats
 from juryrank.data.rankings import Rankings
-from juryrank.metrics import JudgedConsensus, Metric, Truth
+from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.training import verdict
 from juryrank.training.expert_lists import experts_alone
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.verdict import Verdict, decide
 
-JUDGED_PLACES = 10
+JUDGED = parse_metric("Judged@10")
 MOST_ROWS = 256  # that a model stores; of more queries, neighbours share a row
 SPLITS, PARTS = 20, 3  # of the rows, to choose experts on some and evaluate them on others
 LEARNED, RRF, EXPERTS = 0, 1, 2  # columns: the model, RRF, and from here on the experts
@@ -76,7 +76,8 @@ class HeldOutValues:
         """The same rows with columns for these experts, which include all that have values."""
         place = {name: EXPERTS + n for n, name in enumerate(experts)}
         at = np.array([LEARNED, RRF, *(place[name] for name in self.experts)], np.int64)
-        values, judged = np.zeros((len(self.counts), EXPERTS + len(experts))), np.zeros(EXPERTS + len(experts))
+        values = np.zeros((len(self.counts), EXPERTS + len(experts)))
+        judged = np.full(EXPERTS + len(experts), float(self.n_queries))
         values[:, at], judged[at] = self.values, self.judged
         return HeldOutValues(experts=tuple(experts), counts=self.counts, values=values, judged=judged)
 
@@ -131,7 +132,7 @@ class HeldOutValues:
 def values_of_experts(truth: Truth, rankings: Rankings, metric: Metric, names: Sequence[str]) -> tuple[Floats, Floats]:
     """The metric and Judged@10 of each of the named experts alone in each query, [n_experts, n_queries].
 
-    Both are 0 in queries that an expert does not rank.
+    In queries that an expert does not rank, they are 0 and 1.
     """
     values, judged = np.zeros((2, len(names), len(truth.queries)))
     alone = experts_alone(rankings)
@@ -142,15 +143,11 @@ def values_of_experts(truth: Truth, rankings: Rankings, metric: Metric, names: S
     return values, judged
 
 
-def judged_share(one: JudgedConsensus, places: int = JUDGED_PLACES) -> Floats:
-    """The share of the top places of each query whose items are judged; 0 where nothing is ranked."""
-    side = one.labels if one.labels is not None else one.reference
-    assert side is not None
-    known = np.append(0, np.cumsum(~np.isnan(side.value)))
-    first = one.slot_ptr[:-1]
-    size = np.minimum(one.size, places)
-    share: Floats = (known[first + size] - known[first]) / np.maximum(size, 1)
-    return share
+def judged_share(one: JudgedConsensus) -> Floats:
+    """Judged@10 of each query; 1 where nothing unjudged can be seen: nothing is ranked, or there are no labels."""
+    if one.labels is None:
+        return np.ones(len(one.queries))
+    return np.nan_to_num(JUDGED.per_query(one), nan=1.0)
 
 
 def _join_neighbours(counts: Floats, values: Floats) -> tuple[Floats, Floats]:
