@@ -22,6 +22,7 @@ from juryrank.io import read as read
 from juryrank.io import write as write
 from juryrank.judging.agreement import agreement as agreement
 from juryrank.judging.plan import judging_plan as judging_plan
+from juryrank.judging.reliability import combine_judgements as combine_judgements
 from juryrank.methods import METHODS as METHODS
 from juryrank.methods import method as method
 from juryrank.methods.chains.mc1 import MC1 as MC1

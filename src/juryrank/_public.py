@@ -17,6 +17,7 @@ _NAMES = {
     "judging.agreement": ["agreement"],
     "methods": ["METHODS", "method"],
     "judging.plan": ["judging_plan"],
+    "judging.reliability": ["combine_judgements"],
     "metrics": ["METRICS", "parse_metric"],
     "models": ["fit", "load", "save"],
     "serving": ["Exploration", "Fuser", "fuse"],

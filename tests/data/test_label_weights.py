@@ -192,8 +192,8 @@ def twins(copies: np.ndarray) -> Dataset:
     return from_dicts(runs, labels=labels, values="rank")
 
 
-@pytest.mark.parametrize("name", ["jury", "ridge"])
-def test_a_label_of_weight_w_counts_as_w_items_that_are_alike(name: str) -> None:
+@pytest.mark.parametrize(("name", "params"), [("jury", {"prior": "rrf"}), ("ridge", {})])  # not by length of lists
+def test_a_label_of_weight_w_counts_as_w_items_that_are_alike(name: str, params: dict[str, str]) -> None:
     copies = np.random.default_rng(3).integers(1, 4, random_dataset(4, n_queries=5).rankings.n_slots)
     single = twins(np.ones_like(copies))
     by_name = {}
@@ -206,10 +206,12 @@ def test_a_label_of_weight_w_counts_as_w_items_that_are_alike(name: str) -> None
     query = np.repeat(np.arange(len(labels)), np.diff(labels.label_ptr))
     names = zip(query, labels.items[labels.label_item], strict=True)
     weights = np.array([by_name[labels.queries[q], item] for q, item in names])
-    models = [method(name, unjudged="ignore").fit(data) for data in (weighted(single, weights), twins(copies))]
+    models = [
+        method(name, unjudged="ignore", **params).fit(data) for data in (weighted(single, weights), twins(copies))
+    ]
     one, other = (model.predict(single).scores for model in models)
     assert_allclose(one, other, rtol=1e-7, atol=1e-10)
-    plain = method(name, unjudged="ignore").fit(single).predict(single).scores
+    plain = method(name, unjudged="ignore", **params).fit(single).predict(single).scores
     assert np.abs(plain - one).max() > 1e-4  # so the weights matter
 
 

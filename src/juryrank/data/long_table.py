@@ -207,6 +207,10 @@ def labels_from_dict(labels: LabelDict) -> Labels:
     >>> labels_from_dict({"q1": {"a": (0.75, 0.5), "b": 0}}).label_weight.tolist()
     [0.5, 1.0]
     """
-    rows = label_rows(labels)
+    return labels_from_rows(label_rows(labels))
+
+
+def labels_from_rows(rows: pl.DataFrame) -> Labels:
+    """Labels from one row per label, as ``labels_from_long``, with the names in the rows."""
     items = rows["item"].unique().sort(multithreaded=False).to_numpy().astype(object)
     return labels_from_long(rows, tuple(sort_naturally(rows["query"])), items, "labels")

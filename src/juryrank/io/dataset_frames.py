@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juryrank.data import Dataset, Rankings
+from juryrank.data import Dataset, Labels, Rankings
 from juryrank.errors import DataError
 from juryrank.io.write_checks import warn_of_loss
 from juryrank.kernels.ragged import parents
@@ -31,11 +31,11 @@ def entries_of(rankings: Rankings) -> pl.DataFrame:
     return entries.with_columns(weight=r.list_weight[at])
 
 
-def labels_frame(data: Dataset) -> pl.DataFrame:
+def labels_frame(data: Dataset | Labels) -> pl.DataFrame:
     """One row per label: query, item, label, and label_weight if there are weights."""
-    if data.labels is None:
+    judged = data.labels if isinstance(data, Dataset) else data
+    if judged is None:
         raise DataError("the data has no labels to write")
-    judged = data.labels
     query = np.array(judged.queries, dtype=object)[parents(judged.label_ptr)]
     rows = pl.DataFrame(
         {

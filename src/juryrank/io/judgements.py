@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from juryrank.errors import DataError
+from juryrank.data.combined_grades import combine_grades
+from juryrank.errors import DataError, warn_about_data
+from juryrank.io.files import load
 from juryrank.io.formats import format_of, sniff
 from juryrank.io.formats._svmlight import LineFormat
 from juryrank.io.formats.ratings import Ratings
@@ -13,7 +18,7 @@ from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames, headerless
-from juryrank.io.tables.columns import Columns, Fail, join_names, normalise, roles
+from juryrank.io.tables.columns import HEADERS, Columns, Fail, join_names, normalise, roles
 from juryrank.io.tables.entries import label_columns, standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
@@ -49,28 +54,23 @@ def _from_source(source: Source, columns: Columns) -> Rows:
 def labels_from_frame(
     frame: pl.DataFrame, columns: Columns, *, name: str = "labels", fail: Fail | None = None, comma: bool = False
 ) -> Rows:
-    """The labels of a table; where it has neither experts nor ranks, a column such as score is the label."""
-    found = roles(frame.columns, columns, name, WORDS, "label_columns")
-    other = next((word for word in ("score", "value") if word in found), None)
-    if "label" not in found and other and "expert" not in found and "rank" not in found:
-        found["label"] = found[other]
-    if absent := [word for word in ("item", "label") if word not in found]:
-        raise DataError(
-            f"{name}: labels need a column {absent[0]!r}; columns are {join_names(frame.columns)}; "
-            f"use label_columns={{{absent[0]!r}: 'HEADER'}}"
-        )
-    if not frame.height:
-        raise DataError(f"{name}: the table has a header and no rows")
-    judged = not {"rank", "score"}.intersection(found)  # else the table has lists, and labels besides
-    used = {word: found[word] for word in (*SLOT, "label", *(["expert"] if judged else [])) if word in found}
-    if weight := _weight_header(frame.columns, found, columns, name):
-        used["label_weight"] = weight
-    chosen = Layout(used, comma=comma)
-    rows = standard_rows(frame, chosen, fail or frames.row_errors(name))
-    if "expert" in used:
+    """The labels of a table; where it has neither experts nor ranks, a column such as score is the label.
+
+    With a column of judges, and neither ranks nor scores, the label of an item is made of the grades of all its judges.
+    """
+    table = _LabelTable.of(frame, columns, name, comma=comma)
+    rows = standard_rows(frame, table.layout, fail or frames.row_errors(name))
+    if "expert" in table.layout.headers:
         rows = _last_answers(rows)
-    if judged and (empty := rows["label"].null_count()):
+    if not table.has_lists and (empty := rows["label"].null_count()):
         remark(f"{name}: {empty} of {rows.height} rows have no label; they are left out")
+    if "expert" in table.layout.headers and rows["label"].count():
+        gold = table.gold_rows(fail or frames.row_errors(name))
+        combined = combine_grades(_grades(rows), gold, source=name)
+        if combined.n_compared:
+            more = "; weights of grades are not used" if "label_weight" in rows.columns else ""
+            warn_about_data(f"{name}: {combined.summary()}{more}")
+            return Rows(name=name, labels=combined.label_rows())
     return Rows(name=name, labels=label_columns(rows))
 
 
@@ -89,6 +89,78 @@ def is_judgements(source: Source) -> bool:
     return (
         judges and {"item", "label"} <= known and not known.intersection(("rank", "score", "value", "left", "winner"))
     )
+
+
+def read_grades(thing: Any, columns: Columns = None) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """The rows (query, item, judge, grade) of a file or frame of judgements, and true grades from its column gold."""
+    if hasattr(thing, "__arrow_c_stream__"):
+        frame, name, fail, comma = frames.from_arrow(thing), "judgements", frames.row_errors("judgements"), False
+    else:
+        source = load(Path(thing))
+        name = str(thing)
+        with source.reading():
+            frame = frames.frame_of(source)
+        fail, comma = frames.line_errors(source), frames.separator_of(source) == ";"
+    table = _LabelTable.of(frame, columns, name, comma=comma)
+    if "expert" not in table.layout.headers:
+        choice = "columns={'expert': 'HEADER'}"
+        raise DataError(
+            f"{name}: judgements need a column 'judge'; columns are {join_names(frame.columns)}; use {choice}"
+        )
+    return _grades(_last_answers(standard_rows(frame, table.layout, fail))), table.gold_rows(fail)
+
+
+@dataclass(frozen=True)
+class _LabelTable:
+    """A table of labels or grades, and the columns in use."""
+
+    frame: pl.DataFrame
+    layout: Layout  # query, item, label, label_weight, and expert if there are judges
+    gold: str | None  # the column with true grades, beside those of judges
+    has_lists: bool  # and labels besides
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, columns: Columns, name: str, *, comma: bool) -> _LabelTable:
+        gold = _gold_header(frame.columns, columns)
+        found = roles([h for h in frame.columns if h != gold], columns, name, WORDS, "label_columns")
+        other = next((word for word in ("score", "value") if word in found), None)
+        if "label" not in found and other and "expert" not in found and "rank" not in found:
+            found["label"] = found[other]
+        if absent := [word for word in ("item", "label") if word not in found]:
+            raise DataError(
+                f"{name}: labels need a column {absent[0]!r}; columns are {join_names(frame.columns)}; "
+                f"use label_columns={{{absent[0]!r}: 'HEADER'}}"
+            )
+        if not frame.height:
+            raise DataError(f"{name}: the table has a header and no rows")
+        has_lists = bool({"rank", "score"}.intersection(found))
+        words = (*SLOT, "label", *([] if has_lists else ["expert"]))
+        used = {word: found[word] for word in words if word in found}
+        if weight := _weight_header(frame.columns, found, columns, name):
+            used["label_weight"] = weight
+        return cls(frame, Layout(used, comma=comma), gold, has_lists)
+
+    def gold_rows(self, fail: Fail) -> pl.DataFrame | None:
+        """The true grades: query, item, label; of several for one item, the highest."""
+        if self.gold is None:
+            return None
+        headers = {word: header for word, header in self.layout.headers.items() if word in SLOT}
+        rows = standard_rows(self.frame, replace(self.layout, headers={**headers, "label": self.gold}), fail)
+        return label_columns(rows).group_by(SLOT).agg(pl.col("label").max())
+
+
+def _grades(rows: pl.DataFrame) -> pl.DataFrame:
+    unnamed = pl.format("(unnamed {})", pl.int_range(pl.len()) + 1)
+    return rows.select(*SLOT, judge=pl.coalesce("expert", unnamed), grade="label")
+
+
+def _gold_header(headers: list[str], columns: Columns) -> str | None:
+    """The column gold of a table that also has judges and their grades."""
+    names = {normalise(header) for header in headers}
+    grades = ("label", *HEADERS["label"])
+    if columns or not names & {"expert", *HEADERS["expert"]} or len(names.intersection(grades)) < 2:
+        return None
+    return next((header for header in headers if normalise(header) == "gold"), None)
 
 
 def _weight_header(headers: list[str], found: dict[str, str], columns: Columns, name: str) -> str | None:

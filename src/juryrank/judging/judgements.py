@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from juryrank.data import Dataset, Labels
+from juryrank.data import Labels
+from juryrank.data.combined_grades import combine_grades
+from juryrank.data.long_table import labels_from_rows
 from juryrank.errors import DataError
-from juryrank.io import read_labels
 from juryrank.io.rows import first_true
 from juryrank.io.tables.columns import HEADERS, Fail, as_names, as_numbers, join_names, normalise
 from juryrank.lazy_polars import pl
@@ -89,5 +90,4 @@ def labels_of(judgements: Iterable[Judgement]) -> Labels | None:
     frame = frame_of(judgements)
     if frame.is_empty():
         return None
-    found = read_labels(frame)
-    return found.labels if isinstance(found, Dataset) else found
+    return labels_from_rows(combine_grades(frame).label_rows())
