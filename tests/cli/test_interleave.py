@@ -1,5 +1,6 @@
 """``juryrank interleave``."""
 
+import io
 import json
 from pathlib import Path
 
@@ -49,6 +50,12 @@ def test_a_log_leads_to_a_verdict(run, tmp_path, wins, losses, verdict):
     assert (found["verdict"], found["challengers"][0]["wins"], found["sessions"]) == (verdict, wins, wins + losses)
     twice = json.loads(run("interleave", "--log", log, "--log", log, "--control", "old", "--json").out)
     assert twice == found
+
+
+def test_a_log_is_read_from_stdin(run, tmp_path, monkeypatch):
+    log = write_log(tmp_path / "log.csv", 9, 1)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(log.read_bytes())))
+    assert json.loads(run("interleave", "--log", "-", "--control", "old", "--json").out)["sessions"] == 10
 
 
 def test_level_and_minimum_are_options(run, tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.reading import ReadOptions
+from juryrank.cli.reading import ReadOptions, column_names, or_stdin
 from juryrank.cli.reports import ReportOptions, check_pictures
 from juryrank.cli.terminal import note
 
@@ -23,7 +23,11 @@ class LogOptions:
 
     log: Annotated[
         list[Path] | None,
-        typer.Option("--log", help="Analyse this table: session, item, team, clicked; repeatable, instead of RUN."),
+        typer.Option(
+            "--log",
+            callback=options.stdin_once,
+            help="Analyse this table: session, item, team, clicked; repeatable, instead of RUN.",
+        ),
     ] = None
     control: Annotated[
         str | None, typer.Option("--control", help="The team of the ranking in use, with which others are compared.")
@@ -66,14 +70,13 @@ def run(
 
 
 def _analyse(logs: list[Path], clicks: LogOptions, report: ReportOptions, reading: ReadOptions) -> None:
-    from juryrank.cli.reading import column_names
     from juryrank.clicks.interleaving_experiment import InterleavingTest
 
     report.check()
     check_pictures([clicks.plot])
     columns: Any = column_names(reading.columns)
     found = InterleavingTest.from_log(
-        logs, control=clicks.control, level=clicks.level, minimum=clicks.minimum, columns=columns
+        list(map(or_stdin, logs)), control=clicks.control, level=clicks.level, minimum=clicks.minimum, columns=columns
     ).result()
     report.deliver(found)
     if clicks.plot is not None:

@@ -127,7 +127,7 @@ class InterleavingTest:
         minimum: float = 0.05,
         columns: Mapping[str, str] | None = None,
     ) -> Self:
-        """The test of a log: a table (path, frame or list of rows), or a list of such, with a row for each item shown.
+        """The test of a log: a table (file, frame or list of rows), or a list of such, with a row for each item shown.
 
         The columns are session, item, team (empty: none) and clicked, and perhaps query and position; ``columns`` names
         other headers. Rows without a position were not shown. ``control`` is the team of the ranking in use.

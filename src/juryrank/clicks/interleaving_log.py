@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.errors import DataError
-from juryrank.io.files import load
+from juryrank.io.files import content_of, load, unpack
 from juryrank.io.rows import first_true
+from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import HEADERS, Fail, as_names, as_numbers, join_names, normalise
 from juryrank.lazy_polars import pl
@@ -27,7 +28,7 @@ YES_NO = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 def read_log(log: Any, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """Columns session, query, item, team (null: none), clicked and shown; ``log`` is a path, a table, or several."""
+    """Columns session, query, item, team (null: none), clicked and shown; ``log`` is a file, a table, or several."""
     logs = log if isinstance(log, list | tuple) and not _are_rows(log) else [log]
     if not logs:
         raise DataError("the log: expected a path or a table, got an empty list")
@@ -39,15 +40,23 @@ def _are_rows(log: Any) -> bool:
 
 
 def _read_one(log: Any, columns: Mapping[str, str]) -> pl.DataFrame:
-    if isinstance(log, str | os.PathLike):
-        source = load(Path(log))
+    if isinstance(log, str | os.PathLike) or hasattr(log, "read"):
+        source = _source(log)
         with source.reading():
-            return _standard(frames.frame_of(source), columns, str(log), frames.line_errors(source))
+            return _standard(frames.frame_of(source), columns, str(source.path), frames.line_errors(source))
     if _are_rows(log):
         log = pl.DataFrame(list(log), infer_schema_length=None)
     elif not hasattr(log, "columns"):
         raise DataError(f"the log: expected a path, a table or a list of rows, got {type(log).__name__}")
     return _standard(frames.from_arrow(log), columns, "the log", frames.row_errors("the log"))
+
+
+def _source(log: Any) -> Source:
+    """The content of a file, by its path or open."""
+    if isinstance(log, str | os.PathLike):
+        return load(Path(log))
+    path = Path(str(getattr(log, "name", "the log")))
+    return unpack(path, content_of(path, log))
 
 
 def _standard(frame: pl.DataFrame, columns: Mapping[str, str], name: str, fail: Fail) -> pl.DataFrame:

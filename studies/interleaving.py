@@ -1,0 +1,245 @@
+"""Exploration and interleaving with simulated users: what exploration costs, and how often verdicts are right.
+
+Sessions are simulated on queries with judgements: a query is drawn, the page is interleaved, and a user clicks by the
+grades of its items. Three users differ in how they read a page; their numbers were fixed beforehand. Models are fitted
+on the other four of five folds of the queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import juryrank as jr
+from studies import SHARED_DATA
+from studies.console import track
+from studies.learning_curves import read_set
+from studies.tables import Report, Table
+
+SETS = ("robust03", "trec-covid-round1")
+SPREADS, REQUESTS = (0.1, 0.2, 0.3, 0.5, 1.0), 16
+TOP, DEPTH, FUSED = 10, 25, 200  # items of a page, of a ranking to be interleaved, and of a list to be fused
+BANK = 5000  # simulated sessions, from which those of each test are drawn
+NULL_TESTS, POWER_TESTS, LONGEST = 1000, 200, 50_000
+
+Rankings = Mapping[str, list[str]]  # by query
+Grades = Mapping[str, Mapping[str, float]]  # of items, by query, from 0 to 1
+
+
+@dataclass(frozen=True)
+class User:
+    """Examines items with a probability that falls with the position, and clicks by grade; may leave after a click."""
+
+    name: str
+    bias: float  # an item at position k is examined with probability k ** -bias
+    low: float  # probability of a click on an examined item of grade 0
+    high: float  # the same for the best grade
+    leave: float = 0.0  # probability of leaving after a click on an item of the best grade; half of it for grade 0
+
+    def clicks(self, grades: list[float], rng: np.random.Generator) -> list[int]:
+        """The positions that are clicked, counted from 0."""
+        found = []
+        chance = rng.random((3, len(grades)))
+        for at, grade in enumerate(grades):
+            if chance[0, at] >= (at + 1.0) ** -self.bias or chance[1, at] >= self.low + (self.high - self.low) * grade:
+                continue
+            found.append(at)
+            if chance[2, at] < self.leave * 0.5 * (1.0 + grade):
+                break
+        return found
+
+
+USERS = (
+    User("position-based", bias=1.0, low=0.05, high=0.9),
+    User("cascade", bias=0.0, low=0.05, high=0.6, leave=0.8),
+    User("noisy", bias=0.5, low=0.3, high=0.5),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InterleavingStudy(Report):
+    """Results of one dataset after another."""
+
+    costs: list[dict[str, Any]]  # of exploration
+    verdicts: list[dict[str, Any]]  # of jury against RRF, and of a ranking against its equal
+    agreement: list[dict[str, Any]]  # of interleaving with nDCG@10, over pairs of runs
+
+    def tables(self) -> list[Table]:
+        spreads = [f"{spread:g}" for spread in SPREADS]
+        costs = [[c["data"], c["method"], *(f"{100 * v:.2f}" for v in (c["without"], *c["with"]))] for c in self.costs]
+        verdicts = [
+            [v["data"], v["test"], v["user"], f"{v['preference']:+.3f}", f"{100 * v['ties']:.0f} %",
+             *(f"{100 * v[name]:.1f} %" for name in ("accept", "keep", "go on")), f"{v['median']:.0f}"]
+            for v in self.verdicts
+        ]  # fmt: skip
+        pairs = [
+            [a["data"], a["user"], str(a["pairs"]), f"{100 * a['agree']:.1f} %", str(a["decided"]),
+             f"{100 * a['agree_decided']:.1f} %"]
+            for a in self.agreement
+        ]  # fmt: skip
+        head = ["data", "test", "user", "preference", "ties", "accept", "keep", "go on", "median sessions"]
+        return [
+            Table("nDCG@10 with exploration, by spread", ["data", "method", "none", *spreads], costs, n_names=2),
+            Table("Verdicts, looked at after every session", head, verdicts, n_names=3),
+            Table("The winner of interleaving is the winner by nDCG@10",
+                  ["data", "user", "pairs of runs", "agree", "with a verdict", "agree"], pairs, n_names=2),
+        ]  # fmt: skip
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [*self.verdicts]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"costs": self.costs, "verdicts": self.verdicts, "agreement": self.agreement}
+
+
+def lists_of(data: jr.Dataset) -> dict[str, Rankings]:
+    """The list of each expert for each query, best first."""
+    r = data.rankings
+    out: dict[str, dict[str, list[str]]] = {expert: {} for expert in r.experts}
+    for n, (first, last) in enumerate(zip(r.entry_ptr[:-1], r.entry_ptr[1:], strict=True)):
+        slots = r.entry_slot[first:last][np.argsort(r.entry_rank[first:last], kind="stable")]
+        out[r.experts[r.list_expert[n]]][r.queries[r.list_query[n]]] = r.items[r.slot_item[slots]].tolist()
+    return {expert: found for expert, found in out.items() if found}
+
+
+def grades_of(data: jr.Dataset) -> Grades:
+    """The grades of judged items, 1 for the best."""
+    assert data.labels is not None
+    labels, best = data.labels, float(data.labels.label_value.max())
+    out: dict[str, dict[str, float]] = {}
+    for n, query in enumerate(labels.queries):
+        part = slice(labels.label_ptr[n], labels.label_ptr[n + 1])
+        items = labels.items[labels.label_item[part]].tolist()
+        values = np.maximum(labels.label_value[part], 0.0) / best
+        out[query] = dict(zip(items, values.tolist(), strict=True))
+    return out
+
+
+def held_out_models(data: jr.Dataset, seed: int = 0) -> Iterator[tuple[jr.Dataset, dict[str, Any]]]:
+    """Each fifth of the queries, with RRF and with jury learned from the others."""
+    order = np.random.default_rng(seed).permutation(len(data))
+    for fold in range(5):
+        test = np.sort(order[fold::5])
+        train = np.sort(np.setdiff1d(order, test))
+        yield data.take(test), {"rrf": jr.method("rrf"), "jury": jr.method("jury").fit(data.take(train))}
+
+
+def explore(data: jr.Dataset, name: str) -> list[dict[str, Any]]:
+    """nDCG@10 of RRF and jury without exploration and with every spread, on held-out queries."""
+    truth = grades_of(data)
+    values: dict[str, list[list[float]]] = {"rrf": [], "jury": []}
+    for test, models in held_out_models(data):
+        lists = {expert: {q: items[:FUSED] for q, items in found.items()} for expert, found in lists_of(test).items()}
+        for method, model in models.items():
+            row = []
+            for spread in (0.0, *SPREADS):
+                fuser = jr.Fuser(model, explore=spread)
+                requests = range(REQUESTS if spread else 1)
+                row.append(np.mean([_ndcg(fuser(lists, request=n, top=TOP), truth) for n in requests]))
+            values[method].append([float(value) * len(test) for value in row])
+    means = {method: np.sum(found, axis=0) / len(data) for method, found in values.items()}
+    return [
+        {"data": name, "method": method, "without": float(v[0]), "with": v[1:].tolist()} for method, v in means.items()
+    ]
+
+
+def _ndcg(rankings: Mapping[str, Mapping[str, float]], truth: Grades) -> float:
+    wanted = {query: {item: 2.0 * grade for item, grade in truth[query].items()} for query in rankings}
+    return float(jr.evaluate(dict(rankings), wanted, "nDCG@10")["nDCG@10"])
+
+
+def winners(old: Rankings, new: Rankings, grades: Grades, user: User, n_sessions: int, seed: int) -> list[int]:
+    """Who wins each of some sessions: 1 for the new ranking, -1 for the old one, 0 for a tie."""
+    rng, out = np.random.default_rng(seed), []
+    queries = [query for query in old if query in new and query in grades]
+    for n in range(n_sessions):
+        query = queries[rng.integers(len(queries))]
+        page = jr.interleave({"old": old[query], "new": new[query]}, request=n, seed=seed, top=TOP)
+        clicked = user.clicks([grades[query].get(item, 0.0) for item in page.items], rng)
+        teams = [page.teams[at] for at in clicked]
+        out.append(int(np.sign(teams.count("new") - teams.count("old"))))
+    return out
+
+
+def decide(sessions: Iterator[int], longest: int, minimum: float = 0.05) -> tuple[str, int]:
+    """The first verdict of a test that is looked at after every session, and their number."""
+    test = jr.InterleavingTest(["old", "new"], minimum=minimum)
+    page: dict[Any, str | None] = {-1: "old", 1: "new"}
+    for n, winner in zip(range(1, longest + 1), sessions, strict=False):
+        test.add(n, page, [winner] if winner else [])
+        if winner and test.verdict != "go on":
+            return test.verdict.partition(" ")[0], n
+    return "go on", longest
+
+
+def drawn(bank: list[int], rng: np.random.Generator, *, swap: bool) -> Iterator[int]:
+    """Sessions drawn from a bank; with ``swap``, which ranking is called the new one is a coin flip in each."""
+    while True:
+        chosen = np.array(bank)[rng.integers(len(bank), size=1000)]
+        yield from (chosen * rng.choice([-1, 1], size=1000) if swap else chosen).tolist()
+
+
+def measure_verdicts(
+    data: jr.Dataset, name: str, *, null_tests: int = NULL_TESTS, power_tests: int = POWER_TESTS, bank: int = BANK
+) -> list[dict[str, Any]]:
+    """Verdicts about jury against RRF, and about the same pages when the two names mean nothing."""
+    rankings: dict[str, dict[str, list[str]]] = {"rrf": {}, "jury": {}}
+    for test, models in held_out_models(data):
+        for method, model in models.items():
+            fitted = model if model.is_fitted else model.fit(test)
+            rankings[method].update(fitted.predict(test).top(DEPTH))
+    out = []
+    for user in USERS:
+        found = winners(rankings["rrf"], rankings["jury"], grades_of(data), user, bank, seed=1)
+        counts = {"ties": found.count(0) / len(found), "user": user.name, "data": name}
+        for test_name, swap, n_tests, minimum in (
+            ("jury against RRF", False, power_tests, 0.05),
+            ("equal", True, null_tests, 0.1),
+        ):
+            rng = np.random.default_rng(2)
+            results = [
+                decide(drawn(found, rng, swap=swap), LONGEST, minimum)
+                for _ in track(range(n_tests), f"{user.name}, {test_name}")
+            ]
+            shares = {v: sum(got == v for got, _ in results) / n_tests for v in ("accept", "keep", "go on")}
+            preference = 0.0 if swap else sum(found) / max(len(found) - found.count(0), 1)
+            median = float(np.median([n for _, n in results]))
+            out.append({**counts, "test": test_name, "preference": preference, **shares, "median": median})
+    return out
+
+
+def measure_agreement(data: jr.Dataset, name: str, n_sessions: int = 1000) -> list[dict[str, Any]]:
+    """How often the winner of interleaving is the winner by nDCG@10, over all pairs of runs."""
+    grades = grades_of(data)
+    lists = {run: {q: items[:DEPTH] for q, items in found.items()} for run, found in lists_of(data).items()}
+    means = jr.evaluate(data, data, "nDCG@10")["nDCG@10"]
+    out = []
+    for user in USERS:
+        agree, agree_decided, decided = [], [], 0
+        for n, (old, new) in enumerate(track(list(combinations(lists, 2)), f"{user.name}, pairs of runs")):
+            found = winners(lists[old], lists[new], grades, user, n_sessions, seed=n)
+            better = means[new] > means[old]
+            agree.append((sum(found) > 0) == better)
+            verdict, _ = decide(iter(found), n_sessions)
+            if verdict != "go on":
+                decided += 1
+                agree_decided.append((verdict == "accept") == better)
+        shares = {"agree": float(np.mean(agree)), "agree_decided": float(np.mean(agree_decided or [np.nan]))}
+        out.append({"data": name, "user": user.name, "pairs": len(agree), "decided": decided, **shares})
+    return out
+
+
+def measure_all(sets: list[str], folder: Path = SHARED_DATA) -> InterleavingStudy:
+    """All results for the datasets."""
+    study = InterleavingStudy([], [], [])
+    for name in sets:
+        data = read_set(folder / name)
+        study.costs.extend(explore(data, name))
+        study.verdicts.extend(measure_verdicts(data, name))
+        study.agreement.extend(measure_agreement(data, name))
+    return study
