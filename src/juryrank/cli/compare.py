@@ -59,6 +59,8 @@ class ExperimentOptions:
         ),
     ] = False
     convention: options.Convention = "trec"
+    unjudged: options.Unjudged = "irrelevant"
+    judged_share: options.JudgedShare = True
     seed: Annotated[int, typer.Option("--seed", help="Random seed of the folds and of the randomisation test.")] = 0
     budget: Annotated[
         float | None,
@@ -109,7 +111,15 @@ def prepare(names: list[str] | None, data: Dataset, chosen: ExperimentOptions) -
     selection = select_methods(names, data, folds, baseline=chosen.baseline, budget=budget)
     metrics = as_metrics(chosen.metric or options.DEFAULT_METRICS)
     return Experiment(
-        selection, data, folds, metrics, convention=chosen.convention, seed=chosen.seed, experts=chosen.experts
+        selection,
+        data,
+        folds,
+        metrics,
+        convention=chosen.convention,
+        seed=chosen.seed,
+        experts=chosen.experts,
+        unjudged=chosen.unjudged,
+        judged_share=chosen.judged_share,
     )
 
 

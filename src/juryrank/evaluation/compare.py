@@ -27,6 +27,8 @@ def compare(
     baseline: str | None = None,
     experts: bool = False,
     convention: str = "trec",
+    unjudged: str = "irrelevant",
+    judged_share: bool = True,
     seed: int = 0,
     budget: float | None = None,
     progress: Progress | None = None,
@@ -48,13 +50,26 @@ def compare(
 
     With folds and a method that learns from labels, ``Comparison.verdict`` says whether to use it.
 
+    ``unjudged`` and ``judged_share`` mean the same as in ``evaluate``: ``"ignore"`` removes unjudged items before the
+    metrics are computed, and Judged@k is shown beside metrics with a cutoff k.
+
     A method that fails on this data is skipped with a DataWarning; ``Comparison.skipped`` gives the reason. If no
     method is left, the error is raised.
     """
     wanted = as_metrics(metrics)
     splits = splits_of(folds, data, seed)
     selection = select_methods(methods, data, splits, baseline=baseline, budget=budget)
-    experiment = Experiment(selection, data, splits, wanted, convention=convention, seed=seed, experts=experts)
+    experiment = Experiment(
+        selection,
+        data,
+        splits,
+        wanted,
+        convention=convention,
+        seed=seed,
+        experts=experts,
+        unjudged=unjudged,
+        judged_share=judged_share,
+    )
     if selection.left_out:
         slow = ", ".join(f"{name} ({takes})" for name, takes in selection.left_out.items())
         warn_about_data(f"left out, beyond the budget of {budget:g} s: {slow}")

@@ -15,6 +15,7 @@ from juryrank.data.arrays import freeze
 from juryrank.errors import UnknownNameError
 from juryrank.evaluation.baseline_differences import Differences, against_table, row_of
 from juryrank.evaluation.evaluate import as_metrics
+from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares
 from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, number
@@ -40,6 +41,8 @@ class Comparison(Report):
     folds: tuple[str, ...]
     convention: str
     seed: int
+    judged: JudgedShares
+    unjudged: str = "irrelevant"
     verdict: Verdict | None = None  # with folds and a learned method, by the first metric
 
     def __post_init__(self) -> None:
@@ -71,7 +74,8 @@ class Comparison(Report):
     def _row(self, n: int, k: int) -> dict[str, Any]:
         name, metric = self.names[n], str(self.metrics[k])
         compared = row_of(self.versus.get((name, metric)))
-        return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared}
+        judged = self.judged.beside(self.metrics[k], n)
+        return {"method": name, "metric": metric, "mean": float(self.means[n, k]), **compared, "judged": judged}
 
     def to_frame(self) -> pl.DataFrame:
         """A polars frame with one row per method and metric, with the columns of ``rows``."""
@@ -105,6 +109,8 @@ class Comparison(Report):
             "seconds": {name: {"fit": fit, "predict": predict} for name, (fit, predict) in self.seconds.items()},
             "skipped": self.skipped,
             "verdict": None if self.verdict is None else self.verdict.to_dict(),
+            "unjudged": self.unjudged,
+            "judged": {name: self.judged.of_row(n) for n, name in enumerate(self.names)},
             "results": self.rows(),
             "queries": list(self.queries),
             "per_query": {
@@ -115,20 +121,27 @@ class Comparison(Report):
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         percent = self.convention == "letor" if percent is None else percent
+        shares = self.judged.incomplete
         means = [
-            [name, *(self._marked(n, k, percent) for k in range(len(self.metrics))), *self._times(name)]
+            [
+                name,
+                *(self._marked(n, k, percent) for k in range(len(self.metrics))),
+                *(number(share, percent) for share in shares.means[n]),
+                *self._times(name),
+            ]
             for n, name in enumerate(self.names)
         ]
         folds = f"{len(self.folds)} folds, " if self.folds else ""
         note = f"{len(self.queries)} queries, {folds}convention {self.convention}{', × 100' if percent else ''}. "
         note += f"▲ ▼: better or worse than {self.baseline} (randomisation test, Holm, p < {SIGNIFICANT})."
+        note += self.judged.note() if self.unjudged == "irrelevant" else f" {CONDENSED}"
         if self.skipped:
             note += f" Not compared: {', '.join(self.skipped)}."
         verdict = "" if self.verdict is None else self.verdict.text
         if not self.versus:
             note = f"{note} {verdict}".rstrip()
-        columns, best = ["method", *map(str, self.metrics), "fit s", "predict s"], range(1, 1 + len(self.metrics))
-        tables = [Table("Means", columns, means, note=note, best=best)]
+        columns = ["method", *map(str, (*self.metrics, *shares.metrics)), "fit s", "predict s"]
+        tables = [Table("Means", columns, means, note=note, best=range(1, 1 + len(self.metrics)))]
         if self.versus:
             tables.append(against_table("method", self.baseline, self.versus, percent, verdict))
         return tables

@@ -18,6 +18,7 @@ from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.evaluate import mean_over_queries, warn_of_undefined
 from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, ExpertRows, is_expert_label
 from juryrank.evaluation.folds import labelled_text
+from juryrank.evaluation.judged_shares import JudgedShares, shares_beside
 from juryrank.evaluation.selection import Selection, default_baseline
 from juryrank.evaluation.time_budget import estimate
 from juryrank.metrics import Metric, Truth
@@ -42,18 +43,23 @@ class Experiment:
         convention: str,
         seed: int,
         experts: bool = False,
+        unjudged: str = "irrelevant",
+        judged_share: bool = True,
     ) -> None:
         self.methods, self.baseline, self.left_out = selection.methods, selection.baseline, selection.left_out
         self.folds, self.metrics, self.convention, self.seed = folds, metrics, convention, seed
         self.train = [_take(data, fold.train) for fold in folds] or [data]
         self.valid = [_take(data, fold.valid) if fold.valid else None for fold in folds] or [None]
         test = [_take(data, fold.test) for fold in folds] or [data]
-        self.truths = [Truth(part) for part in test]
+        self.truths = [Truth(part, unjudged) for part in test]
+        self.unjudged = unjudged
+        self.shares = shares_beside(metrics) if judged_share and data.labels is not None else ()
         self.queries = tuple(query for truth in self.truths for query in truth.queries)
         if not self.queries:
             raise DataError(f"a comparison needs queries with labels, and {labelled_text(0, data)}")
         self.test = [_select_queries(part, truth.queries) for part, truth in zip(test, self.truths, strict=True)]
         self.estimates = {label: estimate(m, data, folds) for label, m in self.methods.items()}
+        # By method and fold, [n_metrics + n_shares, n_queries].
         self.values: dict[str, list[NDArray[np.float64]]] = {label: [] for label in self.methods}
         self.judged: dict[str, list[Floats]] = {label: [] for label in self.methods}  # Judged@10
         self._data = data
@@ -66,7 +72,7 @@ class Experiment:
     @cached_property
     def experts(self) -> ExpertRows:
         """Each expert alone."""
-        return ExpertRows(self._data, self.folds, self.truths, self.metrics, self.convention)
+        return ExpertRows(self._data, self.folds, self.truths, (*self.metrics, *self.shares), self.convention)
 
     def run(self, progress: Progress | None = None, on_finished: Callable[[str], None] | None = None) -> None:
         """Run all methods, the baseline first, then by estimated time; ``on_finished`` gets the label of each."""
@@ -83,7 +89,7 @@ class Experiment:
                 warn_about_data(f"{label} is skipped: {_reason(error)}")
                 continue
             judged = self.truths[part].judge(consensus, convention=self.convention, name=label)
-            self.values[label].append(np.array([metric.per_query(judged) for metric in self.metrics]))
+            self.values[label].append(np.array([metric.per_query(judged) for metric in (*self.metrics, *self.shares)]))
             self.judged[label].append(judged_share(judged))
             if on_finished is not None and self._is_finished(label):
                 on_finished(label)
@@ -116,6 +122,9 @@ class Experiment:
 
     def means(self, label: str) -> NDArray[np.float64]:
         """Means of a finished method over the queries of a fold, then over folds, [n_metrics]."""
+        return self._all_means(label)[: len(self.metrics)]
+
+    def _all_means(self, label: str) -> NDArray[np.float64]:
         by_fold = np.array([mean_over_queries(part) for part in self._parts(label)])
         return mean_over_queries(by_fold.T)
 
@@ -138,8 +147,8 @@ class Experiment:
             baseline = default_baseline(finished)
             text = f"the baseline {self.baseline} is not among the results; differences are to {baseline}"
             warn_about_data(text)
-        values = np.array([np.concatenate(self._parts(label), axis=1) for label in labels])
-        means = np.array([self.means(label) for label in labels])
+        values = np.array([np.concatenate(self._parts(label), axis=1)[: len(self.metrics)] for label in labels])
+        means, shares = np.split(np.array([self._all_means(label) for label in labels]), [len(self.metrics)], axis=1)
         warn_of_undefined(self.metrics, values)
         metrics = [str(metric) for metric in self.metrics]
         return Comparison(
@@ -159,6 +168,8 @@ class Experiment:
             convention=self.convention,
             seed=self.seed,
             verdict=self.verdict(),
+            judged=JudgedShares(self.shares, shares),
+            unjudged=self.unjudged,
         )
 
     def verdict(self) -> Verdict | None:

@@ -42,7 +42,7 @@ class ExpertRows:
         known = sorted({query for truth in truths for query in truth.queries} | _labelled(data, folds))
         place = {query: q for q, query in enumerate(data.queries)}
         part = data.take(np.array([place[query] for query in known], np.int64))
-        truth = Truth(part)
+        truth = Truth(part, truths[0].unjudged)
         row = {query: n for n, query in enumerate(truth.queries)}
         self._test = [np.array([row[query] for query in one.queries], np.int64) for one in truths]
         self._train = [
