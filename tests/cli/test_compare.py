@@ -1,5 +1,6 @@
 """``juryrank compare``, against the library."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -161,3 +162,16 @@ def test_a_comparison_with_a_learned_method_ends_with_the_verdict(run: Run) -> N
         "compare", DEMO, "--methods", "rrf,jury", "-m", "nDCG@10", "--folds", "4", "--quiet", "--format", "markdown"
     )
     assert shown.out.splitlines()[-1].startswith("Verdict: use jury; on 24 held-out queries it has nDCG@10 0.7")
+
+
+def test_unjudged_items_can_be_removed(run: Run, runs: list[Path], tmp_path: Path) -> None:
+    few = tmp_path / "few.qrels"
+    few.write_text("1 0 b 2\n2 0 y 1\n")
+    command = ["compare", *runs, "--labels", few, "--methods", "rrf", "-m", "P@1", "--format", "csv", "--quiet"]
+    plain, condensed = (
+        next(csv.DictReader(run(*command, *more).out.splitlines())) for more in ([], ["--unjudged", "ignore"])
+    )
+    assert (plain["mean"], condensed["mean"]) == ("0.5", "1.0")
+    assert plain["judged"] == condensed["judged"] == "0.5"
+    assert run(*command, "--no-judged-share").out.splitlines()[1].endswith(",")
+    assert run(*command, "--unjudged", "drop").err.startswith("error: no treatment of unjudged items 'drop'")
