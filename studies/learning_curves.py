@@ -98,8 +98,8 @@ class LearningCurves(Report):
 def parse_methods(text: str) -> dict[str, Any]:
     """Methods by their text: names that are separated by commas, each with parameters after a colon.
 
-    >>> {name: method.params()["k"] for name, method in parse_methods("rrf, rrf:k=10,ranks=dense").items()}
-    {'rrf': 60, 'rrf:k=10,ranks=dense': 10}
+    >>> {name: method.params()["prior"] for name, method in parse_methods("jury, jury:prior=equal,shrink=9").items()}
+    {'jury': 'auto', 'jury:prior=equal,shrink=9': 'equal'}
     """
     texts: list[str] = []
     for piece in split_names(text):
