@@ -176,7 +176,9 @@ class Screen:
         elif session.n_graded >= session.budget:
             self.say("The same command with a larger --budget continues.")
         else:
-            self.say("Nothing is left to ask; with --overlap 100% you grade what others have graded.")
+            others = any(each.judge != session.judge for each in session.answers)
+            more = "; with --overlap 100% you grade what others have graded" if others else ""
+            self.say(f"Nothing is left to ask{more}.")
         if session.n_graded:
             self.say(f"Next: juryrank fit DATA --labels {escape_controls(str(session.file.path))} -o model.json")
 

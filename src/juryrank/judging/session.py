@@ -15,7 +15,7 @@ from juryrank.data.long_table import labels_from_dict
 from juryrank.judging.grades import Grades
 from juryrank.judging.judgements import SKIPPED, Judgement, labels_of
 from juryrank.judging.plan import judging_plan
-from juryrank.judging.store import JudgementFile
+from juryrank.judging.store import JudgementFile, Stamp
 from juryrank.kernels.ragged import parents
 
 BATCH = 25  # answers after which a new plan is made
@@ -64,22 +64,26 @@ class Session:
         self._queue: deque[Key] = deque()
         self._judges: list[str] = []
         self._since_plan = 0
+        self._stamp: Stamp | None = None
         self._load()
-        self.grades.check([each.grade for each in self._answers if each.grade is not None], str(file.path))
+        self.grades.check([each.grade for each in self.answers if each.grade is not None], str(file.path))
 
     def _load(self) -> None:
-        """Read the file again, in which other judges may have written meanwhile."""
+        """Read the file again if others have written in it meanwhile."""
+        if (stamp := self.file.stamp()) == self._stamp:
+            return
+        self._stamp = stamp
         found = self.file.read()
         known = _in_data(self.data.rankings, {each.key for each in found})
-        self._answers = [each for each in found if each.key in known]
-        self.n_foreign = len(found) - len(self._answers)  # judgements of items that no list of the data has
-        self._mine = {each.key: each for each in self._answers if each.judge == self.judge}
-        others = [each for each in self._answers if each.judge != self.judge and each.grade is not None]
-        self._others = Counter(each.key for each in others)
-        waiting = self._others.keys() - self._mine
-        self._shared = sorted(waiting, key=lambda key: (-self._others[key], _mixed(key)))
+        here = [each for each in found if each.key in known]
+        self.n_foreign = len(found) - len(here)  # judgements of items that no list of the data has
+        self._mine = {each.key: each for each in here if each.judge == self.judge}
+        self._of_others = [each for each in here if each.judge != self.judge]
+        graded = [each for each in self._of_others if each.grade is not None]
+        self._others = Counter(each.key for each in graded)
+        self._shared = sorted(self._others, key=lambda key: (-self._others[key], _mixed(key)))
         self._queue = deque(key for key in self._queue if key not in self._others)
-        judges = sorted({self.judge, *(each.judge for each in others)})
+        judges = sorted({self.judge, *(each.judge for each in graded)})
         if judges != self._judges:
             self._judges = judges
             self._begin_apart()
@@ -106,7 +110,7 @@ class Session:
     @property
     def answers(self) -> list[Judgement]:
         """The answers of all judges about items of the data, as of the last question or answer."""
-        return self._answers
+        return [*self._of_others, *self._mine.values()]
 
     @property
     def batch_is_complete(self) -> bool:
@@ -134,7 +138,7 @@ class Session:
         Those that most judges have graded come first, so that several judges have the same items in common.
         """
         due = int(self.overlap * (self.n_graded + n) + 1e-9) - self.n_shared
-        return self._shared[: max(0, min(n, due))]
+        return [key for key in self._shared if key not in self._mine][: max(0, min(n, due))]
 
     def _make_plan(self) -> None:
         wanted = min(self.batch, self.budget - self.n_graded) + self.n_skipped
@@ -153,23 +157,31 @@ class Session:
         self._save(Judgement(*question.key, self.judge, None, SKIPPED))
 
     def _save(self, judgement: Judgement) -> None:
-        self.file.append(judgement)
+        before, after = self.file.append(judgement)
+        self._mine.pop(judgement.key, None)
+        self._mine[judgement.key] = judgement
         for waiting in (self._again, self._queue):
             if judgement.key in waiting:
                 waiting.remove(judgement.key)
         self._since_plan += 1
-        self._load()
+        self._notice(before, after)
 
     def undo(self) -> Judgement | None:
         """Take the last answer back, also one of an earlier session; it is asked again next."""
         if not self._mine:
             return None
         key, last = self._mine.popitem()
-        self.file.take_back(last)
+        before, after = self.file.take_back(last)
         self._again.appendleft(key)
         self._since_plan = max(0, self._since_plan - 1)
-        self._load()
+        self._notice(before, after)
         return last
+
+    def _notice(self, before: Stamp, after: Stamp) -> None:
+        """After an own row: if the file had changed before it, read the file, else there is nothing new in it."""
+        if before == self._stamp:
+            self._stamp = after
+        self._load()
 
     def labels(self) -> Labels | None:
         """The labels of the data and, in their place where there are such, the grades of all judges so far."""

@@ -13,7 +13,7 @@ import io
 import math
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +38,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 UNREADABLE = ("\r", "\0")  # in names: a text file would not give them back
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 CUT_TIME = frozenset("0123456789-T:")  # a time of ours without its end, or nothing
+Stamp = tuple[int, int]
 QUOTED = 60  # characters of a dropped row that a message quotes
 
 
@@ -59,8 +60,14 @@ class JudgementFile:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
         return answers_that_count(self._rows(content[: _complete(content)]))
 
-    def append(self, judgement: Judgement) -> None:
-        """Save one answer; when this returns, it is on the disk."""
+    def stamp(self) -> Stamp:
+        """Size and time of the file, which change with its content; (0, 0) without a file."""
+        with suppress(OSError):
+            return _stamp(self.path.stat())
+        return 0, 0
+
+    def append(self, judgement: Judgement) -> tuple[Stamp, Stamp]:
+        """Save one answer; when this returns, it is on the disk. The stamps of the file before and after it."""
         names = {"query": judgement.query, "item": judgement.item, "judge": judgement.judge}
         for word, name in names.items():
             if not name.strip() or any(character in name for character in UNREADABLE):
@@ -70,21 +77,24 @@ class JudgementFile:
         stamped = replace(judgement, time=judgement.time or datetime.now(UTC).strftime(TIME))
         with self._locked() as file:
             content = self._drop_half_row(file)
+            before = _stamp(os.fstat(file.fileno())) if content else (0, 0)
             header = _header(content)
             separator = _separator(header) if header else SEPARATORS[self.path.suffix.lower()]
             words = column_words(_cells(header, separator), str(self.path)) if header else COLUMNS
             row = _line([_cell(stamped, word) for word in words], separator)
-            before = "" if header else _line(COLUMNS, separator)
+            first = "" if header else _line(COLUMNS, separator)
             gap = "\n" if content and not content.endswith(b"\n") else ""
-            file.write((gap + before + row).encode())
+            file.write((gap + first + row).encode())
             file.flush()
             os.fsync(file.fileno())
+            after = _stamp(os.fstat(file.fileno()))
         if not header:
             sync_folder(self.path.parent)
+        return before, after
 
-    def take_back(self, judgement: Judgement) -> None:
-        """Record that an answer does not count any more."""
-        self.append(replace(judgement, grade=None, note=UNDONE, time=""))
+    def take_back(self, judgement: Judgement) -> tuple[Stamp, Stamp]:
+        """Record that an answer does not count any more; returns the same as ``append``."""
+        return self.append(replace(judgement, grade=None, note=UNDONE, time=""))
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
@@ -171,6 +181,10 @@ def judgements_of(thing: Any) -> list[Judgement]:
     except TypeError:
         raise DataError(f"judgements are a file, a frame or rows of {', '.join(NEEDED)}") from None
     return answers_that_count(rows)
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_size, status.st_mtime_ns
 
 
 @contextmanager
