@@ -7,6 +7,7 @@ on the other four of five folds of the queries.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -24,6 +25,7 @@ from studies.tables import Report, Table
 SETS = ("robust03", "trec-covid-round1")
 SPREADS, REQUESTS = (0.1, 0.2, 0.3, 0.5, 1.0), 16
 TOP, DEPTH, FUSED = 10, 25, 200  # items of a page, of a ranking to be interleaved, and of a list to be fused
+QUERIES_OF_FOLD = 4  # for which all variants are ranked
 BANK = 5000  # simulated sessions, from which those of each test are drawn
 NULL_TESTS, POWER_TESTS, LONGEST = 1000, 200, 50_000
 
@@ -72,6 +74,7 @@ class InterleavingStudy(Report):
     def tables(self) -> list[Table]:
         spreads = [f"{spread:g}" for spread in SPREADS]
         costs = [[c["data"], c["method"], *(f"{100 * v:.2f}" for v in (c["without"], *c["with"]))] for c in self.costs]
+        moved = [[c["data"], c["method"], *(f"{100 * v:.0f} %" for v in c["elsewhere"])] for c in self.costs]
         verdicts = [
             [v["data"], v["test"], v["user"], f"{v['preference']:+.3f}", f"{100 * v['ties']:.0f} %",
              *(f"{100 * v[name]:.1f} %" for name in ("accept", "keep", "go on")), f"{v['median']:.0f}"]
@@ -85,6 +88,7 @@ class InterleavingStudy(Report):
         head = ["data", "test", "user", "preference", "ties", "accept", "keep", "go on", "median sessions"]
         return [
             Table("nDCG@10 with exploration, by spread", ["data", "method", "none", *spreads], costs, n_names=2),
+            Table("Items that another request has at another position", ["data", "method", *spreads], moved, n_names=2),
             Table("Verdicts, looked at after every session", head, verdicts, n_names=3),
             Table("The winner of interleaving is the winner by nDCG@10",
                   ["data", "user", "pairs of runs", "agree", "with a verdict", "agree"], pairs, n_names=2),
@@ -130,9 +134,10 @@ def held_out_models(data: jr.Dataset, seed: int = 0) -> Iterator[tuple[jr.Datase
 
 
 def explore(data: jr.Dataset, name: str) -> list[dict[str, Any]]:
-    """nDCG@10 of RRF and jury without exploration and with every spread, on held-out queries."""
+    """nDCG@10 of RRF and jury without exploration and with every spread, on held-out queries; how far items move."""
     truth = grades_of(data)
     values: dict[str, list[list[float]]] = {"rrf": [], "jury": []}
+    moved: defaultdict[tuple[str, float], list[float]] = defaultdict(list)
     for test, models in held_out_models(data):
         lists = {expert: {q: items[:FUSED] for q, items in found.items()} for expert, found in lists_of(test).items()}
         for method, model in models.items():
@@ -141,11 +146,19 @@ def explore(data: jr.Dataset, name: str) -> list[dict[str, Any]]:
                 fuser = jr.Fuser(model, explore=spread)
                 requests = range(REQUESTS if spread else 1)
                 row.append(np.mean([_ndcg(fuser(lists, request=n, top=TOP), truth) for n in requests]))
+                pages = [fuser.explored(_one_query(lists, q), request=q) for q in test.queries[:QUERIES_OF_FOLD]]
+                moved[method, spread].extend(1.0 - p for page in pages for p in page.propensity.values())
             values[method].append([float(value) * len(test) for value in row])
     means = {method: np.sum(found, axis=0) / len(data) for method, found in values.items()}
     return [
-        {"data": name, "method": method, "without": float(v[0]), "with": v[1:].tolist()} for method, v in means.items()
-    ]
+        {"data": name, "method": method, "without": float(v[0]), "with": v[1:].tolist(),
+         "elsewhere": [float(np.mean(moved[method, spread])) for spread in SPREADS]}
+        for method, v in means.items()
+    ]  # fmt: skip
+
+
+def _one_query(lists: Mapping[str, Rankings], query: str) -> dict[str, list[str]]:
+    return {expert: found[query] for expert, found in lists.items() if query in found}
 
 
 def _ndcg(rankings: Mapping[str, Mapping[str, float]], truth: Grades) -> float:

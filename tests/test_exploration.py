@@ -4,6 +4,7 @@ import pickle
 import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from math import log, sqrt
 from statistics import mean, stdev
 from uuid import UUID
@@ -130,6 +131,13 @@ def test_a_request_has_the_same_ranking_in_any_order_of_experts_thread_and_proce
         assert list(pool.map(lambda request: new(LISTS, request=request), requests)) == expected
     assert fuser(LISTS, request=7) == fuser(LISTS, request="7")
     assert fuser(LISTS, request=UUID(int=7)) == fuser(LISTS, request=str(UUID(int=7)))
+
+
+def test_a_saved_model_explores(tmp_path):
+    juryrank.save(JURY, tmp_path / "model.json")
+    fuser = Fuser(str(tmp_path / "model.json"), explore=EXPLORE)
+    assert fuser(LISTS, request="r") == Fuser(JURY, explore=EXPLORE)(LISTS, request="r")
+    assert list(signature(Fuser).parameters) == ["model", "explore", "params"]
 
 
 def test_another_seed_gives_other_weights():

@@ -70,5 +70,5 @@ def test_the_study_runs_on_a_small_scale(data):
     agreement = interleaving.measure_agreement(small, "demo", 5)
     study = interleaving.InterleavingStudy(costs, verdicts, agreement)
     assert len(study.rows()) == 6
-    assert study.render("markdown").count("demo") == 2 + 6 + 3
+    assert study.render("markdown").count("demo") == 2 + 2 + 6 + 3
     assert study.to_dict()["agreement"][0]["pairs"] == 66

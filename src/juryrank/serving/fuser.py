@@ -55,7 +55,13 @@ class Fuser:
 
     __slots__ = ("_accepted", "_experts", "_model", "_named", "_plain", "_warned")
 
-    def __new__(cls, *args: Any, explore: float | Exploration | None = None, **params: Any) -> Self:
+    def __new__(
+        cls,
+        model: Aggregator | str | os.PathLike[str] = "rrf",
+        *,
+        explore: float | Exploration | None = None,
+        **params: Any,
+    ) -> Self:
         """A Fuser that explores is of another class, so that the others do not have to ask."""
         explores = Exploration.of(explore) is not None
         made: Any = object.__new__(_ExploringFuser if explores and cls is Fuser else cls)
