@@ -222,9 +222,10 @@ class TestTexts:
     def test_long_texts_are_cut_and_shown_on_demand(self, judge: Run, runs: list[Path]) -> None:
         words = [f"word{n}" for n in range(3000)]
         Path("texts.csv").write_text("item,text\n" + "".join(f"{item},{' '.join(words)}\n" for item in "abcxy"))
-        done = judge("q\n", "--texts", "texts.csv", data=tuple(runs))
+        Path("queries.csv").write_text("query,text\n" + "".join(f"{query},{' '.join(words)}\n" for query in "12"))
+        done = judge("q\n", "--texts", "texts.csv", "--query-texts", "queries.csv", data=tuple(runs))
         assert max(map(len, done.out.splitlines())) <= 100
-        assert len(done.out.splitlines()) < 30
+        assert len(done.out.splitlines()) < 40
         assert re.search(r"… \d+ more lines: m", done.out)
         whole = judge("m\nq\n", "--texts", "texts.csv", data=tuple(runs))
         assert all(word in whole.out for word in words)

@@ -112,26 +112,24 @@ class Screen:
         return True
 
     def show(self, question: Question, *, whole: bool = False) -> None:
-        """The query, the item and their texts."""
+        """The query, the item and their texts; long ones are cut unless ``whole``."""
         query = None if self.queries is None else self.queries.get(question.query)
-        item = None if self.items is None else self.items.get(question.item)
         self.say(f"\n── {question.number} of {question.budget} ──")
-        self.heading("query", question.query, query if self.queries is not None else None)
-        self.heading("item", question.item, None)
-        if self.items is None:
-            return
-        lines = self.wrap(item) if item is not None else ["(no text)"]
+        strong, plain = ("\x1b[1m", "\x1b[0m") if self.bold else ("", "")
+        named = self.wrap(question.query if query is None else f"{question.query}: {query}")
+        self.lines("query  ", [f"{strong}{line}{plain}" for line in named], whole)
+        self.lines("item   ", [f"{strong}{line}{plain}" for line in self.wrap(question.item)], whole)
+        if self.items is not None:
+            text = self.items.get(question.item)
+            self.lines("  ", ["(no text)"] if text is None else self.wrap(text), whole)
+
+    def lines(self, start: str, lines: list[str], whole: bool) -> None:
+        """Lines below each other, the first after ``start``."""
         shown = lines if whole or len(lines) <= LINES else lines[: LINES - 1]
-        for line in shown:
-            self.say(f"  {line}")
+        for n, line in enumerate(shown):
+            self.say(f"{' ' * len(start) if n else start}{line}")
         if len(shown) < len(lines):
             self.say(f"  … {len(lines) - len(shown)} more lines: m")
-
-    def heading(self, kind: str, name: str, text: str | None) -> None:
-        lines = self.wrap(name if text is None else f"{name}: {text}")
-        strong, plain = ("\x1b[1m", "\x1b[0m") if self.bold else ("", "")
-        for n, line in enumerate(lines):
-            self.say(f"{kind if n == 0 else '':5}  {strong}{line}{plain}")
 
     def wrap(self, text: str) -> list[str]:
         """Text as lines that fit the terminal, without anything that it would obey."""
