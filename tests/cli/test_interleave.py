@@ -77,6 +77,8 @@ def test_wrong_use_ends_with_a_message(run, runs, tmp_path):
     log = write_log(tmp_path / "log.csv", 3, 2)
     assert run("interleave").code == 2
     assert run("interleave", *runs, "--log", log).code == 2
+    for flags in (["--json"], ["--control", "A"], ["-o", tmp_path / "pages.txt"]):
+        assert run("interleave", *runs, *flags).code == 2
     for args, message in (
         (["--log", log], "control must be the team of the ranking in use: one of new, old"),
         (["--log", tmp_path / "none.csv"], "cannot be read"),

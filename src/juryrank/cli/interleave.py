@@ -16,6 +16,8 @@ from juryrank.cli.terminal import note
 if TYPE_CHECKING:
     from juryrank.data import Dataset
 
+TABLES = (".csv", ".tsv", ".ndjson", ".jsonl", ".parquet")
+
 
 @dataclass(frozen=True)
 class LogOptions:
@@ -65,8 +67,12 @@ def run(
         raise typer.BadParameter("give either RUN …, to be interleaved, or --log, to be analysed")
     if clicks.log:
         _analyse(clicks.log, clicks, report, reading)
-    else:
-        _write_pages(reading.read(runs or []), top, seed, report)
+        return
+    if clicks.plot or clicks.control or report.form or report.as_json:
+        raise typer.BadParameter("--plot, --control, --format and --json are for the result of --log")
+    if report.out is not None and report.out.suffix.lower() not in TABLES:
+        raise typer.BadParameter(f"the extension of {report.out} is none of {', '.join(TABLES)}", param_hint="--out")
+    _write_pages(reading.read(runs or []), top, seed, report)
 
 
 def _analyse(logs: list[Path], clicks: LogOptions, report: ReportOptions, reading: ReadOptions) -> None:

@@ -269,8 +269,8 @@ class _ExploringFuser(Fuser):
         made._plain = plain_way(self._model, Weighting(self._exploration, number))
         if made._plain is None:
             raise ParameterError(
-                f"explore varies the weights of experts, which {self._model.name} does not have in a sum of points or "
-                "scores; use jury, rrf, combsum or another method that has"
+                "explore varies the weights of experts in a sum of points or scores, as jury, rrf, combsum and others have "
+                f"it; {self._model.name} does not"
             )
         return self._variants.setdefault(number, made)
 
