@@ -194,7 +194,7 @@ def test_other_parameters_are_checked():
 
 @pytest.mark.parametrize("name", ["kemeny", "mc4", "combmax", "combmin", "combmed", "rra"])
 def test_a_method_without_weights_in_a_sum_is_refused(name):
-    with pytest.raises(ParameterError, match=f"explore varies the weights of experts .*; {name} does not"):
+    with pytest.raises(ParameterError, match=f"explore varies the weights of experts .*; {name} is no such sum"):
         Fuser(name, explore=0.3)
 
 

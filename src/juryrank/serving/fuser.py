@@ -269,8 +269,8 @@ class _ExploringFuser(Fuser):
         made._plain = plain_way(self._model, Weighting(self._exploration, number))
         if made._plain is None:
             raise ParameterError(
-                "explore varies the weights of experts in a sum of points or scores, as jury, rrf, combsum and others have "
-                f"it; {self._model.name} does not"
+                "explore varies the weights of experts in a sum of points or scores, as in jury, rrf and combsum; "
+                f"{self._model.name} is no such sum"
             )
         return self._variants.setdefault(number, made)
 
