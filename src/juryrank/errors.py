@@ -9,7 +9,8 @@
     ├── NotFittedError       predict was called before fit
     ├── PluginError          a plugin cannot be loaded, or its class is not a method
     ├── MissingExtraError    an optional dependency is not installed
-    └── ForkError            this cannot be done in a forked process
+    ├── ForkError            this cannot be done in a forked process
+    └── EndpointError        a model that is asked to judge cannot be reached, or refuses
 
     JuryrankWarning          base class
     ├── DataWarning          data was dropped or repaired; the message says what and how often
@@ -91,6 +92,10 @@ class MissingExtraError(JuryrankError):
 
 class ForkError(JuryrankError):
     """A forked process lacks the threads that this operation needs."""
+
+
+class EndpointError(JuryrankError):
+    """A model that cannot be reached, or refuses to answer."""
 
 
 class JuryrankWarning(UserWarning):

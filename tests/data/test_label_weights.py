@@ -192,7 +192,7 @@ def twins(copies: np.ndarray) -> Dataset:
     return from_dicts(runs, labels=labels, values="rank")
 
 
-@pytest.mark.parametrize(("name", "params"), [("jury", {"prior": "rrf"}), ("ridge", {})])  # not by length of lists
+@pytest.mark.parametrize(("name", "params"), [("jury", {"prior": "equal"}), ("ridge", {})])  # not by length of lists
 def test_a_label_of_weight_w_counts_as_w_items_that_are_alike(name: str, params: dict[str, str]) -> None:
     copies = np.random.default_rng(3).integers(1, 4, random_dataset(4, n_queries=5).rankings.n_slots)
     single = twins(np.ones_like(copies))

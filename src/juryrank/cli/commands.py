@@ -21,7 +21,7 @@ SUMMARIES = {
     "evaluate": "Evaluate each expert against labels (those of --labels, or those in the data).",
     "compare": "Compare methods: means, differences to a baseline, significance tests.",
     "fit": "Fit a method to labelled data and save the model; --labels also applies to --valid.",
-    "judge": "Choose the items to judge next and write them to a file, or ask for their grades with --interactive.",
+    "judge": "Choose the items to judge next and write them to a file, or ask a person or a model for their grades.",
     "interleave": "Interleave runs, one page per query; with --log, find out from clicks which ranking people prefer.",
     "explain": "Explain a model: expert weights; with DATA also leave-one-out, agreement of experts, and one query.",
     "export": "Export a model; for search engines, weights are fitted to DATA. Without -o the text goes to stdout.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.judge_endpoint import EndpointOptions, judge_by_model
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.reports import deliver as deliver_report
 from juryrank.cli.terminal import bars, note
@@ -108,17 +109,22 @@ def run(
     *,
     session: SessionOptions,
     texts: TextOptions,
+    model: EndpointOptions,
     reading: LabelledReadOptions,
     out: options.Output = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Choose the items to judge next and write them to a file, or ask for their grades with --interactive."""
+    """Choose the items to judge next and write them to a file, or ask a person or a model for their grades."""
     if agreement is not None:
         show_agreement(agreement, out, quiet=quiet)
         return
     if not data:
         raise typer.BadParameter("DATA is required, files or folders with lists", param_hint="DATA")
-    if interactive:
+    if model.is_used:
+        if interactive:
+            raise typer.BadParameter("either a person judges, with --interactive, or a model, with --endpoint")
+        ask_model(data, budget, session, texts, model, reading, out, quiet=quiet)
+    elif interactive:
         judge_interactively(data, budget, session, texts, reading, out, quiet=quiet)
     else:
         plan_ending(out)  # fails before the work, if it does
@@ -145,6 +151,27 @@ def judge_interactively(
     session.check()
     data = session.data(sources, reading)
     ask_in_terminal(session.session(data, budget=budget), *texts.read(data, quiet=quiet))
+
+
+def ask_model(
+    sources: list[Path],
+    budget: int,
+    session: SessionOptions,
+    texts: TextOptions,
+    model: EndpointOptions,
+    reading: LabelledReadOptions,
+    out: Path | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Ask a model for the grades."""
+    if out is not None:
+        raise typer.BadParameter("with --endpoint, grades are saved in the file of --judgements", param_hint="--out")
+    session.check()
+    data = session.data(sources, reading)
+    asked = session.session(data, budget=budget, judge=session.judge or model.model)
+    judge = model.judge(asked, session.judgements, *texts.read(data, quiet=quiet))
+    judge_by_model(asked, judge, model, quiet=quiet)
 
 
 def write_plan(data: Dataset, budget: int, texts: TextOptions, out: Path | None, *, quiet: bool) -> None:

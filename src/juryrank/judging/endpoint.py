@@ -1,0 +1,235 @@
+"""A chat completions endpoint, as OpenAI and many others serve it: requests with retries, a key that stays secret."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from threading import Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+from juryrank import __version__
+from juryrank.errors import EndpointError, ParameterError
+
+PATH = "/chat/completions"
+LOCAL = ("localhost", "127.0.0.1", "::1")
+OPENAI = "api.openai.com"
+KEYS = ("JURYRANK_API_KEY", "OPENAI_API_KEY")  # environment variables
+TEMPORARY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+OF_ONE_REQUEST = (400, 413, 422)  # may be wrong with one text, such as one that is too long
+QUOTED = 300  # characters of an answer that an error quotes
+LARGEST = 1 << 22  # bytes of an answer
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The text of an answer, and the tokens that the endpoint counted, 0 where it does not say."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class RequestRefusedError(EndpointError):
+    """The endpoint refuses one request, perhaps because its text is too long."""
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often a request is made again after a temporary error, and how long to wait before."""
+
+    most: int = 5
+    first_wait: float = 1.0  # seconds; doubled from try to try
+    longest_wait: float = 60.0
+    longest_asked: float = 300.0  # that the endpoint may ask for with Retry-After
+    seed: int = 0
+
+    def wait(self, attempt: int, key: str, asked: float | None) -> float:
+        """Seconds to wait after a failed attempt (0 is the first): half of it random, so that requests spread out."""
+        if asked is not None:
+            return asked
+        jitter = random.Random(f"{self.seed} {key} {attempt}").uniform(0.5, 1.0)
+        return float(min(self.first_wait * 2**attempt, self.longest_wait) * jitter)
+
+
+@dataclass
+class Endpoint:
+    """Where a model is served. The key is taken from the environment and only ever sent as a Bearer token."""
+
+    url: str
+    insecure: bool = False  # allow http to other hosts than this one
+    timeout: float = 60.0
+    retries: Retries = field(default_factory=Retries)
+    sleep: Callable[[float], None] = time.sleep
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    n_requests: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.url = checked_url(self.url, insecure=self.insecure)
+        host = urlsplit(self.url).hostname or ""
+        self._key = _key_for(host, self.environment)
+        proxies = urllib.request.ProxyHandler({}) if host in LOCAL else urllib.request.ProxyHandler()
+        self._opener = urllib.request.build_opener(proxies, _NoRedirects())
+        self._has_answered, self._lock = False, Lock()
+
+    @property
+    def has_key(self) -> bool:
+        """Whether requests are sent with a key."""
+        return bool(self._key)
+
+    def ask(self, body: Mapping[str, Any]) -> Reply:
+        """The answer to a request; temporary errors are retried."""
+        text = json.dumps(body, ensure_ascii=False)
+        for attempt in range(self.retries.most + 1):
+            try:
+                reply = _reply_of(self._post(text.encode()))
+            except _TemporaryError as error:
+                if attempt == self.retries.most or (error.unreachable and not self._has_answered):
+                    tries = "" if attempt == 0 else f" after {attempt + 1} tries"
+                    raise EndpointError(f"{self.url}: {self._hide(str(error))}{tries}") from None
+                self.sleep(self._wait(error, attempt, text))
+            else:
+                self._has_answered = True
+                return reply
+        raise AssertionError("the last attempt returns or raises")
+
+    def _wait(self, error: _TemporaryError, attempt: int, key: str) -> float:
+        if error.retry_after is not None and error.retry_after > self.retries.longest_asked:
+            wait = f"it asks to wait {error.retry_after:.0f} seconds: try again later"
+            raise EndpointError(f"{self.url}: {self._hide(str(error))}; {wait}")
+        return self.retries.wait(attempt, key, error.retry_after)
+
+    def _post(self, data: bytes) -> bytes:
+        headers = {"Content-Type": "application/json", "User-Agent": f"juryrank/{__version__}"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        request = urllib.request.Request(self.url, data, headers, method="POST")
+        with self._lock:
+            self.n_requests += 1
+        try:
+            with self._opener.open(request, timeout=self.timeout) as answer:
+                found: bytes = answer.read(LARGEST)
+                return found
+        except urllib.error.HTTPError as error:
+            raise self._http_error(error) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise _connection_error(error, self.timeout) from None
+
+    def _http_error(self, error: urllib.error.HTTPError) -> EndpointError | _TemporaryError:
+        with error:
+            try:
+                body = error.read(LARGEST).decode(errors="replace")
+            except (OSError, http.client.HTTPException):
+                body = ""
+        body = " ".join(self._hide(body).split())[:QUOTED]  # hidden before it is cut: half a key is secret, too
+        told = self._hide(f"HTTP {error.code} {error.reason}" + (f": {body}" if body else ""))
+        if error.code in TEMPORARY:
+            return _TemporaryError(told, retry_after=_seconds(error.headers.get("Retry-After")))
+        if error.code in OF_ONE_REQUEST and self._has_answered:
+            return RequestRefusedError(f"{self.url}: {told}")
+        hints = {
+            401: "; set the key in the environment variable JURYRANK_API_KEY",
+            403: "; is the key allowed to use this model?",
+            404: "; are the endpoint and the model right?",
+        }
+        return EndpointError(f"{self.url}: {told}{hints.get(error.code, '')}")
+
+    def _hide(self, text: str) -> str:
+        return text.replace(self._key, "***") if self._key else text
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is an error: the key would be sent to another place."""
+
+    def redirect_request(self, *args: Any, **options: Any) -> None:
+        return None
+
+
+class _TemporaryError(Exception):
+    def __init__(self, text: str, *, retry_after: float | None = None, unreachable: bool = False) -> None:
+        super().__init__(text)
+        self.retry_after, self.unreachable = retry_after, unreachable
+
+
+def checked_url(url: str, *, insecure: bool = False) -> str:
+    """The address of the chat completions; http is allowed for this machine only, unless ``insecure``."""
+    parts = urlsplit(url.strip())
+    try:
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        host = ""
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise ParameterError(f"the endpoint must be a URL such as https://{OPENAI}/v1, got {url!r}")
+    if parts.username is not None or parts.password is not None:
+        raise ParameterError(f"the URL of an endpoint must not contain a key; use the environment variable {KEYS[0]}")
+    if parts.scheme == "http" and host not in LOCAL and not insecure:
+        raise ParameterError(
+            f"{url}: over http, texts and key can be read on the way; use https, or --insecure in a network you trust"
+        )
+    path = parts.path.rstrip("/")
+    return parts._replace(path=path if path.endswith(PATH) else path + PATH).geturl()
+
+
+def _key_for(host: str, environment: Mapping[str, str]) -> str:
+    """The key for a host: OpenAI's own variable is for OpenAI only, not for any server that is named."""
+    own, openai = (environment.get(name, "").strip() for name in KEYS)
+    key = own or (openai if host == OPENAI else "")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise ParameterError(f"the key in {KEYS[0] if own else KEYS[1]} has characters that cannot be sent")
+    return key
+
+
+def _seconds(text: str | None) -> float | None:
+    """The waiting time of Retry-After: seconds, or a date."""
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (when.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+
+
+def _connection_error(error: Exception, timeout: float) -> _TemporaryError | EndpointError:
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, TimeoutError):
+        return _TemporaryError(f"no answer within {timeout:g} seconds")
+    if isinstance(reason, ConnectionRefusedError | socket.gaierror):
+        return _TemporaryError(
+            f"cannot be reached: {reason}; is the URL right, and the server running?", unreachable=True
+        )
+    if "CERTIFICATE" in str(reason).upper():
+        return EndpointError(f"the certificate of the endpoint cannot be verified: {reason}")
+    return _TemporaryError(f"the connection failed: {reason or type(reason).__name__}")
+
+
+def _reply_of(content: bytes) -> Reply:
+    """The reply in the JSON of an answer; what is no such JSON is a temporary error, as of a proxy."""
+    try:
+        found = json.loads(content)
+        text = found["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        told = " ".join(content[:QUOTED].decode(errors="replace").split())
+        raise _TemporaryError(f"the answer is not that of chat completions: {told!r}") from None
+    if isinstance(text, list):  # in parts
+        text = "".join(
+            part.get("text", "") for part in text if isinstance(part, dict) and isinstance(part.get("text"), str)
+        )
+    used = found.get("usage") if isinstance(found.get("usage"), dict) else {}
+    counts = [used.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    tokens = [count if isinstance(count, int) and count >= 0 else 0 for count in counts]
+    return Reply(text if isinstance(text, str) else "", *tokens)

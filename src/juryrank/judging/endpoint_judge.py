@@ -1,0 +1,143 @@
+"""A model as judge: questions of a session, asked several at a time, with an estimate of the cost before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from juryrank.judging.endpoint import Endpoint, RequestRefusedError
+from juryrank.judging.endpoint_cache import AnswerCache
+from juryrank.judging.endpoint_prompt import AGAIN, Prompt, grade_in
+from juryrank.judging.grades import Grades
+from juryrank.judging.session import Question, Session
+from juryrank.judging.texts import Texts
+
+SETTINGS = {"temperature": 0, "max_tokens": 1024}
+BYTES_PER_TOKEN = 4  # about, in English
+ANSWER_TOKENS = 12  # of {"grade": 2}
+GRADED, UNREADABLE, REFUSED, NO_TEXT = "graded", "unreadable", "refused", "without text"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a question; the grade is None if the item stays unjudged."""
+
+    question: Question
+    grade: int | None
+    kind: str
+    from_cache: bool = False
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is about to be asked."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cached: bool  # whether some of the next answers are in the cache, so that the cost is lower
+
+    def cost(self, price: tuple[float, float]) -> float:
+        """In the currency of the price, which is per million tokens of prompts and of answers."""
+        return (self.tokens_in * price[0] + self.tokens_out * price[1]) / 1e6
+
+
+@dataclass
+class ModelJudge:
+    """A model behind an endpoint. Answers are cached; one that has no readable grade is asked for once more."""
+
+    endpoint: Endpoint
+    model: str
+    prompt: Prompt
+    grades: Grades
+    cache: AnswerCache
+    items: Texts | None = None
+    queries: Texts | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the request; None removes a default
+
+    def text_of(self, question: Question) -> str | None:
+        """The text of the item; its name if the prompt has no place for a text, None if it has no text."""
+        found = None if self.items is None else self.items.get(question.item)
+        return found if self.prompt.needs_text else question.item
+
+    def prompt_of(self, question: Question) -> str | None:
+        """The whole prompt; None if the item has no text."""
+        if (text := self.text_of(question)) is None:
+            return None
+        query = (None if self.queries is None else self.queries.get(question.query)) or question.query
+        return self.prompt.fill(self.grades, query=query, item=question.item, text=text)
+
+    def request(self, prompt: str) -> dict[str, Any]:
+        """The body of the request for a prompt."""
+        settings = {name: value for name, value in {**SETTINGS, **self.settings}.items() if value is not None}
+        return {"model": self.model, "messages": [{"role": "user", "content": prompt}], **settings}
+
+    def ask(self, question: Question) -> Outcome:
+        """Ask for the grade of an item."""
+        if (prompt := self.prompt_of(question)) is None:
+            return Outcome(question, None, NO_TEXT)
+        body, used, cached = self.request(prompt), [0, 0], True
+        try:
+            for _ in range(2):
+                if (answer := self.cache.get(body)) is None:
+                    reply = self.endpoint.ask(body)
+                    answer, cached = reply.text, False
+                    used = [used[0] + reply.tokens_in, used[1] + reply.tokens_out]
+                    self.cache.put(body, answer)
+                if (grade := grade_in(answer, self.grades)) is not None:
+                    return Outcome(question, grade, GRADED, cached, *used)
+                more = [{"role": "assistant", "content": answer}, {"role": "user", "content": AGAIN}]
+                body = {**body, "messages": [*body["messages"], *more]}
+        except RequestRefusedError:
+            return Outcome(question, None, REFUSED)
+        return Outcome(question, None, UNREADABLE, cached, *used)
+
+    def estimate(self, session: Session) -> Estimate:
+        """The calls up to the budget, and their tokens as far as the next prompts tell."""
+        prompts = [prompt for each in session.ahead(session.batch) if (prompt := self.prompt_of(each)) is not None]
+        calls = session.budget - session.n_graded if prompts else 0
+        size = sum(len(prompt.encode()) for prompt in prompts) / max(len(prompts), 1)
+        cached = any(self.cache.get(self.request(prompt)) is not None for prompt in prompts)
+        return Estimate(calls, round(calls * size / BYTES_PER_TOKEN), calls * ANSWER_TOKENS, cached)
+
+
+@dataclass
+class Tally:
+    """Outcomes, counted."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    cached: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        self.kinds[outcome.kind] += 1
+        self.cached += outcome.from_cache
+        self.tokens_in += outcome.tokens_in
+        self.tokens_out += outcome.tokens_out
+
+
+def judge_items(session: Session, judge: ModelJudge, *, parallel: int = 4) -> Iterator[Outcome]:
+    """Ask up to the budget of the session, ``parallel`` questions at a time; each outcome is saved when it is given.
+
+    Items are saved in the order of the questions. Those that get no grade are saved as skipped, never with a guess.
+    """
+    with ThreadPoolExecutor(parallel) as pool:
+        while questions := session.ahead(session.batch):
+            waiting: list[Future[Outcome]] = [pool.submit(judge.ask, question) for question in questions]
+            try:
+                for future in waiting:
+                    outcome = future.result()
+                    if outcome.grade is None:
+                        session.skip(outcome.question)
+                    else:
+                        session.grade(outcome.question, outcome.grade)
+                    yield outcome
+            finally:
+                for future in waiting:
+                    future.cancel()

@@ -1,0 +1,210 @@
+"""``juryrank judge --endpoint``: a model judges, against a server on this machine."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from cli.conftest import DEMO, Outcome, Run
+from fake_endpoint import Answer, FakeEndpoint, serve
+
+KEY = "sk-very-secret-0123456789"
+PAGE = Path(__file__).parents[2] / "docs" / "llm-judge.md"
+TEXTS = ("--texts", DEMO.with_name("corpus.csv"), "--query-texts", DEMO.with_name("queries.json"))
+BASE = ("judge", DEMO, "--columns", "label=", "--grades", "0-2")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JURYRANK_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def by_length(body: dict[str, Any], count: int) -> Answer:
+    """A grade that the prompt determines."""
+    return Answer(f'{{"grade": {len(body["messages"][0]["content"]) % 3}}}')
+
+
+def ask(run: Run, fake: FakeEndpoint, *more: object, budget: int = 12) -> Outcome:
+    return run(*BASE, *TEXTS, "--endpoint", fake.url, "--model", "some-model", "--budget", budget, *more)
+
+
+def rows() -> pl.DataFrame:
+    return pl.read_csv("judgements.csv", infer_schema=False)
+
+
+def test_a_model_grades_and_its_grades_are_saved_with_those_of_others(run: Run) -> None:
+    with serve(by_length) as fake:
+        done = ask(run, fake, "--yes", "--price", "0.15,0.6")
+    assert done.code == 0, done.err
+    assert len(fake.requests) == 12
+    assert rows()["judge"].to_list() == ["some-model"] * 12
+    assert re.search(
+        r"some-model at http://127.*: up to 12 requests, about [\d,]+ tokens .*, cost about 0\.\d\d", done.err
+    )
+    used = "12 requests, 0 answers from the cache, 1,200 tokens of prompts and 84 of answers, cost 0.0002"
+    assert f"12 items graded; {used}" in done.err
+    assert "No item has been graded by another judge" in done.err
+    assert all("<query>" in prompt and "<document>" in prompt for prompt in fake.prompts)
+
+
+def test_a_second_run_costs_nothing(run: Run) -> None:
+    with serve(by_length) as fake:
+        ask(run, fake, "--yes")
+        first = rows()
+        Path("judgements.csv").unlink()
+        done = ask(run, fake, "--yes")
+        assert len(fake.requests) == 12
+        assert "0 requests, 12 answers from the cache" in done.err
+        assert "less, because some answers are in the cache" in done.err
+        assert rows().drop("time").equals(first.drop("time"))
+        again = ask(run, fake, "--yes")
+        assert "nothing is left to ask" in again.err
+        assert len(fake.requests) == 12
+
+
+def test_the_agreement_with_a_person_is_shown_and_both_become_labels(run: Run) -> None:
+    with serve(by_length) as fake:
+        ask(run, fake, "--yes")
+        person = rows().with_columns(judge=pl.lit("ann"))
+        with Path("judgements.csv").open("a") as file:
+            file.write(person.write_csv(include_header=False))
+        done = ask(run, fake, "--yes", budget=14)
+    assert "ann and some-model: " in done.err
+    assert "100% equal grades of 12 common items" in done.err
+    fitted = run("fit", DEMO, "--columns", "label=", "--labels", "judgements.csv", "-o", "model.json")
+    assert fitted.code == 0, fitted.err
+    assert "2 judges gave 26 grades, labels are of 14 items; 12 items have several grades" in fitted.err
+
+
+def test_without_a_terminal_requests_need_yes(run: Run) -> None:
+    with serve(by_length) as fake:
+        done = ask(run, fake)
+        assert done.code == 2
+        assert "add --yes" in done.err
+        assert "up to 12 requests" in done.err
+        assert fake.requests == []
+    assert not Path("judgements.csv").exists()
+
+
+def test_a_dry_run_shows_a_prompt_and_the_estimate(run: Run) -> None:
+    with serve(by_length) as fake:
+        done = ask(run, fake, "--dry-run")
+        assert (done.code, fake.requests) == (0, [])
+    assert done.out.startswith("You judge search results.")
+    assert "0: not relevant\n1: partly relevant\n2: perfectly relevant" in done.out
+    assert "up to 12 requests" in done.err
+
+
+def test_a_prompt_of_ones_own(run: Run) -> None:
+    Path("prompt.txt").write_text('Q={query} I={item} T={text} {"grade": N}')
+    with serve(by_length) as fake:
+        assert ask(run, fake, "--yes", "--prompt", "prompt.txt", "--max-characters", 10).code == 0
+    assert all(re.fullmatch(r'Q=[^=]+ I=[\w-]+ T=[^=]{1,10} \{"grade": N\}', prompt) for prompt in fake.prompts)
+
+
+def test_unreadable_answers_are_counted_and_left_unjudged(run: Run) -> None:
+    def answer(body: dict[str, Any], count: int) -> Answer:
+        return Answer("I like it" if "caramel" in body["messages"][0]["content"] else "1")
+
+    with serve(answer) as fake:
+        done = ask(run, fake, "--yes", budget=60)
+    assert done.code == 0
+    counted = re.search(r"60 items graded, (\d+) unreadable \(left unjudged\)", done.err)
+    assert counted is not None
+    assert rows()["grade"].null_count() == int(counted[1]) > 0
+
+
+def test_an_error_says_what_is_saved_and_the_same_command_continues(run: Run) -> None:
+    with serve(lambda body, n: by_length(body, n) if n < 5 else Answer(status=401, raw=KEY.encode())) as fake:
+        done = ask(run, fake, "--yes", "--parallel", 1)
+    assert done.code == 1
+    assert re.search(
+        r"error: .*HTTP 401 Unauthorized: \*\*\*; set the key .* 5 grades are saved in judgements.csv", done.err
+    )
+    assert KEY not in done.err + done.out
+    with serve(by_length) as fake:
+        assert ask(run, fake, "--yes").code == 0
+        assert len(fake.requests) == 7
+    assert rows().height == 12
+
+
+def test_the_key_is_nowhere_but_in_the_header(run: Run) -> None:
+    with serve(by_length) as fake:
+        done = ask(run, fake, "--yes")
+    assert {headers["Authorization"] for headers in fake.headers} == {f"Bearer {KEY}"}
+    written = "".join(path.read_text() for path in Path().rglob("*") if path.is_file())
+    assert KEY not in written + done.out + done.err + str(fake.requests)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--endpoint", "http://localhost:1/v1"), "--endpoint and --model belong together"),
+        (("--model", "m"), "--endpoint and --model belong together"),
+        (("--endpoint", "http://localhost:1", "--model", "m", "-i"), "either a person judges"),
+        (("--endpoint", "http://localhost:1", "--model", "m", "-o", "x.csv"), "saved in the file of --judgements"),
+        (("--endpoint", "http://localhost:1", "--model", "m"), "a model needs the texts of the items: --texts FILE"),
+        (("--endpoint", "http://far:1", "--model", "m", *TEXTS), "use https, or --insecure"),
+        (("--endpoint", "nonsense", "--model", "m", *TEXTS), "must be a URL such as"),
+        (("--endpoint", "http://localhost:1", "--model", "m", *TEXTS, "--price", "cheap"), "one or two numbers"),
+        (("--endpoint", "http://localhost:1", "--model", "m", *TEXTS, "--settings", "[]"), "a JSON object without"),
+        (("--endpoint", "http://localhost:1", "--model", "m", *TEXTS, "--settings", '{"model": "x"}'), "a JSON object"),
+        (
+            ("--endpoint", "http://localhost:1", "--model", "m", *TEXTS, "--prompt", "none.txt"),
+            "the prompt cannot be read",
+        ),
+        (("--endpoint", "http://localhost:1", "--model", "m", *TEXTS, "--yes"), "cannot be reached"),
+    ],
+)
+def test_mistakes_have_one_clear_message(run: Run, more: tuple[object, ...], told: str) -> None:
+    done = run(*BASE, *more)
+    assert done.code in (1, 2)
+    assert told in " ".join(done.err.replace("│", " ").split())
+    assert "Traceback" not in done.err
+    assert not Path("judgements.csv").exists()
+
+
+def test_ctrl_c_keeps_what_was_answered(tmp_path: Path) -> None:
+    with serve(lambda body, n: Answer("1", wait=0.0 if n < 6 else 30.0)) as fake:
+        command = [*BASE, *TEXTS, "--endpoint", fake.url, "--model", "slow", "--yes", "--parallel", "1"]
+        started = subprocess.Popen(
+            [sys.executable, "-m", "juryrank", *map(str, command)], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+        path = tmp_path / "judgements.csv"
+        for _ in range(600):
+            if path.exists() and path.read_text().count("\n") > 6 and len(fake.requests) > 6:
+                break
+            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+        err = started.communicate(timeout=20)[1]
+    assert started.returncode in (130, -signal.SIGINT)
+    assert pl.read_csv(path)["grade"].to_list() == [1] * 6
+    assert "slow: 6 items graded" in err
+
+
+def documented() -> list[str]:
+    blocks = re.findall(r"```text\n(\$ juryrank judge .*?)\n```", PAGE.read_text(), re.DOTALL)
+    joined = [block.replace("\\\n", " ") for block in blocks]
+    return [line[2:] for block in joined for line in block.splitlines() if line.startswith("$ juryrank judge")]
+
+
+def test_the_commands_of_the_documentation_work(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "src" / "juryrank").mkdir(parents=True)
+    os.symlink(DEMO.parent, tmp_path / "src" / "juryrank" / "demo")
+    assert documented()
+    with serve(by_length) as fake:
+        for command in documented():
+            words = shlex.split(re.sub(r"--endpoint \S+", f"--endpoint {fake.url}", command))[1:]
+            done = run(*words, *([] if "--yes" in words else ["--yes"]))
+            assert done.code == 0, done.err
+        assert fake.requests
