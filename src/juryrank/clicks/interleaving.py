@@ -79,9 +79,9 @@ def interleave(
 def draft(rankings: Sequence[Sequence[Any]], top: int, orders: Iterator[Sequence[int]]) -> list[tuple[Any, int | None]]:
     """The first ``top`` items, each with the number of its ranking or None; ``orders`` are those of the rounds."""
     shared = 0
-    while all(shared < len(r) and r[shared] == rankings[0][shared] for r in rankings):
+    while shared < top and all(shared < len(r) and r[shared] == rankings[0][shared] for r in rankings):
         shared += 1
-    page: dict[Any, int | None] = dict.fromkeys(islice(rankings[0], min(shared, top)))
+    page: dict[Any, int | None] = dict.fromkeys(islice(rankings[0], shared))
     fair = True
     while len(page) < top and any(item not in page for r in rankings for item in r):
         fair = fair and _round_is_fair(rankings, page)
