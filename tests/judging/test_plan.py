@@ -15,11 +15,13 @@ from juryrank.errors import DataError, ParameterError
 RUNS = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "c", "a"]}}
 
 
-def random_runs(rng: Generator, n_queries: int = 12, n_experts: int = 4) -> dict[str, dict[str, list[str]]]:
+def random_runs(
+    rng: Generator, n_queries: int = 12, n_experts: int = 4, longest: int = 8
+) -> dict[str, dict[str, list[str]]]:
     """Runs of different depth, in which an expert may have no list, and ties between items are frequent."""
     return {
         f"e{k}": {
-            f"q{q}": [f"d{i}" for i in rng.permutation(int(rng.integers(1, 9)))]
+            f"q{q}": [f"d{i}" for i in rng.permutation(int(rng.integers(1, longest + 1)))]
             for q in range(n_queries)
             if rng.random() < 0.8
         }
@@ -59,6 +61,46 @@ def test_without_labels_the_first_three_items_of_rrf_of_every_query_come_first()
             )
 
 
+def test_beyond_33_queries_a_place_is_added_for_every_11_queries() -> None:
+    runs = {"e": {f"q{q}": [f"d{i}" for i in range(8)] for q in range(60)}}
+    place = slow_places(runs)
+    plan = rows(runs, budget=10**6)
+    for n_queries, depth in ((33, 3), (44, 4), (55, 5)):
+        first = plan[: n_queries * depth]
+        assert len({query for query, _ in first}) == n_queries
+        assert max(place[pair] for pair in first) == depth
+    turn = {query: n for n, query in enumerate(dict.fromkeys(query for query, _ in plan))}
+    assert plan == sorted(place, key=lambda p: (max(11 * max(place[p], 3), turn[p[0]] + 1), turn[p[0]], place[p]))
+
+
+def test_every_second_query_is_one_whose_first_items_are_ranked_far_apart() -> None:
+    runs = {f"e{k}": {f"q{q}": [f"d{i}" for i in range(30)] for q in range(20)} for k in range(3)}
+    apart = {"q3", "q11", "q17"}
+    for query in apart:
+        runs["e1"][query] = [f"d{i}" for i in range(30) if i % 2] + [f"d{i}" for i in range(30) if not i % 2]
+    turns = list(dict.fromkeys(query for query, _ in rows(runs, budget=60)))
+    assert apart <= set(turns[:6])
+    for seed in range(3):
+        many = random_runs(np.random.default_rng(seed), n_queries=15, longest=20)
+        place = slow_places(many)
+        items = {q: [i for (query, i), p in place.items() if query == q and p <= 10] for q, _ in place}
+        spread = {
+            q: sum(np.var([60 / (61 + lists[q].index(i)) if i in lists[q] else 0.0 for i in items[q]])
+                   for lists in many.values() if q in lists)
+            for q in items if sum(query == q for query, _ in place) > 1
+        }  # fmt: skip
+        turns = [q for q in dict.fromkeys(query for query, _ in rows(many, budget=10**6)) if q in spread]
+        by_spread = sorted(spread, key=lambda q: -round(spread[q], 9))
+        assert all(set(by_spread[:n]) <= set(turns[: 2 * n]) for n in range(1, len(turns)))
+
+
+def test_queries_with_one_item_come_last() -> None:
+    runs = {"e": {f"q{q}": ["a", "b"] if q % 2 else ["a"] for q in range(20)}}
+    plan = rows(runs)
+    assert all(int(query[1:]) % 2 for query, _ in plan[:20])
+    assert len(plan) == 30
+
+
 def test_a_smaller_budget_gives_the_first_items_of_a_larger_one() -> None:
     runs = random_runs(np.random.default_rng(1))
     whole = rows(runs, budget=10**6)
@@ -82,6 +124,36 @@ def test_the_order_of_experts_and_queries_is_irrelevant() -> None:
     runs = random_runs(np.random.default_rng(3), n_experts=7)
     turned = {expert: dict(reversed(list(lists.items()))) for expert, lists in reversed(list(runs.items()))}
     assert rows(runs, budget=50) == rows(turned, budget=50)
+
+
+def judged_by(runs: dict[str, dict[str, list[str]]], n: int) -> dict[str, dict[str, int]]:
+    """Labels of the first ``n`` items of the plan: items with low numbers are relevant."""
+    labels: dict[str, dict[str, int]] = {}
+    for query, item in rows(runs, budget=n):
+        labels.setdefault(query, {})[item] = int(int(item[1:]) < 4)
+    return labels
+
+
+def test_from_100_judgements_every_fifth_item_is_one_that_decides() -> None:
+    runs = random_runs(np.random.default_rng(5), n_queries=60, longest=30)
+    before = juryrank.judging_plan(runs, judged_by(runs, 99), budget=30)
+    plan = juryrank.judging_plan(runs, judged_by(runs, 100), budget=30)
+    assert not any(why.startswith("uncertain") for why in before.why)
+    assert [why.startswith("uncertain") for why in plan.why] == [n % 5 == 4 for n in range(30)]
+    place = slow_places(runs)
+    chosen = [(query, item) for query, item, why in plan.to_frame().rows() if why.startswith("uncertain")]
+    assert all(place[pair] > 5 for pair in chosen)
+    assert {query for query, _ in chosen} <= set(judged_by(runs, 100))
+
+
+def test_with_labels_too_experts_may_be_in_any_order_and_a_smaller_budget_gives_a_part() -> None:
+    runs = random_runs(np.random.default_rng(5), n_queries=60, longest=30)
+    labels = judged_by(runs, 120)
+    turned = {expert: runs[expert] for expert in reversed(runs)}
+    plan = juryrank.judging_plan(runs, labels, budget=40).to_frame()
+    assert plan.rows() == juryrank.judging_plan(turned, labels, budget=40).to_frame().rows()
+    assert plan.rows()[:12] == juryrank.judging_plan(runs, labels, budget=12).to_frame().rows()
+    assert len(set(zip(plan["query"], plan["item"], strict=True))) == 40
 
 
 def test_the_columns_are_query_item_and_why() -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data import Dataset, Rankings
-from juryrank.data.arrays import Floats, Ints, freeze
+from juryrank.data import Rankings
+from juryrank.data.arrays import Ints, freeze
 from juryrank.errors import ParameterError
+from juryrank.judging.plan_order import broad_and_shallow
+from juryrank.judging.plan_posterior import deciding_items
 from juryrank.kernels.ragged import parents
 from juryrank.lazy_polars import pl
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table
-from juryrank.training.rrf_baseline import rrf_scores
 
-DEPTH = 3  # items of a query that are judged before the next query
-DIGITS = 12  # of RRF's scores; the rest may depend on the order in which experts are added
+SIMPLE_UP_TO = 100  # judgements; with fewer, the model's choices were no better than the simple plan
+EVERY = 5  # from then on, each fifth item is chosen by the model
+
+Reason = tuple[int, str]  # a slot and why it is in the plan
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -85,9 +88,10 @@ def judging_plan(data: Any, labels: Any = None, budget: int = 100) -> JudgingPla
     """Which items of which queries to judge next, at most ``budget``, in the order in which to judge them.
 
     ``data`` is what ``fit`` takes. ``labels``, as ``read`` takes them, are the judgements so far; an item that has one
-    is not proposed, nor one that no expert ranked. The plan is broad and shallow: the first three items of RRF of one
-    query after the other, then the next three of each. Judging it in several batches, with the labels of earlier
-    ones, gives the same items.
+    is not proposed, nor one that no expert ranked. The plan is broad and shallow: the first three items of RRF of 33
+    queries, then more queries and more items of each. Every second query is one whose first items the experts rank far
+    apart, the others are a random sample. From 100 judgements on, every fifth item is one that decides between the
+    learned model, RRF and the best expert: the one about which the model fitted to the labels is most uncertain.
 
     >>> runs = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "c", "a"]}}
     >>> judging_plan(runs, labels={"q": {"a": 1}}, budget=1).to_frame().rows()
@@ -96,48 +100,33 @@ def judging_plan(data: Any, labels: Any = None, budget: int = 100) -> JudgingPla
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
         raise ParameterError(f"budget must be a whole number of at least 1, got {budget!r}")
     found = labelled_dataset(data, labels)
-    open_slots = _ranked(found.rankings) & ~_judged(found)
-    order, place = _broad_and_shallow(found.rankings)
-    slots = order[open_slots[order]][:budget]
+    order, place = broad_and_shallow(found.rankings)
+    judged = np.zeros(found.rankings.n_slots, bool) if found.labels is None else ~np.isnan(found.slot_labels)
+    order, n_judged = order[~judged[order]], int(judged[order].sum())
+    simple = ((slot, f"place {place[slot]} of RRF") for slot in order.tolist())
+    chosen = deciding_items(found, place, _mask(order, len(judged))) if n_judged >= SIMPLE_UP_TO else iter(())
+    slots, why = _mix(simple, chosen, min(int(budget), len(order)))
     return JudgingPlan(
         rankings=found.rankings,
         slots=slots,
-        why=tuple(f"place {p} of RRF" for p in place[slots].tolist()),
+        why=why,
         budget=int(budget),
-        n_judged=int((_ranked(found.rankings) & _judged(found)).sum()),
-        n_left=int(open_slots.sum()) - len(slots),
+        n_judged=n_judged,
+        n_left=len(order) - len(slots),
     )
 
 
-def _ranked(rankings: Rankings) -> NDArray[np.bool_]:
-    return rankings.slot_lists > 0
+def _mask(chosen: Ints, size: int) -> NDArray[np.bool_]:
+    mask = np.zeros(size, bool)
+    mask[chosen] = True
+    return mask
 
 
-def _judged(data: Dataset) -> NDArray[np.bool_]:
-    return np.zeros(data.rankings.n_slots, bool) if data.labels is None else ~np.isnan(data.slot_labels)
-
-
-def _broad_and_shallow(rankings: Rankings) -> tuple[Ints, Ints]:
-    """All slots in the order of the simple plan, and the place of each slot in RRF's order."""
-    query, place = parents(rankings.slot_ptr), _places(rankings, rrf_scores(rankings))
-    turn = _query_turns(rankings.queries)[query]
-    return np.lexsort((place, turn, (place - 1) // DEPTH)), place
-
-
-def _places(rankings: Rankings, scores: Floats) -> Ints:
-    """The place of each slot by score, 1 is best; ties in the order of the items' names."""
-    query, by_name = parents(rankings.slot_ptr), rankings.slots_by_name_descending[::-1]
-    order = by_name[np.lexsort((-np.round(scores[by_name], DIGITS), query[by_name]))]
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) - rankings.slot_ptr[query] + 1
-    return place
-
-
-def _query_turns(queries: tuple[str, ...]) -> Ints:
-    """When it is each query's turn: mixed, as neighbours are often alike, and the same in any order of queries."""
-    order = sorted(
-        range(len(queries)), key=lambda q: (blake2b(queries[q].encode("utf-8", "surrogatepass")).digest(), queries[q])
-    )
-    turn = np.empty(len(order), np.int64)
-    turn[order] = np.arange(len(order))
-    return turn
+def _mix(simple: Iterator[Reason], chosen: Iterator[Reason], n: int) -> tuple[Ints, tuple[str, ...]]:
+    """``n`` different slots and their reasons: four of the simple plan, one that the model chose, and so on."""
+    found: dict[int, str] = {}
+    while len(found) < n:
+        sources = (chosen, simple) if len(found) % EVERY == EVERY - 1 else (simple,)
+        slot, why = next(pair for source in sources for pair in source if pair[0] not in found)
+        found[slot] = why
+    return np.array(list(found), np.int64), tuple(found.values())

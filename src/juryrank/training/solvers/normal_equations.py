@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats
 from juryrank.training.solvers.linear_algebra import solve
@@ -38,16 +39,27 @@ class NormalEquations:
 
         Columns that are absent and curves that are constant get 0.
         """
-        A, b = self.A.copy(), self.b + pull
+        flat, scale, idle = self._penalised(penalty)
+        b = np.where(idle, 0.0, self.b + pull)
+        solution = solve(flat, b.reshape(scale.shape) * scale) * scale
+        return np.where(idle, 0.0, solution.reshape(b.shape))
+
+    def covariance(self, penalty: list[Floats]) -> Floats:
+        """The covariance of the weights [batch, size, size] for noise of variance 1; 0 where ``solve`` gives 0."""
+        flat, scale, idle = self._penalised(penalty)
+        known = np.where(idle.reshape(scale.shape), 0.0, scale)
+        return np.asarray(np.linalg.inv(flat), np.float64) * known[:, :, None] * known[:, None, :]
+
+    def _penalised(self, penalty: list[Floats]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """The matrix with penalties and a unit diagonal, the factors that made it so, and the weights that are 0."""
+        A = self.A.copy()
         idle = ~(self.varies[:, None, :] & (self.copies > 0)[:, :, None])
         for j, added in enumerate(penalty):
             A[:, :, j, :, j] += added
         np.einsum("qcjcj->qcj", A)[idle] += 1.0
-        b[idle] = 0.0
         batch, size = len(A), self.copies.shape[1] * self.n_curves
         flat = A.reshape(batch, size, size)
-        scale = 1.0 / np.sqrt(np.einsum("qii->qi", flat))  # to a unit diagonal: curves differ in size
+        scale = 1.0 / np.sqrt(np.einsum("qii->qi", flat))  # curves differ in size
         flat *= scale[:, :, None]
         flat *= scale[:, None, :]
-        solution = solve(flat, b.reshape(batch, size) * scale) * scale
-        return np.where(idle, 0.0, solution.reshape(b.shape))
+        return flat, scale, idle

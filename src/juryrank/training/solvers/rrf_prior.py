@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,14 +59,29 @@ class RRFPriorSolver:
     def __call__(self, gram: Floats, n_queries: Floats, copies: Floats, fill: Floats) -> Floats:
         """Weights [batch, column, curve]; those of RRF where there is nothing to learn from."""
         weights = np.zeros((*copies.shape, self.n_curves))
+        for here, used, fit in self._fits(gram, n_queries, copies, fill):
+            weights[here[:, None, None], np.arange(copies.shape[1])[:, None], used] = fit.weights()
+        return weights
+
+    def covariance(self, gram: Floats, n_queries: Floats, copies: Floats, fill: Floats) -> Floats:
+        """The posterior covariance of the weights for noise of variance 1, [batch, column · curve, the same]."""
+        size = copies.shape[1] * self.n_curves
+        out = np.zeros((len(gram), size, size))
+        for here, used, fit in self._fits(gram, n_queries, copies, fill):
+            at = (np.arange(copies.shape[1])[:, None] * self.n_curves + used).ravel()
+            out[here[:, None, None], at[:, None], at] = fit.covariance()
+        return out
+
+    def _fits(
+        self, gram: Floats, n_queries: Floats, copies: Floats, fill: Floats
+    ) -> Iterator[tuple[Ints, list[int], _Fit]]:
+        """For each form of the prior: the elements of the batch that have it, the curves that it uses, the fit."""
         leans = self.leans(fill)
         for lean in (False, True):
             if (here := np.flatnonzero(leans == lean)).size:
                 used = [j for j in range(self.n_curves) if j != LOG or lean]
                 chosen = _select_curves(gram[here], copies.shape[1], self.n_curves, used)
-                fit = _Fit(self, chosen, n_queries[here], copies[here], lean=lean)
-                weights[here[:, None, None], np.arange(copies.shape[1])[:, None], used] = fit.weights()
-        return weights
+                yield here, used, _Fit(self, chosen, n_queries[here], copies[here], lean=lean)
 
 
 class _Fit:
@@ -103,26 +119,35 @@ class _Fit:
         weights[~self.usable, :, FLAT] = 1.0 / RRF_K
         return weights
 
+    def covariance(self) -> Floats:
+        """The covariance of the weights for noise of variance 1, [batch, column · curve, the same]."""
+        self.weights()  # sets the guards
+        return self.equations.covariance(self._penalty(self.equations, np.arange(len(self.gram))))
+
     def _solve(self, here: Ints) -> Floats:
         """The weights of these elements of the batch, with their penalties."""
         whole = len(here) == len(self.gram)
         equations = (
             self.equations if whole else NormalEquations(self.gram[here], self.n_queries[here], self.copies[here])
         )
+        penalty = self._penalty(equations, here)
+        pull = np.zeros_like(equations.b)
+        for part, j in enumerate(self.anchored):
+            mean = self.shares[here] * (self.unit[here, part] / len(self.anchored))[:, None]
+            pull[:, :, j] = np.einsum("qcd,qd->qc", penalty[j], mean)
+        return equations.solve(penalty, pull)
+
+    def _penalty(self, equations: NormalEquations, here: Ints) -> list[Floats]:
+        """The penalty of each curve, [batch, column, column], for these elements of the batch."""
         copies = equations.copies
         total = np.maximum(copies.sum(axis=1), 1.0)[:, None, None]
         outer = copies[:, :, None] * copies[:, None, :]
         apart = copies[:, :, None] * np.eye(copies.shape[1]) - outer / total
         strength = self.shrink[here, None] * equations.typical
         common = self.anchor[here] * equations.common
-        penalty = [
+        return [
             strength[:, j, None, None] * apart + common[:, j, None, None] * outer for j in range(equations.n_curves)
         ]
-        pull = np.zeros_like(equations.b)
-        for part, j in enumerate(self.anchored):
-            mean = self.shares[here] * (self.unit[here, part] / len(self.anchored))[:, None]
-            pull[:, :, j] = np.einsum("qcd,qd->qc", penalty[j], mean)
-        return equations.solve(penalty, pull)
 
 
 def expert_shares(equations: NormalEquations, n_queries: Floats, lean: float) -> Floats:
