@@ -166,6 +166,10 @@ def test_wrong_names_and_logs_are_refused():
     test = InterleavingTest(["old", "new"])
     with pytest.raises(UnknownNameError, match="did you mean 'new'"):
         test.add("s", {"a": "now"}, [])
+    with pytest.raises(DataError, match="a session needs an id"):
+        test.add(None, PAGE, ["a"])
+    with pytest.raises(DataError, match="clicked must be a list of the items"):
+        test.add(1, PAGE, "ab")
     rows = [{"session": 1, "item": "a", "team": "old", "clicked": 1}, {"session": 1, "item": "b", "clicked": 0}]
     with pytest.raises(DataError, match="two teams or more"):
         InterleavingTest.from_log(rows, control="old")

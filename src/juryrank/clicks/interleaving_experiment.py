@@ -68,6 +68,10 @@ class InterleavingTest:
 
         A session may have pages for several queries. Clicks on items that were not shown are counted and reported.
         """
+        if session is None or session == "":
+            raise DataError("a session needs an id (text or a number), so that it counts once")
+        if isinstance(clicked, str):
+            raise DataError(f"clicked must be a list of the items that were clicked, got the text {clicked[:40]!r}")
         team_of = shown.team_of if isinstance(shown, Interleaved) else shown
         teams = {str(item): team for item, team in team_of.items()}
         for team in teams.values():
