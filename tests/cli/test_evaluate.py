@@ -91,3 +91,18 @@ def test_evaluate_tests_differences_to_a_baseline(run: Run, runs: list[Path], qr
     assert "Against bm25" in run(*asked).out
     assert run(*asked[:-1], "nobody").err.startswith("error: no ranking for the baseline 'nobody'")
     assert run(*asked, "--per-query").code == 2
+
+
+def test_labels_of_minus_one_in_qrels_are_items_of_the_pool_that_are_not_judged(
+    run: Run, runs: list[Path], tmp_path: Path
+) -> None:
+    sampled = tmp_path / "sampled.qrels"
+    sampled.write_text("1 0 a -1\n1 0 b 2\n1 0 c 0\n2 0 x 1\n2 0 y 0\n")
+    labels = {"1": {"a": -1, "b": 2, "c": 0}, "2": {"x": 1, "y": 0}}
+    truth = pytrec_eval.RelevanceEvaluator(labels, {"infAP", "bpref"})
+    expected = truth.evaluate({"1": {"a": 9.0, "b": 8.0, "c": 7.0}, "2": {"x": 5.0}})
+    command = ["evaluate", *runs, "--qrels", sampled, "-m", "infAP", "-m", "bpref", "-m", "Judged@1", "--json"]
+    found = json.loads(run(*command).out)["per_query"]["bm25"]
+    assert found["infAP"] == pytest.approx([expected[q]["infAP"] for q in ("1", "2")])
+    assert found["Bpref"] == pytest.approx([expected[q]["bpref"] for q in ("1", "2")])
+    assert found["Judged@1"] == [0.0, 1.0]
