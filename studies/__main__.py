@@ -2,7 +2,7 @@
 
 import typer
 
-from studies.commands import bench, curves, data, few_judgements, interleaving, reproduce, verdict
+from studies.commands import bench, curves, data, few_judgements, interleaving, judging, reproduce, verdict
 from studies.console import run_app
 
 app = typer.Typer(help="Experiments and benchmarks of juryrank.", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -11,6 +11,7 @@ app.command("bench")(bench.run)
 app.command("curves")(curves.run)
 app.command("few-judgements")(few_judgements.run)
 app.command("interleaving")(interleaving.run)
+app.command("judging")(judging.run)
 app.command("verdict")(verdict.run)
 app.add_typer(data.app, name="data")
 

@@ -13,6 +13,7 @@ from juryrank.errors import MissingExtraError
 
 COLOURS = ("#1f5fa8", "#c8502d", "#2e8b57", "#8e5ea2", "#b8860b", "#3aa6b9", "#a23b72", "#6b705c", "#999999", "#444444")
 BOLD = "black"
+T_95 = 2.262  # of Student's t with 9 degrees of freedom: ten draws
 SHORT = 4  # letters of names that fit between points
 STYLE: Any = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "juryrank"}
 
@@ -72,6 +73,24 @@ def lines(canvas: Any, data: dict[str, Any]) -> None:
         axes.grid(axis="y", color="#e4e7eb", lw=0.6)
         if all(isinstance(x, int) for x in panel["x"]):
             axes.xaxis.get_major_locator().set_params(integer=True)
+    handles, labels = axes.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize=8, frameon=False)
+
+
+def bands(canvas: Any, data: dict[str, Any]) -> None:
+    """Panels of series over x, on a logarithmic axis: means over draws with 95 % intervals; levels are dashed."""
+    for axes, panel in _panels(canvas, data):
+        for n, (name, draws) in enumerate(panel["series"].items()):
+            values = np.array(draws)  # [n_x, n_draws]
+            mean, half = values.mean(axis=1), T_95 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+            axes.plot(panel["x"], mean, label=name, color=COLOURS[n], lw=2.2 if n == 0 else 1.2, marker=".", zorder=3)
+            axes.fill_between(panel["x"], mean - half, mean + half, color=COLOURS[n], alpha=0.15, lw=0)
+        for n, (name, level) in enumerate(panel["levels"].items()):
+            axes.axhline(level, color=BOLD, lw=0.9, ls=(":", "--")[n], label=name)
+        axes.set(xlabel=panel["xlabel"], ylabel=panel["ylabel"], xscale="log", ylim=panel.get("ylim"))
+        axes.set_xticks(panel["x"], [f"{x:,}" for x in panel["x"]], fontsize=7)
+        axes.minorticks_off()
+        axes.set_title(panel.get("title", ""), fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize=8, frameon=False)
 
@@ -181,6 +200,7 @@ def growth(canvas: Any, data: dict[str, Any]) -> None:
 
 
 KINDS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
+    "bands": bands,
     "bars": bars,
     "growth": growth,
     "hinton": hinton,

@@ -70,7 +70,8 @@ PUBLIC = [
     "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
     "agreement", "combine_judgements",
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
-    "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save", "write",
+    "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save",
+    "write",
     "Exploration", "InterleavingTest", "interleave",
     "verdict",
 ]

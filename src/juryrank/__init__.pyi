@@ -20,6 +20,7 @@ from juryrank.evaluation import evaluate as evaluate
 from juryrank.evaluation import verdict as verdict
 from juryrank.io import read as read
 from juryrank.io import write as write
+from juryrank.judging.advice import judging_advice as judging_advice
 from juryrank.judging.agreement import agreement as agreement
 from juryrank.judging.plan import judging_plan as judging_plan
 from juryrank.judging.reliability import combine_judgements as combine_judgements

@@ -16,6 +16,7 @@ _NAMES = {
     "io": ["read", "write"],
     "judging.agreement": ["agreement"],
     "methods": ["METHODS", "method"],
+    "judging.advice": ["judging_advice"],
     "judging.plan": ["judging_plan"],
     "judging.reliability": ["combine_judgements"],
     "metrics": ["METRICS", "parse_metric"],

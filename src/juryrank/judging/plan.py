@@ -97,8 +97,7 @@ def judging_plan(data: Any, labels: Any = None, budget: int = 100) -> JudgingPla
     >>> judging_plan(runs, labels={"q": {"a": 1}}, budget=1).to_frame().rows()
     [('q', 'b', 'place 1 of RRF')]
     """
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
-        raise ParameterError(f"budget must be a whole number of at least 1, got {budget!r}")
+    require_count("budget", budget)
     found = labelled_dataset(data, labels)
     order, place = broad_and_shallow(found.rankings)
     judged = np.zeros(found.rankings.n_slots, bool) if found.labels is None else ~np.isnan(found.slot_labels)
@@ -114,6 +113,12 @@ def judging_plan(data: Any, labels: Any = None, budget: int = 100) -> JudgingPla
         n_judged=n_judged,
         n_left=len(order) - len(slots),
     )
+
+
+def require_count(name: str, value: Any) -> None:
+    """Raise a ParameterError unless the value is a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
 def _mask(chosen: Ints, size: int) -> NDArray[np.bool_]:

@@ -1,0 +1,128 @@
+"""When to stop judging: the held-out gain so far, and what more judgements add."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import juryrank
+from juryrank.data import Dataset
+from juryrank.data.build import from_dicts
+from juryrank.errors import ParameterError
+from juryrank.judging.advice import (
+    DOUBLING_DEVIATION,
+    DOUBLING_MEAN,
+    QUERY_VARIANCE,
+    SPLITS,
+    VARIANCE_QUERIES,
+    expected_addition,
+)
+from juryrank.training.labelled_queries import LabelledQueries
+
+
+def simulated(n_queries: int, seed: int = 0, n_judged: int = 6) -> Dataset:
+    """One expert that knows what is relevant, three that do not; some items of each query are judged."""
+    rng = np.random.default_rng(seed)
+    runs: dict[str, dict[str, list[str]]] = {f"e{k}": {} for k in range(4)}
+    labels: dict[str, dict[str, int]] = {}
+    for q in range(n_queries):
+        relevant = rng.random(15) < 0.3
+        for k, lists in enumerate(runs.values()):
+            order = np.argsort(-(relevant * (k == 0) + rng.normal(size=15)))
+            lists[f"q{q}"] = [f"d{i}" for i in order]
+        labels[f"q{q}"] = {f"d{i}": int(relevant[i]) for i in rng.permutation(15)[:n_judged]}
+    return from_dicts(runs, labels=labels)
+
+
+def test_the_gain_is_the_held_out_gain_of_jury_with_its_interval() -> None:
+    data = simulated(30)
+    advice, model = juryrank.judging_advice(data), juryrank.fit(data, "jury")
+    n, gain, error = model.gain_over_rrf()  # type: ignore[attr-defined]
+    stats = pytest.importorskip("scipy.stats")
+    half = stats.t.ppf(0.975, n - 1) * error
+    assert advice.gain is not None
+    np.testing.assert_allclose([advice.gain.mean, advice.gain.low, advice.gain.high], [gain, gain - half, gain + half])
+    assert (advice.n_queries, advice.n_judged) == (n, 180)
+    assert f"after 180 judgements, on {n} held-out queries" in advice.text
+
+
+def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> None:
+    """Against whole fits of halves, combined with the prior by their precisions."""
+    data = simulated(21, seed=1)
+    queries = LabelledQueries.of(data, "irrelevant")
+    n = len(queries)
+
+    def value(train: list[int], test: int) -> float:
+        model = juryrank.fit(queries.data.take(np.array(train)), "jury")
+        one = queries.data.take(np.array([test]))
+        return float(juryrank.evaluate(model.predict(one), one, "nDCG@10")["nDCG@10"])
+
+    lost = np.array([value([q for q in range(n) if q != test], test) for test in range(n)])
+    for seed in range(SPLITS):
+        order = np.random.default_rng(seed).permutation(n)
+        halves = order[: n // 2].tolist(), order[n // 2 :].tolist()
+        for part, others in (halves, halves[::-1]):
+            for test in part:
+                lost[test] -= value(others, test) / SPLITS
+    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + ((lost - lost.mean()) ** 2).sum()) / (VARIANCE_QUERIES + n) / n
+    found = expected_addition(queries, 100, 50)
+    precision = 1 / variance + DOUBLING_DEVIATION**-2
+    mean = (lost.mean() / variance + DOUBLING_MEAN * DOUBLING_DEVIATION**-2) / precision
+    deviation = precision**-0.5
+    limits = np.array([mean, mean - 1.96 * deviation, mean + 1.96 * deviation]) * 50 / 150
+    np.testing.assert_allclose([found.mean, found.low, found.high], limits, rtol=1e-6)
+
+
+def test_more_judgements_add_more_but_less_each() -> None:
+    data = simulated(30)
+    queries = LabelledQueries.of(data, "irrelevant")
+    added = [expected_addition(queries, 100, more).mean for more in (50, 100, 1000)]
+    assert abs(added[0]) < abs(added[1]) < abs(added[2])
+    assert abs(added[1] / 100) < abs(added[0] / 50)
+
+
+def test_with_many_judgements_there_are_enough() -> None:
+    advice = juryrank.judging_advice(simulated(120, n_judged=15))
+    assert advice.enough
+    assert advice.text.startswith("Enough: after 1800 judgements")
+    assert "50 more judgements can be expected to add" in advice.text
+
+
+@pytest.mark.parametrize(
+    ("labels", "judged", "queries"),
+    [
+        (None, 0, 0),
+        ({}, 0, 0),
+        ({"q": {"a": 1}}, 1, 1),
+        ({"q": {"a": 0, "b": 0}}, 2, 0),
+        ({"q": {"a": 1}, "r": {"a": 1}}, 2, 2),
+    ],
+)
+def test_with_few_labels_the_advice_is_to_go_on(labels: Any, judged: int, queries: int) -> None:
+    runs = {"x": {"q": ["a", "b", "c"], "r": ["a", "b"]}, "y": {"q": ["b", "a"], "r": ["b", "a"]}}
+    advice = juryrank.judging_advice(runs, labels)
+    assert not advice.enough
+    assert (advice.n_judged, advice.n_queries, advice.added) == (judged, queries, None)
+    assert advice.text.startswith("Go on: ")
+    assert "cannot be said before there are 10 queries" in advice.text
+    assert advice.to_dict()["enough"] is False
+    assert "Judging advice" in str(advice)
+
+
+def test_the_order_of_experts_is_irrelevant() -> None:
+    data = simulated(25, seed=4)
+    names = list(data.experts)
+    frame = {name: {} for name in reversed(names)}  # type: dict[str, dict[str, list[str]]]
+    for query in data.queries:
+        one = data[query].rankings
+        for k, name in enumerate(names):
+            at = one.entry_slot[one.entry_ptr[k] : one.entry_ptr[k + 1]]
+            frame[name][query] = one.items[one.slot_item[at]].tolist()
+    other = juryrank.judging_advice(from_dicts(frame), data.labels)
+    assert other.text == juryrank.judging_advice(data).text
+
+
+@pytest.mark.parametrize("more", [0, -1, 2.5, True, "9"])
+def test_more_must_be_a_whole_number(more: Any) -> None:
+    with pytest.raises(ParameterError, match="more must be a whole number of at least 1, got"):
+        juryrank.judging_advice(simulated(3), more=more)
