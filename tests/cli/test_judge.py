@@ -73,6 +73,37 @@ class TestPlan:
         assert "24 judged so far" in more.err
         assert not judged.intersection(pl.read_csv(io.StringIO(more.out)).select("query", "item").rows())
 
+    def test_files_of_several_batches_are_given_as_a_folder_with_advice(self, run: Run) -> None:
+        Path("judged").mkdir()
+        first = run("judge", *RUNS, "--budget", 40, "-o", "judged/1.csv")
+        assert "Go on" not in first.err
+        plan = pl.read_csv("judged/1.csv", infer_schema=False)
+        labels = pl.read_csv(DEMO).select("query", "item", "label").unique().drop_nulls().cast(pl.String)
+        plan.drop("label").join(labels, on=["query", "item"], how="left").write_csv("judged/1.csv")
+        second = run("judge", *RUNS, "--labels", "judged", "--budget", 40, "-o", "judged/2.csv")
+        assert re.search(
+            r"^(Go on|Enough): after 40 judgements, on \d+ held-out queries, jury has a gain", second.err, re.M
+        )
+        assert "50 more judgements can be expected to add" in second.err
+        assert "fit DATA --labels judged," in second.err
+        more = pl.read_csv("judged/2.csv", infer_schema=False)
+        assert not set(plan.select("query", "item").rows()).intersection(more.select("query", "item").rows())
+        more.with_columns(label=pl.lit("1")).write_csv("judged/2.csv")
+        assert "with 80 labels" in run("fit", *RUNS, "--labels", "judged", "-o", "model.json").err
+        elsewhere = run("judge", *RUNS, "--labels", "judged/1.csv", "--budget", 3, "-o", "3.csv")
+        assert "put it into one folder with judged/1.csv" in elsewhere.err
+
+    def test_labels_that_somebody_has_filled_in_are_not_replaced(self, run: Run) -> None:
+        run("judge", *RUNS, "--budget", 3, "-o", "plan.csv")
+        assert run("judge", *RUNS, "--budget", 4, "-o", "plan.csv").code == 0  # nobody has used it yet
+        filled = pl.read_csv("plan.csv", infer_schema=False).with_columns(label=pl.Series(["1", " ", None, "0"]))
+        filled.write_csv("plan.csv")
+        before = Path("plan.csv").read_bytes()
+        failed = run("judge", *RUNS, "-o", "plan.csv")
+        assert (failed.code, failed.err.count("\n")) == (1, 1)
+        assert "plan.csv: the file has 2 labels, which the plan would replace; choose another name" in failed.err
+        assert Path("plan.csv").read_bytes() == before
+
     def test_texts_are_columns_that_no_spreadsheet_takes_for_formulas(self, run: Run, runs: list[Path]) -> None:
         Path("texts.csv").write_text('item,text\na,"=HYPERLINK(""x"")"\nb,"two\nlines"\nz,elsewhere\n')
         done = run("judge", *runs, "--texts", "texts.csv", "-o", "plan.csv")
@@ -104,7 +135,7 @@ class TestSession:
         order = pl.read_csv(io.StringIO(run("judge", *RUNS, "--budget", 5).out)).select("query", "item").rows()
         first = judge("2\n0\n", "--budget", 5)
         assert first.code == 0
-        assert "2 of 5 items graded; saved in judgements.csv.\nThe same command continues." in first.out
+        assert re.search(r"2 of 5 items graded; saved in judgements.csv.\n[^─]*The same command continues.", first.out)
         second = judge("3\n1\n1\n2\n", "--budget", 5)
         assert "Continued after 2 graded and 0 skipped items" in second.out
         assert "── 3 of 5 ──" in second.out
@@ -167,6 +198,15 @@ class TestSession:
         again = judge("u\nu\n0\nq\n", "--labels", "judgements.csv")
         assert again.code == 0
         assert (rows()[-1][:2], rows()[-1][3]) == (first, "0")
+
+    def test_after_a_batch_and_at_the_end_there_is_advice(self, judge: Run) -> None:
+        done = judge("".join(f"{n % 3}\n" for n in range(27)))
+        words = " ".join(done.out.split())
+        assert re.search(r"── 26 of 100 ──.*27 of 100 items graded", words)
+        assert re.search(r"(Go on|Enough): after 25 judgements.*── 26 of 100 ──", words)
+        assert re.search(r"27 of 100 items graded.*(Go on|Enough): after 27 judgements", words)
+        few = judge("", "--budget", 100)
+        assert "judgements" not in few.out.replace("judgements.csv", "")  # nothing new
 
     def test_a_half_written_answer_is_dropped_with_a_message(self, judge: Run) -> None:
         judge("1\n2\n")

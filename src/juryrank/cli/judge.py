@@ -127,8 +127,9 @@ def run(
     elif interactive:
         judge_interactively(data, budget, session, texts, reading, out, quiet=quiet)
     else:
-        plan_ending(out)  # fails before the work, if it does
-        write_plan(reading.read(data), budget, texts, out, quiet=quiet)
+        if plan_ending(out) != JSON and out is not None:
+            keep_labels(out)
+        write_plan(reading.read(data), budget, texts, out, labels=reading.labels, quiet=quiet)
 
 
 def judge_interactively(
@@ -174,10 +175,13 @@ def ask_model(
     judge_by_model(asked, judge, model, quiet=quiet)
 
 
-def write_plan(data: Dataset, budget: int, texts: TextOptions, out: Path | None, *, quiet: bool) -> None:
+def write_plan(
+    data: Dataset, budget: int, texts: TextOptions, out: Path | None, *, labels: Path | None, quiet: bool
+) -> None:
     """Write the plan, for a spreadsheet with a column of labels to fill in."""
     from juryrank.io.files import deliver, stdout
     from juryrank.io.tables.frames import frame_lines
+    from juryrank.judging.advice import judging_advice
     from juryrank.judging.plan import judging_plan
 
     with bars(quiet=quiet):
@@ -190,9 +194,21 @@ def write_plan(data: Dataset, budget: int, texts: TextOptions, out: Path | None,
         lines = frame_lines(frame, f"plan{ending}")
     deliver(lines, stdout() if out is None else out)
     note(f"{'' if out is None else f'{out}: '}{plan.note()}", quiet=quiet)
+    if data.labels is not None and not quiet:
+        note(judging_advice(data).text, quiet=quiet)
     if out is not None and ending != JSON:
-        fill = f"fill in a column label, then juryrank fit DATA --labels {out} -o model.json"
-        note(f"Next: {fill}; or, for more items, juryrank judge DATA --labels {out}", quiet=quiet)
+        note(next_step(out, labels), quiet=quiet)
+
+
+def next_step(out: Path, labels: Path | None) -> str:
+    """What to do with the plan; labels of several batches are in one folder."""
+    together = labels is not None and labels.is_dir() and out.parent.resolve() == labels.resolve()
+    given = labels if together else out
+    move = "" if labels is None or together else f", put it into one folder with {labels}"
+    option = "--labels FOLDER" if move else f"--labels {given}"
+    return (
+        f"Next: fill in the column label{move}; then juryrank fit DATA {option}, or judge DATA {option} for more items"
+    )
 
 
 def plan_ending(out: Path | None) -> str:
@@ -206,6 +222,24 @@ def plan_ending(out: Path | None) -> str:
         known = ", ".join((*ENDINGS, JSON))
         raise typer.BadParameter(f"the extension of {out} is none of {known}", param_hint="--out")
     return ending
+
+
+def keep_labels(out: Path) -> None:
+    """A DataError if the plan would replace a file in which somebody has filled in labels."""
+    from juryrank.errors import DataError
+    from juryrank.io.files import load
+    from juryrank.io.tables.frames import frame_of
+    from juryrank.lazy_polars import pl
+
+    if not out.is_file():
+        return
+    try:
+        frame = frame_of(load(out))
+    except DataError:  # not a table
+        return
+    words = frame.get_column("label", default=pl.Series([], dtype=pl.String)).cast(pl.String).str.strip_chars()
+    if filled := int((words.drop_nulls() != "").sum()):
+        raise DataError(f"{out}: the file has {filled} labels, which the plan would replace; choose another name")
 
 
 def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *, sheet: bool) -> pl.DataFrame:

@@ -8,6 +8,7 @@ import select
 import shutil
 import sys
 import textwrap
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 from juryrank.cli.interrupts import before_end, deliver_once
+from juryrank.errors import DataWarning
 from juryrank.report import escape_controls
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Screen:
 
     def __init__(self, session: Session, items: Texts | None, queries: Texts | None) -> None:
         self.session, self.items, self.queries = session, items, queries
+        self.advised = session.n_graded
         width = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns if sys.stdout.isatty() else PIPED_WIDTH
         self.width = max(NARROWEST, min(width, WIDEST))
         self.bold = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -147,7 +150,14 @@ class Screen:
         return "\n".join([*grades, HELP])
 
     def advise(self) -> None:
-        """What the judgements so far are worth, and what more would add."""
+        """What the judgements so far are worth, and what more would add; once for each number of answers."""
+        if self.advised == (done := self.session.n_graded):
+            return
+        self.advised = done
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of reading the same labels once more
+            text = self.session.advice().text
+        self.say("\n" + "\n".join(self.wrap(text)))
 
     def compare_judges(self) -> None:
         """How far this judge agrees with each other one."""
@@ -168,6 +178,7 @@ class Screen:
     def end(self, *, stopped: bool) -> None:
         """What to do next."""
         session = self.session
+        self.advise()
         self.compare_judges()
         if stopped:
             self.say("The same command continues.")

@@ -12,6 +12,7 @@ import numpy as np
 
 from juryrank.data import Dataset, Labels, Rankings
 from juryrank.data.long_table import labels_from_dict
+from juryrank.judging.advice import JudgingAdvice, judging_advice
 from juryrank.judging.grades import Grades
 from juryrank.judging.judgements import SKIPPED, Judgement, labels_of
 from juryrank.judging.plan import judging_plan
@@ -182,6 +183,10 @@ class Session:
         if before == self._stamp:
             self._stamp = after
         self._load()
+
+    def advice(self) -> JudgingAdvice:
+        """What the judgements so far are worth, and what more of them would add."""
+        return judging_advice(self.data, labels=self.labels())
 
     def labels(self) -> Labels | None:
         """The labels of the data and, in their place where there are such, the grades of all judges so far."""
