@@ -12,6 +12,7 @@ from juryrank.data.combined_grades import combine_grades, expected_grades
 from juryrank.data.dawid_skene import Judgements, Regularisation, dawid_skene, ordinal_matrix
 from juryrank.errors import ConvergenceWarning, DataError, DataWarning, UnknownNameError
 from juryrank.io import read
+from juryrank.judging.reliability import CombinedJudgements
 
 RUN = "q1 Q0 a 1 9 t\nq1 Q0 b 2 8 t\nq1 Q0 c 3 7 t\n"
 
@@ -88,25 +89,40 @@ def errors(labels: np.ndarray, truth: np.ndarray) -> float:
 
 def test_in_simulations_labels_are_nearer_to_the_truth_than_mean_and_majority() -> None:
     found: dict[str, list[float]] = {"dawid-skene": [], "mean": [], "majority": []}
+    right: dict[str, list[float]] = {"dawid-skene": [], "mean": [], "majority": []}
     for seed in range(8):
         truth, rows = simulate(seed, n_judges=(5, 25, 60)[seed % 3], per_item=(2, 3, 5)[seed % 3])
         for method, values in found.items():
-            values.append(errors(combine_grades(rows, method=method).label, truth))
+            combined = combine_grades(rows, method=method)
+            values.append(errors(combined.expected, truth))
+            right[method].append(np.mean(combined.label == truth))
     means = {method: np.mean(values) for method, values in found.items()}
     assert means["dawid-skene"] < 0.9 * means["mean"] < 0.9 * means["majority"]
     assert np.mean(np.array(found["dawid-skene"]) < found["mean"]) > 0.7
+    assert np.mean(right["dawid-skene"]) > np.mean(right["majority"]) + 0.05
 
 
-def test_weights_say_how_near_labels_are_to_the_truth() -> None:
+@pytest.mark.parametrize("labels", ["most-likely", "expected"])
+def test_weights_say_how_near_labels_are_to_the_truth(labels: str) -> None:
     off, weights = [], []
     for seed in range(6):
         truth, rows = simulate(seed)
-        combined = combine_grades(rows)
+        combined = combine_grades(rows, labels=labels)
         off.append((combined.label - truth) ** 2)
         weights.append(combined.weight)
     off, weights = np.concatenate(off), np.concatenate(weights)
     low, high = off[weights < np.quantile(weights, 0.3)].mean(), off[weights > np.quantile(weights, 0.7)].mean()
     assert high < 0.5 * low
+
+
+def test_the_weight_of_the_most_likely_grade_is_how_often_it_is_right() -> None:
+    found = []
+    for seed in range(8):
+        truth, rows = simulate(seed, n_judges=12, per_item=4)
+        combined = combine_grades(rows)
+        found.append((np.mean(combined.label == truth), combined.weight.mean()))
+    right, weight = np.mean(found, axis=0)
+    assert weight == pytest.approx(right, abs=0.1)
 
 
 def test_the_mean_weight_is_the_share_of_variance_explained() -> None:
@@ -125,7 +141,7 @@ def lenient(seed: int) -> tuple[np.ndarray, np.ndarray, list[int], pl.DataFrame,
     grades = np.clip(np.round(truth + 0.8 + 0.7 * rng.normal(size=600)), 0, 3)
     rows = [("q", f"i{n:03}", "model", grade) for n, grade in enumerate(grades)]
     gold = {"q": {f"i{n:03}": int(truth[n]) for n in rng.permutation(600)[:40]}}
-    found = jr.combine_judgements(rows, gold)
+    found = jr.combine_judgements(rows, gold, labels="expected")
     rest = [n for n in range(600) if f"i{n:03}" not in gold["q"]]
     return truth[rest], grades[rest], rest, found.to_frame().sort("item")[rest], found.judges[0].bias
 
@@ -186,16 +202,22 @@ def test_a_judge_who_never_meets_others_is_the_average_judge() -> None:
     assert np.isnan([last.agreement, last.bias, last.accuracy]).all()
 
 
+def plain(found: CombinedJudgements) -> list[tuple[str, str, float, float]]:
+    """Query, item, label and weight of each label."""
+    rows: list[tuple[str, str, float, float]] = found.to_frame().drop("expected").rows()
+    return rows
+
+
 def test_one_grade_per_item_is_the_label_with_weight_1() -> None:
     rows = [("q", "a", "ann", 2), ("q", "b", "ben", 0), ("r", "a", "ann", 0.5)]
     found = jr.combine_judgements(rows)
-    assert found.to_frame().rows() == [("q", "a", 2.0, 1.0), ("q", "b", 0.0, 1.0), ("r", "a", 0.5, 1.0)]
+    assert plain(found) == [("q", "a", 2.0, 1.0), ("q", "b", 0.0, 1.0), ("r", "a", 0.5, 1.0)]
     assert found.labels.label_weight is None
 
 
 def test_the_last_grade_of_a_judge_counts_and_none_takes_it_back() -> None:
     rows = [("q", "a", "ann", 2), ("q", "b", "ann", 1), ("q", "a", "ann", 0), ("q", "b", "ann", None)]
-    assert jr.combine_judgements(rows).to_frame().rows() == [("q", "a", 0.0, 1.0)]
+    assert plain(jr.combine_judgements(rows)) == [("q", "a", 0.0, 1.0)]
 
 
 def test_mean_and_majority() -> None:
@@ -205,6 +227,8 @@ def test_mean_and_majority() -> None:
     assert labels == {"mean": [1.75, 1.5], "majority": [3.0, 1.5]}
     with pytest.raises(UnknownNameError, match="no way to combine grades 'median'"):
         jr.combine_judgements(rows, method="median")
+    with pytest.raises(UnknownNameError, match="no kind of label 'soft'"):
+        jr.combine_judgements(rows, labels="soft")
 
 
 def test_with_very_many_different_grades_the_mean_is_used() -> None:
@@ -216,7 +240,7 @@ def test_with_very_many_different_grades_the_mean_is_used() -> None:
 
 def test_equal_grades_everywhere_are_certain() -> None:
     rows = [("q", item, judge, 1) for item in "ab" for judge in "uv"]
-    assert jr.combine_judgements(rows).to_frame().rows() == [("q", "a", 1.0, 1.0), ("q", "b", 1.0, 1.0)]
+    assert plain(jr.combine_judgements(rows)) == [("q", "a", 1.0, 1.0), ("q", "b", 1.0, 1.0)]
 
 
 def test_an_estimate_that_did_not_converge_is_reported() -> None:
@@ -327,7 +351,7 @@ def test_on_crowd_judgements_labels_are_nearer_to_gold_than_mean_and_majority(cr
     gold = crowd.filter(pl.col("gold") >= 0).select("query", "item", "gold").unique().sort("query", "item")
     found = {}
     for method in ("dawid-skene", "mean", "majority"):
-        labels = combine_grades(crowd.drop("gold"), method=method).label_rows()
+        labels = combine_grades(crowd.drop("gold"), method=method, labels="expected").label_rows()
         joined = gold.join(labels, on=["query", "item"], how="left", maintain_order="left")
         found[method] = auc(joined["gold"].to_numpy() >= 1, joined["label"].to_numpy())
     assert found["dawid-skene"] > found["mean"] + 0.03 > found["majority"] + 0.03

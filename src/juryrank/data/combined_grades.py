@@ -12,10 +12,15 @@ from juryrank.errors import DataError, UnknownNameError, warn_not_converged
 from juryrank.lazy_polars import pl
 
 METHODS = {
-    "dawid-skene": "the expected true grade, given how reliable each judge is; weights say how sure it is",
+    "dawid-skene": "the most likely true grade, given how reliable each judge is; its probability is the weight",
     "mean": "the mean of the grades",
     "majority": "the most frequent grade; the mean of several that are equally frequent",
 }
+LABELS = {
+    "most-likely": "the most likely true grade, with its probability as weight",
+    "expected": "the expected true grade; its weight is 1 minus the share of the variance of all grades that is left",
+}
+DIGITS = 9  # of probabilities, so that rounding errors do not decide which grade is most likely
 MOST_LEVELS = 20  # different grades up to which a confusion matrix makes sense
 SLOT = ["query", "item"]
 
@@ -30,6 +35,7 @@ class CombinedGrades:
     given: Judgements
     label: Floats  # [n_items]
     weight: Floats  # [n_items]
+    expected: Floats  # [n_items] the expected true grade
     estimate: Estimate | None  # by dawid-skene; None if another method was used, or no item compares judges
 
     @property
@@ -57,6 +63,7 @@ def combine_grades(
     gold: pl.DataFrame | None = None,
     *,
     method: str = "dawid-skene",
+    labels: str = "most-likely",
     source: str = "judgements",
     prior: Regularisation = Regularisation(),  # noqa: B008
 ) -> CombinedGrades:
@@ -66,20 +73,29 @@ def combine_grades(
     grades or a true one, nothing is known about judges: labels are the grades, with weight 1. With more than 20
     different grades, the mean is used in place of dawid-skene.
     """
-    if method not in METHODS:
-        raise UnknownNameError.of("way to combine grades", method, METHODS)
+    for name, chosen, known in (("way to combine grades", method, METHODS), ("kind of label", labels, LABELS)):
+        if chosen not in known:
+            raise UnknownNameError.of(name, chosen, known)
     last = rows.unique([*SLOT, "judge"], keep="last", maintain_order=True).drop_nulls("grade")
     items, judges, given = _judgements(last, gold, source)
     if method == "dawid-skene" and len(given.levels) > MOST_LEVELS:
         method = "mean"
-    label, estimate = _plain_labels(given, method), None
-    weight = np.ones(given.n_items)
+    estimate, label, weight = None, _plain_labels(given, method), np.ones(given.n_items)
+    expected = label
     if method == "dawid-skene" and given.compares.any():
         estimate = dawid_skene(given, prior)
-        label, weight = expected_grades(estimate.probability, given.levels)
+        expected, sure = expected_grades(estimate.probability, given.levels)
+        label, weight = (expected, sure) if labels == "expected" else most_likely(estimate.probability, given.levels)
         if not estimate.converged:
             warn_not_converged("dawid-skene", "the reliability of judges", prior.max_iter, "the last estimate is used")
-    return CombinedGrades(items, judges, method, given, label, weight, estimate)
+    return CombinedGrades(items, judges, method, given, label, weight, expected, estimate)
+
+
+def most_likely(probability: Floats, levels: Floats) -> tuple[Floats, Floats]:
+    """The most likely grade of each item (of several, the lowest), and its probability."""
+    rounded = probability.round(DIGITS)
+    place = rounded.argmax(1)
+    return levels[place], rounded[np.arange(len(place)), place]
 
 
 def expected_grades(probability: Floats, levels: Floats) -> tuple[Floats, Floats]:

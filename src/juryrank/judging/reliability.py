@@ -27,7 +27,7 @@ class JudgeReliability:
     """One judge. All but the first count are of items with several grades or a true grade; NaN where there are none.
 
     ``agreement`` is the share of grades equal to the most likely true grade, ``bias`` the mean difference to the
-    label (above 0: too lenient), ``accuracy`` the estimated probability that the judge gives the true grade.
+    expected one (above 0: too lenient), ``accuracy`` the estimated probability that the judge gives the true grade.
     """
 
     judge: str
@@ -43,6 +43,7 @@ class CombinedJudgements(Report):
     """Labels with weights, and the judges, most reliable first."""
 
     labels: Labels
+    items: pl.DataFrame  # query, item, label, label_weight, expected
     judges: tuple[JudgeReliability, ...]
     method: str
     summary: str
@@ -52,9 +53,8 @@ class CombinedJudgements(Report):
         return f"CombinedJudgements({len(self.judges)} judges, {self.labels!r}, {self.method})"
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per label: query, item, label, label_weight."""
-        rows = labels_frame(self.labels)
-        return rows if "label_weight" in rows.columns else rows.with_columns(label_weight=pl.lit(1.0))
+        """One row per item: query, item, label, label_weight, and the expected true grade."""
+        return self.items
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         heads = ["judge", "grades", "compared", "agreement", "bias", "accuracy"]
@@ -80,7 +80,12 @@ class CombinedJudgements(Report):
 
 
 def combine_judgements(
-    judgements: Any, gold: Any = None, *, trusted: Sequence[str] = (), method: str = "dawid-skene"
+    judgements: Any,
+    gold: Any = None,
+    *,
+    trusted: Sequence[str] = (),
+    method: str = "dawid-skene",
+    labels: str = "most-likely",
 ) -> CombinedJudgements:
     """One label per item, with a weight, from the grades of several judges.
 
@@ -89,9 +94,10 @@ def combine_judgements(
     ``trusted`` judges are true, too. True labels tell how far each judge can be trusted, and turn the grades of a judge
     who is too lenient into those that are to be expected.
 
-    With ``method="dawid-skene"``, a label is the expected true grade, and its weight is 1 minus the share of the
-    variance of all grades that is left for this item; ``mean`` and ``majority`` have weight 1. If no item has several
-    grades or a true one, nothing is known about the judges: labels are the grades, with weight 1.
+    With ``method="dawid-skene"``, a label is the most likely true grade, and its weight is the probability of that
+    grade; with ``labels="expected"`` it is the expected true grade, and its weight is 1 minus the share of the variance
+    of all grades that is left for this item. ``mean`` and ``majority`` have weight 1. If no item has several grades or
+    a true one, nothing is known about the judges: labels are the grades, with weight 1.
 
     >>> grades = {"ann": "021102", "ben": "021112", "cat": "202220"}
     >>> rows = [("q", item, judge, int(grade)) for judge in grades for item, grade in zip("abcdef", grades[judge])]
@@ -108,10 +114,11 @@ def combine_judgements(
         truths.append(theirs.group_by("query", "item").agg(label=pl.col("grade").mean()))
         rows = rows.filter(~pl.col("judge").is_in(list(trusted)))
     truth = pl.concat(truths).unique(["query", "item"], keep="last", maintain_order=True) if truths else None
-    combined = combine_grades(rows, truth, method=method)
-    estimate = combined.estimate
+    combined = combine_grades(rows, truth, method=method, labels=labels)
+    estimate, found = combined.estimate, combined.label_rows()
     return CombinedJudgements(
-        labels=labels_from_rows(combined.label_rows()),
+        labels=labels_from_rows(found),
+        items=found.with_columns(expected=combined.expected),
         judges=tuple(sorted(_reliabilities(combined), key=_most_reliable_first)),
         method=combined.method,
         summary=combined.summary(),
@@ -151,7 +158,7 @@ def _reliabilities(combined: CombinedGrades) -> Iterable[JudgeReliability]:
             grades=int(own.sum()),
             compared=compared,
             agreement=float((likeliest[item] == grade).mean()) if compared else np.nan,
-            bias=float((given.levels[grade] - combined.label[item]).mean()) if compared else np.nan,
+            bias=float((given.levels[grade] - combined.expected[item]).mean()) if compared else np.nan,
             accuracy=float(share @ estimate.confusion[n].diagonal()) if compared and estimate is not None else np.nan,
         )
 
