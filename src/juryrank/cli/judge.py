@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.judge_combine import CombineOptions
 from juryrank.cli.judge_endpoint import EndpointOptions, judge_by_model
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.reports import deliver as deliver_report
@@ -107,6 +108,7 @@ def run(
     interactive: Interactive = False,
     agreement: Agreement = None,
     *,
+    combined: CombineOptions,
     session: SessionOptions,
     texts: TextOptions,
     model: EndpointOptions,
@@ -118,14 +120,19 @@ def run(
     if agreement is not None:
         show_agreement(agreement, out, quiet=quiet)
         return
+    if combined.combine is not None:
+        combined.run(reading.labels, out, quiet=quiet)
+        return
     if not data:
         raise typer.BadParameter("DATA is required, files or folders with lists", param_hint="DATA")
+    if model.is_used and interactive:
+        raise typer.BadParameter("either a person judges, with --interactive, or a model, with --endpoint")
+    if out is not None and (model.is_used or interactive):
+        raise typer.BadParameter("grades are saved in the file of --judgements", param_hint="--out")
     if model.is_used:
-        if interactive:
-            raise typer.BadParameter("either a person judges, with --interactive, or a model, with --endpoint")
-        ask_model(data, budget, session, texts, model, reading, out, quiet=quiet)
+        ask_model(data, budget, session, texts, model, reading, quiet=quiet)
     elif interactive:
-        judge_interactively(data, budget, session, texts, reading, out, quiet=quiet)
+        judge_interactively(data, budget, session, texts, reading, quiet=quiet)
     else:
         if plan_ending(out) != JSON and out is not None:
             keep_labels(out)
@@ -138,15 +145,12 @@ def judge_interactively(
     session: SessionOptions,
     texts: TextOptions,
     reading: LabelledReadOptions,
-    out: Path | None,
     *,
     quiet: bool,
 ) -> None:
     """Ask the judge in the terminal."""
     from juryrank.cli.judge_terminal import ask_in_terminal
 
-    if out is not None:
-        raise typer.BadParameter("with --interactive, grades are saved in the file of --judgements", param_hint="--out")
     if options.STDIN in (*sources, reading.labels):
         raise typer.BadParameter("with --interactive, stdin has the answers; save the data to a file")
     session.check()
@@ -161,13 +165,10 @@ def ask_model(
     texts: TextOptions,
     model: EndpointOptions,
     reading: LabelledReadOptions,
-    out: Path | None,
     *,
     quiet: bool,
 ) -> None:
     """Ask a model for the grades."""
-    if out is not None:
-        raise typer.BadParameter("with --endpoint, grades are saved in the file of --judgements", param_hint="--out")
     session.check()
     data = session.data(sources, reading)
     asked = session.session(data, budget=budget, judge=session.judge or model.model)

@@ -103,9 +103,9 @@ def read_grades(thing: Any, columns: Columns = None) -> tuple[pl.DataFrame, pl.D
         fail, comma = frames.line_errors(source), frames.separator_of(source) == ";"
     table = _LabelTable.of(frame, columns, name, comma=comma)
     if "expert" not in table.layout.headers:
-        choice = "columns={'expert': 'HEADER'}"
+        headers = join_names(frame.columns)
         raise DataError(
-            f"{name}: judgements need a column 'judge'; columns are {join_names(frame.columns)}; use {choice}"
+            f"{name}: judgements need a column 'judge', and neither ranks nor scores; columns are {headers}"
         )
     return _grades(_last_answers(standard_rows(frame, table.layout, fail))), table.gold_rows(fail)
 
