@@ -274,7 +274,7 @@ def test_something_else_than_judgements_is_an_error(wrong: object) -> None:
 def test_no_grades_are_an_error() -> None:
     with pytest.raises(DataError, match="there are no grades"):
         jr.combine_judgements([])
-    with pytest.raises(DataError, match="need a column 'judge', .* columns are 'query', 'item', 'grade'"):
+    with pytest.raises(DataError, match=r"need a column 'judge', .* columns are 'query', 'item', 'grade'"):
         jr.combine_judgements(pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1]}))
 
 
