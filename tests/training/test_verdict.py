@@ -8,7 +8,7 @@ from scipy.stats import sem, t
 
 from juryrank.data.build import from_dicts
 from juryrank.methods import method
-from juryrank.training.verdict import EXPERT_EXPECTATION, Expectation, decide
+from juryrank.training.verdict import EXPERT_EXPECTATION, Expectation, decide, shrunk_mean
 
 
 def noisy(qualities, n_queries, *, n_items=30, seed=0):
@@ -41,7 +41,7 @@ def complementary(n_queries):
 
 def test_one_perfect_expert_among_noise_is_used_alone():
     data = noisy({"noise1": 50.0, "perfect": 1e-9, "noise2": 50.0, "noise3": 50.0}, 40)
-    found = method("jury", shrink=300.0).fit(data).verdict()
+    found = method("jury", prior="equal", shrink=300.0).fit(data).verdict()  # which has no time to learn it
     assert (found.choice, found.expert) == ("expert", "perfect")
     assert found.means["expert"] == pytest.approx(1.0)
     assert found.differences["expert - rrf"].low > 0
@@ -97,8 +97,13 @@ def three(n, learned, rrf, expert, spread=0.1, seed=0):
 
 def choose(values, **more):
     n = len(values["rrf"])
-    given = {"judged": {}, "expert": "x", "expert_values": values["expert"], "n_experts": 4, **more}
+    given = {"judged": {}, "expert": "x", "experts": among(values["expert"], 4), **more}
     return decide(values, np.ones(n), method="jury", metric="nDCG@10", **given)
+
+
+def among(best, n_experts):
+    """The values of an expert, and of others that are always worse by the same."""
+    return np.column_stack([best, *(best - 0.1 * k for k in range(1, n_experts))])
 
 
 def test_an_interval_is_that_of_the_t_test_where_one_expert_is_always_best():
@@ -112,7 +117,7 @@ def test_an_interval_is_that_of_the_t_test_where_one_expert_is_always_best():
 
 def test_an_interval_is_wider_where_different_experts_were_chosen():
     values = three(12, 0.6, 0.5, 0.55)
-    plain, changing = choose(values), choose(values, expert_values=values["expert"][::-1] + 0.02)
+    plain, changing = choose(values), choose(values, experts=among(values["expert"][::-1] + 0.02, 4))
     for pair in plain.differences:
         one, other = plain.differences[pair], changing.differences[pair]
         assert one.mean == other.mean
@@ -135,8 +140,54 @@ def test_the_expected_difference_is_the_mean_of_the_posterior():
 
 
 def test_the_more_experts_the_more_evidence_one_of_them_needs():
-    expected = [choose(three(20, 0.5, 0.45, 0.5), n_experts=k).expected["expert"] for k in (2, 4, 8)]
+    values = three(20, 0.5, 0.45, 0.5)
+    expected = [choose(values, experts=among(values["expert"], k)).expected["expert"] for k in (2, 4, 8)]
     assert expected[0] > expected[1] > expected[2] > EXPERT_EXPECTATION.mean * np.log(8)
+
+
+def test_the_best_of_experts_that_differ_by_noise_is_shrunk_to_the_mean_of_all():
+    rng = np.random.default_rng(0)
+    found, plain = [], []
+    for _ in range(400):  # the truth is 0.5 for all experts
+        values = rng.normal(0.5, 0.2, (15, 6))
+        best = int(values.mean(axis=0).argmax())
+        found.append(shrunk_mean(values, best, np.ones(15)))
+        plain.append(values.mean(axis=0)[best])
+    assert np.mean(plain) - 0.5 > 0.05
+    assert np.mean(found) - 0.5 < 0.3 * (np.mean(plain) - 0.5)
+
+
+def test_the_best_of_experts_that_differ_in_truth_keeps_its_mean():
+    rng = np.random.default_rng(0)
+    values = np.linspace(0.1, 0.9, 5) + rng.normal(0, 0.01, (50, 5))
+    assert shrunk_mean(values, 4, np.ones(50)) == pytest.approx(values[:, 4].mean(), abs=1e-4)
+    assert shrunk_mean(values[:, :1], 0, np.ones(50)) == pytest.approx(values[:, 0].mean())
+
+
+def test_the_weight_of_shrinkage_is_that_of_a_two_way_analysis_of_variance():
+    values = np.random.default_rng(2).random((9, 4))
+    queries, experts = values.mean(axis=1, keepdims=True), values.mean(axis=0)
+    residual = ((values - queries - experts + values.mean()) ** 2).sum() / (8 * 3)  # mean square, 8 · 3 degrees
+    between = 9 * ((experts - values.mean()) ** 2).sum() / 3
+    weight = max(1 - residual / between, 0.0)  # 1 - 1/F
+    best = int(experts.argmax())
+    expected = weight * experts[best] + (1 - weight) * values.mean()
+    assert shrunk_mean(values, best, np.ones(9)) == pytest.approx(expected)
+
+
+def test_a_gain_that_is_too_small_is_explained():
+    found = choose({**three(400, 0.5, 0.4999, 0.3, spread=0.0005), "expert": np.full(400, 0.3)})
+    assert found.choice == "rrf"
+    assert "The gain of jury is expected to be too small for a learned model." in found.text
+
+
+def test_alternatives_that_no_query_tells_apart_are_certain_and_not_said_to_differ():
+    same = np.linspace(0.2, 0.8, 7)
+    found = choose({"learned": same, "rrf": same, "expert": same - 0.1})
+    assert found.choice == "rrf"
+    assert found.is_certain
+    assert "jury 0.5000 (difference +0.0000, 95 % interval +0.0000 to +0.0000)" in found.text
+    assert "higher" not in found.text
 
 
 def test_a_choice_with_a_lower_mean_is_explained():

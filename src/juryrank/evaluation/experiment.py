@@ -16,7 +16,7 @@ from juryrank.errors import DataError, JuryrankError, warn_about_data
 from juryrank.evaluation.baseline_differences import differences_to_baseline
 from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.evaluate import mean_over_queries, warn_of_undefined
-from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, ExpertRows, is_expert_label
+from juryrank.evaluation.expert_rows import BEST_EXPERT, ExpertRows, expert_label, is_expert_label
 from juryrank.evaluation.folds import labelled_text
 from juryrank.evaluation.judged_shares import JudgedShares, shares_beside
 from juryrank.evaluation.selection import Selection, default_baseline
@@ -174,30 +174,29 @@ class Experiment:
 
     def verdict(self) -> Verdict | None:
         """On the best of the learned methods by the first metric; None without folds or without a learned method."""
-        learned = [label for label in self.finished_methods() if self.methods[label].supervised]
-        if not self.folds or not learned:
+        candidates = [label for label in self.finished_methods() if self.methods[label].supervised]
+        if not self.folds or not candidates:
             return None
-        best = max(learned, key=lambda label: float(self.means(label)[0]))
+        learned = max(candidates, key=lambda label: float(self.means(label)[0]))
         rrf = [Consensus(part.rankings, rrf_scores(part.rankings)) for part in self.test]
         judged = [truth.judge(one, convention=self.convention) for truth, one in zip(self.truths, rrf, strict=True)]
-        values = {LEARNED: _first_metric(self.values[best])}
+        values = {LEARNED: _first_metric(self.values[learned])}
         values[RRF] = np.concatenate([self.metrics[0].per_query(one) for one in judged])
-        shares = {LEARNED: self.judged[best], RRF: [judged_share(one) for one in judged]}
-        expert, used = None, None
-        if self.experts.experts:
-            expert = self.experts.best_label()
-            values[EXPERT], used = (_first_metric(self.experts.parts(label)) for label in (BEST_EXPERT, expert))
-            shares[EXPERT] = self.experts.judged_parts(expert)
+        shares = {LEARNED: self.judged[learned], RRF: [judged_share(one) for one in judged]}
+        best, alone = self.experts.best(), self.experts.first_metric()
+        if best is not None:
+            values[EXPERT] = _first_metric(self.experts.parts(BEST_EXPERT))
+            shares[EXPERT] = self.experts.judged_parts(expert_label(self.experts.experts[best]))
         known = ~np.isnan(sum(values.values()))
         return decide(
             {name: v[known] for name, v in values.items()},
             np.ones(int(known.sum())),
-            method=best,
+            method=learned,
             metric=str(self.metrics[0]),
             judged={name: float(np.concatenate(part).mean()) for name, part in shares.items()},
-            expert=None if expert is None else expert.removeprefix(EXPERT_PREFIX),
-            expert_values=None if used is None else used[known],
-            n_experts=len(self.experts.experts),
+            expert=None if best is None else self.experts.experts[best],
+            best=best or 0,
+            experts=None if best is None else alone[known],
         )
 
     def _no_result(self) -> Exception:

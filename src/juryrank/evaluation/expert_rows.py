@@ -81,9 +81,13 @@ class ExpertRows:
             return [self.experts.index(label.removeprefix(EXPERT_PREFIX))] * len(self._test)
         return [self._best(train) for train in self._train]
 
-    def best_label(self) -> str:
-        """The row of the expert that is best on the test queries of all folds."""
-        return expert_label(self.experts[self._best(np.concatenate(self._test))])
+    def best(self) -> int | None:
+        """The expert that is best on the test queries of all folds; None if there are no experts."""
+        return self._best(np.concatenate(self._test)) if self.experts else None
+
+    def first_metric(self) -> NDArray[np.float64]:
+        """The values of the first metric in the test queries of all folds, [n_queries, n_experts]."""
+        return self.values[:, 0, np.concatenate(self._test)].T
 
     def _best(self, queries: Ints) -> int:
         """The expert with the highest mean of the first metric, of equal ones the first by name."""

@@ -124,8 +124,8 @@ class HeldOutValues:
             metric=metric,
             judged={name: float(self.judged[c] / n) for name, c in columns.items() if n},
             expert=None if best is None else self.experts[best],
-            expert_values=None if best is None else self.values[:, EXPERTS + best],
-            n_experts=len(self.experts),
+            best=best or 0,
+            experts=None if best is None else self.values[:, EXPERTS:],
         )
 
 

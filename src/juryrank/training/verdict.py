@@ -20,6 +20,7 @@ LEVEL = 0.95
 LOW_JUDGED, JUDGED_APART = 0.5, 0.1  # Judged@10: lower, or further apart, gets a warning
 
 NEGLIGIBLE = 0.002  # an expected gain that is smaller is not worth a learned model
+VISIBLE = 5e-5  # a difference that four digits show
 SAME = 1e-12  # differences within rounding error
 
 
@@ -43,10 +44,11 @@ class Expectation:
 
 
 # The difference to the learned model of RRF, and of the best of e experts (its mean times log e: the more experts, the
-# more fusion adds). Chosen on subsets of robust03 and TREC-COVID round 1; ``python -m studies verdict`` tests them.
+# more fusion adds): rounded means and standard deviations on test queries of subsets of robust03 and TREC-COVID round 1.
+# ``python -m studies verdict`` tests the rule, on two other collections as well.
 VARIANCE_QUERIES = 10.0
 RRF_EXPECTATION = Expectation(mean=-0.025, deviation=0.015, query_variance=0.008)
-EXPERT_EXPECTATION = Expectation(mean=-0.03, deviation=0.035, query_variance=0.03)
+EXPERT_EXPECTATION = Expectation(mean=-0.035, deviation=0.045, query_variance=0.03)
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,14 @@ class Difference:
         """Whether the interval is above or below 0."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether no query tells the two apart."""
+        return max(abs(self.low), abs(self.high)) <= SAME
+
     def __str__(self) -> str:
-        return f"{self.mean:+.4f}, 95 % interval {self.low:+.4f} to {self.high:+.4f}"
+        mean, low, high = (f"{round(x, 4) + 0.0:+.4f}" for x in (self.mean, self.low, self.high))  # not -0.0000
+        return f"{mean}, 95 % interval {low} to {high}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -95,9 +103,9 @@ class Verdict(Report):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the intervals of the differences between the choice and the others exclude 0."""
+        """Whether the intervals of the differences of the choice to the others, if there are any, exclude 0."""
         ours = [d for pair, d in self.differences.items() if self.choice in pair.split(" - ")]
-        return bool(ours) and all(d.excludes_zero for d in ours)
+        return bool(ours) and all(d.excludes_zero or d.is_zero for d in ours)
 
     @property
     def text(self) -> str:
@@ -110,12 +118,19 @@ class Verdict(Report):
         for other in (a for a in ALTERNATIVES if a != self.choice and a in self.means):
             name = f"the best expert alone, {self.expert!r}," if other == EXPERT else self._name(other)
             shown.append(f"{name} {self.means[other]:.4f} (difference {self._difference(other)})")
-        more = [] if self.is_certain else ["More labels could change this."]
-        if (highest := max(self.means, key=lambda name: self.means[name])) != self.choice:
-            better = f"The higher mean of {self._name(highest)} is within what so few queries vary"
-            more = [f"{better}; in other collections it was usually lower.", *more]
+        more = self._reasons() if self.is_certain else [*self._reasons(), "More labels could change this."]
         on = f"on {self.n_queries} held-out queries"
         return " ".join([f"{head}; {on} {', '.join(shown)}.", *more, *self.cautions])
+
+    def _reasons(self) -> list[str]:
+        """Why the choice is not what has the highest mean, if it is not."""
+        highest = max(self.means, key=lambda name: self.means[name])
+        if self.means[highest] - self.means[self.choice] < VISIBLE:
+            return []
+        if highest == LEARNED:
+            return [f"The gain of {self.method} is expected to be too small for a learned model."]
+        higher = f"The higher mean of {self._name(highest)} is within what so few queries vary"
+        return [f"{higher}; in other collections it was usually lower."]
 
     def _difference(self, other: str) -> Difference:
         """Of the choice to another alternative."""
@@ -194,25 +209,28 @@ def decide(
     metric: str,
     judged: Mapping[str, float],
     expert: str | None = None,
-    expert_values: Floats | None = None,
-    n_experts: int = 0,
+    best: int = 0,
+    experts: Floats | None = None,
 ) -> Verdict:
     """The verdict from held-out values by alternative, [n_rows], where row r is the mean over ``counts[r]`` queries.
 
-    ``expert`` is the best expert on all queries, with ``expert_values``; among ``values`` are those of experts that
-    were chosen on other queries. With fewer than two rows, there is no evidence for anything but RRF.
+    ``expert`` is the best expert on all queries, column ``best`` of the values of all ``experts``, [n_rows, n_experts];
+    among ``values`` are those of experts that were chosen on other queries. With fewer than two rows, there is no
+    evidence for anything but RRF.
     """
     n = int(counts.sum())
     means = {name: float(counts @ v / n) for name, v in values.items()} if n else {}
     expected, differences = dict.fromkeys(means, 0.0), {}
     if len(counts) > 1:
-        unsure = 0.0 if expert_values is None else _choice_variance(expert_values - values[EXPERT], counts)
+        unsure = 0.0 if experts is None else _choice_variance(experts[:, best] - values[EXPERT], counts)
         for a, b in PAIRS:
             if a in means and b in means:
                 differences[f"{a} - {b}"] = _difference(values[a] - values[b], counts, unsure * (EXPERT in (a, b)))
-        for name in expected.keys() - {LEARNED}:
-            apart, extra = values[name] - values[LEARNED], unsure * (name == EXPERT)
-            expected[name] = _expected(name, apart, counts, extra, n_experts)
+        expected[RRF] = _expected(RRF_EXPECTATION, values[RRF] - values[LEARNED], counts)
+        if experts is not None:
+            prior = replace(EXPERT_EXPECTATION, mean=EXPERT_EXPECTATION.mean * math.log(experts.shape[1]))
+            mean = shrunk_mean(experts, best, counts) - means[LEARNED]
+            expected[EXPERT] = _expected(prior, values[EXPERT] - values[LEARNED], counts, unsure, mean)
     gain = {name: loss + NEGLIGIBLE * (name != LEARNED) for name, loss in expected.items()}
     return Verdict(
         choice=max(gain, key=lambda name: (gain[name], SIMPLEST_LAST.index(name))) if differences else RRF,
@@ -227,15 +245,31 @@ def decide(
     )
 
 
-def _expected(name: str, apart: Floats, counts: Floats, extra: float, n_experts: int) -> float:
+def _expected(
+    prior: Expectation, apart: Floats, counts: Floats, extra: float = 0.0, mean: float | None = None
+) -> float:
     """The expected difference of an alternative to the learned model; 0 if no held-out query tells them apart."""
     if (np.abs(apart) <= SAME).all():
         return 0.0
-    prior = RRF_EXPECTATION
-    if name == EXPERT:
-        prior = replace(EXPERT_EXPECTATION, mean=EXPERT_EXPECTATION.mean * math.log(n_experts))
-    mean, variance = _mean_and_variance(apart, counts)
-    return prior.update(mean, variance + extra, int(counts.sum()))
+    held_out, variance = _mean_and_variance(apart, counts)
+    return prior.update(held_out if mean is None else mean, variance + extra, int(counts.sum()))
+
+
+def shrunk_mean(experts: Floats, best: int, counts: Floats) -> float:
+    """The mean of the best expert, shrunk towards that of all experts by the share of their differences that is noise.
+
+    This empirical Bayes estimate has the smallest error of those that correct the optimism of the choice (the others
+    are: to choose on other queries, or to subtract a bootstrap estimate of it).
+    """
+    n, (rows, n_experts) = counts.sum(), experts.shape
+    means = counts @ experts / n
+    if n_experts < 2:
+        return float(means[best])
+    rest = experts - means - experts.mean(axis=1, keepdims=True) + means.mean()
+    noise = float(((counts[:, None] * rest) ** 2).sum() / n**2 * rows / (rows - 1) / (n_experts - 1))
+    spread = float(means.var(ddof=1))
+    weight = max(spread - noise, 0.0) / spread if spread > SAME else 1.0
+    return float(weight * means[best] + (1 - weight) * means.mean())
 
 
 def _mean_and_variance(values: Floats, counts: Floats) -> tuple[float, float]:
