@@ -18,6 +18,7 @@ from studies.tables import print_report
 
 
 def run(
+    method: Annotated[str, typer.Option("--method", help="The learned method.")] = "jury",
     sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Datasets; by default all.")] = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Random subsets of each dataset.")] = 50,
     data: Annotated[
@@ -34,7 +35,7 @@ def run(
     present = present_sets(sets, verdict.SETS, data, quiet=quiet)
     with warnings.catch_warnings(), progress_bars(quiet=quiet):
         warnings.simplefilter("ignore", DataWarning)
-        report = verdict.measure_all(present, data, draws)
+        report = verdict.measure_all(present, data, draws, method)
     print_report(report, "json" if as_json else form)
     if out is not None:
         write_file(out, report.render("json"))
