@@ -49,7 +49,7 @@ def test_a_model_grades_and_its_grades_are_saved_with_those_of_others(run: Run) 
     assert len(fake.requests) == 12
     assert rows()["judge"].to_list() == ["some-model"] * 12
     assert re.search(
-        r"some-model at http://127.*: up to 12 requests, about [\d,]+ tokens .*, cost about 0\.\d\d", done.err
+        r"some-model at http://127.*: up to 12 requests, about [\d,]+ tokens .*, cost about 0\.\d{4}", done.err
     )
     used = "12 requests, 0 answers from the cache, 1,200 tokens of prompts and 84 of answers, cost 0.0002"
     assert f"12 items graded; {used}" in done.err

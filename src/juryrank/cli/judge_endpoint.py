@@ -112,7 +112,7 @@ def estimate_text(estimate: Estimate, judge: ModelJudge, price: tuple[float, flo
     """What is about to be asked, and what it costs."""
     if not estimate.calls:
         return f"{judge.model}: nothing is left to ask, or no item has a text"
-    cost = "" if price is None else f", cost about {estimate.cost(price):.2f}"
+    cost = "" if price is None else f", cost about {money(estimate.cost(price))}"
     less = "; less, because some answers are in the cache" if estimate.cached else ""
     tokens = f"about {estimate.tokens_in:,} tokens of prompts and {estimate.tokens_out:,} of answers"
     return f"{judge.model} at {judge.endpoint.url}: up to {estimate.calls} requests, {tokens}{cost}{less}"
@@ -120,16 +120,21 @@ def estimate_text(estimate: Estimate, judge: ModelJudge, price: tuple[float, flo
 
 def tally_text(tally: Tally, session: Session, judge: ModelJudge, price: tuple[float, float] | None) -> str:
     """What was asked, and what became of it."""
-    from juryrank.judging.endpoint_judge import GRADED
+    from juryrank.judging.endpoint_judge import GRADED, cost_of
 
     others = "".join(f", {count} {kind}" for kind, count in sorted(tally.kinds.items()) if kind != GRADED)
     skipped = f"{others} (left unjudged)" if others else ""
-    cost = "" if price is None else f", cost {(tally.tokens_in * price[0] + tally.tokens_out * price[1]) / 1e6:.4f}"
+    cost = "" if price is None else f", cost {money(cost_of(tally.tokens_in, tally.tokens_out, price))}"
     used = f"{tally.tokens_in:,} tokens of prompts and {tally.tokens_out:,} of answers{cost}"
     requests = f"{judge.endpoint.n_requests} requests, {tally.cached} answers from the cache"
     return (
         f"{judge.model}: {tally.kinds[GRADED]} items graded{skipped}; {requests}, {used}; saved in {session.file.path}"
     )
+
+
+def money(amount: float) -> str:
+    """An amount with two decimals, small ones with four."""
+    return f"{amount:.2f}" if amount >= 1 else f"{amount:.4f}"
 
 
 def compare_with_others(session: Session, *, quiet: bool) -> None:

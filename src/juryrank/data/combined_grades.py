@@ -49,13 +49,11 @@ class CombinedGrades:
 
     def summary(self) -> str:
         """How many judges, grades and items there are, and how they were combined."""
-        several = int((self.given.n_grades > 1).sum())
-        gold = int((self.given.true_grade >= 0).sum())
+        several, gold = int((self.given.n_grades > 1).sum()), int((self.given.true_grade >= 0).sum())
+        who = f"{len(self.judges)} judge{'s' if len(self.judges) != 1 else ''}"
         known = f", {gold} of them with a trusted grade" if gold else ""
-        counts = (
-            f"{len(self.judges)} judges gave {len(self.given.grade)} grades, labels are of {self.given.n_items} items"
-        )
-        return f"{counts}{known}; {several} items have several grades, combined by {self.method}"
+        counts = f"{who} gave {len(self.given.grade)} grades, labels are of {self.given.n_items} items{known}"
+        return f"{counts}; {several} items have several grades, combined by {self.method}"
 
 
 def combine_grades(

@@ -44,7 +44,12 @@ class Estimate:
 
     def cost(self, price: tuple[float, float]) -> float:
         """In the currency of the price, which is per million tokens of prompts and of answers."""
-        return (self.tokens_in * price[0] + self.tokens_out * price[1]) / 1e6
+        return cost_of(self.tokens_in, self.tokens_out, price)
+
+
+def cost_of(tokens_in: int, tokens_out: int, price: tuple[float, float]) -> float:
+    """The cost of tokens of prompts and of answers, by the prices of a million of each."""
+    return (tokens_in * price[0] + tokens_out * price[1]) / 1e6
 
 
 @dataclass
