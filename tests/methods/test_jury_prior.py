@@ -205,7 +205,7 @@ def test_experts_that_share_a_column_have_equal_shares():
     assert shares[0, 2] == pytest.approx(np.sqrt(shares[0, 0] * shares[0, 1]))  # the mean correlation
 
 
-def test_a_model_of_version_01_has_the_equal_prior():
+def test_a_model_of_an_earlier_version_has_the_equal_prior():
     data = random_dataset(11, n_queries=8, ties=False)
     content = json.loads(to_json(method("jury", prior="equal").fit(data[:4])))
     del content["params"]["prior"], content["learned"]["dict"]["fill_"]

@@ -79,7 +79,7 @@ class Jury(PositionCurves):
 
     @classmethod
     def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
-        """A fitted model; those of version 0.1 do not name their prior, which was ``equal``."""
+        """A fitted model; those of earlier versions do not name their prior, which was ``equal``."""
         return super().from_learned({"prior": "equal", **params} if isinstance(params, Mapping) else params, learned)
 
     @classmethod
