@@ -146,13 +146,13 @@ def test_serving_uses_the_scores():
 
 def test_lists_without_scores_and_exports_are_refused():
     ranks = from_dicts({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}}, labels={"q": {"x": 1, "y": 0}})
-    with pytest.raises(DataError, match=r"scores=true needs lists with scores.* ranks only"):
+    with pytest.raises(DataError, match=r"scores=true all lists need scores.* ranks only"):
         method("jury", scores=True).fit(ranks)
     model = method("jury", scores=True).fit(scored(16))
     assert model.as_points() is None
     with pytest.raises(DataError, match="cannot be exported"):
         juryrank.export(model, "json", depth=5)
-    with pytest.raises(DataError, match="scores=true needs lists with scores"):
+    with pytest.raises(DataError, match="fit with scores=false"):
         model.predict(ranks, warn_unknown=False)
 
 

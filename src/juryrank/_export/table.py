@@ -66,7 +66,7 @@ def position_table(
     if position_points is None:
         raise DataError(
             f"{model.name} with these parameters is not a sum of points by position and cannot be exported as a table; "
-            "jury, ridge and rrf can"
+            "jury without scores, ridge and rrf can"
         )
     by = position_points.depends_on
     _check_sizes(model.name, by, depth, items)

@@ -44,9 +44,8 @@ def _above_lowest(r: Rankings) -> tuple[Floats, Floats]:
     """The score of each entry less the lowest of its list, and the standard deviation of the scores of each list."""
     if r.entry_score is None:
         if r.n_entries:
-            raise DataError(
-                "scores=true needs lists with scores, and these have ranks only; give scores, or scores=false"
-            )
+            text = "with scores=true all lists need scores, and these have ranks only"
+            raise DataError(f"{text}; give lists with scores, or fit with scores=false")
         return np.zeros(0), np.zeros(r.n_lists)
     some = r.list_size > 0
     start, size = r.entry_ptr[:-1][some], r.list_size[some]

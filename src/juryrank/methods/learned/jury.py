@@ -36,16 +36,16 @@ class Jury(PositionCurves):
 
     With ``prior="correlation"``, the weights that expert k is regularised to are proportional to
     :math:`\exp(8 \frac{n}{n + 10} (c_k - \bar c))`, where :math:`c_k` is the correlation of its :math:`60 / (60 + r)`
-    with the labels inside the n labelled queries; half of them is on the first curve, half on the logarithm. With
-    ``prior="equal"`` they are equal, all on the first curve, and :math:`w_k` is 0. The default ``auto`` takes the first
-    unless the lists have gaps.
+    with the labels inside the n labelled queries; one half is on the first curve, the other on the logarithm. With
+    ``prior="equal"`` they are equal and all on the first curve, and :math:`w_k` is 0. The default ``auto`` is
+    ``correlation``, or ``equal`` if the training lists have gaps, as lists have that were cut out of longer ones.
 
-    With ``scores=true``, the score of the list's expert is one more curve, :math:`(x - \min x) / \max(\sigma_k,
-    \sigma)`: above the lowest score of the list, in units of the standard deviation of the list's scores or, if that is
-    larger, of the expert's typical one, :math:`\sigma_k`. That is learned in the first fit with lists of the expert and
-    then kept, so that ``partial_fit`` is exact only for the same scales, and models can be merged only if they agree.
-    All lists must have scores. Such a model has no table of points by position, so it is not exported, and ``fuse``
-    takes longer.
+    With ``scores=true``, the scores x of a list are one more curve,
+    :math:`(x - \min x) / \max(\sigma_k, \sigma)`, in units of the standard deviation of the list's scores or, if that
+    is larger, of the typical one of the expert. That scale is learned in the first fit with lists of the expert and
+    then kept: ``partial_fit`` does not change it, and models with different scales cannot be merged. All lists must
+    have scores. Points then depend on more than the rank, so that such a model cannot be exported, and ``fuse`` takes
+    longer.
 
     It learns from graded labels, or from the gains of a reference ranking or preference pairs. Validation queries are
     not needed. ``partial_fit`` and ``merge`` are exact; ``report`` gives the held-out gain over RRF. With one or two
