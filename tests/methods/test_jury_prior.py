@@ -185,7 +185,7 @@ def test_one_expert_keeps_its_order(prior, n_queries):
 
 
 @priors
-def test_an_expert_whose_curve_is_constant_has_the_mean_share(prior):
+def test_an_expert_whose_curve_is_constant_is_no_better_than_one_that_agrees_with_the_labels(prior):
     queries = [f"q{n}" for n in range(3)]
     runs = {"good": {q: list("abc") for q in queries}, "flat": {q: {"a": 1.0, "b": 1.0, "c": 1.0} for q in queries}}
     data = from_dicts(runs, labels={q: {"a": 2, "b": 1, "c": 0} for q in queries})

@@ -80,7 +80,8 @@ class RRFPriorSolver:
         for lean in (False, True):
             if (here := np.flatnonzero(leans == lean)).size:
                 used = [j for j in range(self.n_curves) if j != LOG or lean]
-                chosen = _select_curves(gram[here], copies.shape[1], self.n_curves, used)
+                part = gram if len(here) == len(gram) else gram[here]
+                chosen = _select_curves(part, copies.shape[1], self.n_curves, used)
                 yield here, used, _Fit(self, chosen, n_queries[here], copies[here], lean=lean)
 
 
