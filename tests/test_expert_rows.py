@@ -10,7 +10,7 @@ from scipy.stats import sem, t
 import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_dicts
-from juryrank.errors import DataWarning, ParameterError, UnknownNameError
+from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameError
 from juryrank.evaluation.compare import compare
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.evaluation.folds import seeded_folds
@@ -65,10 +65,15 @@ def test_a_baseline_may_have_any_characters():
     assert compare(["rrf"], data, "RR", baseline=f"expert:{name}").mean(f"expert:{name}", "RR") == 1.0
 
 
-@pytest.mark.parametrize("baseline", ["expert:bm52", "best-expert", "nobody"])
-def test_an_unknown_baseline_is_refused(demo, baseline):  # best-expert needs folds
+@pytest.mark.parametrize("baseline", ["expert:bm52", "expert:", "nobody"])
+def test_an_unknown_baseline_is_refused(demo, baseline):
     with pytest.raises(UnknownNameError, match=baseline):
         compare(["rrf"], demo, "AP", baseline=baseline)
+
+
+def test_the_best_expert_needs_folds(demo):
+    with pytest.raises(DataError, match="best-expert is chosen on training queries: give folds"):
+        compare(["rrf"], demo, "AP", baseline="best-expert")
 
 
 def test_the_verdict_of_a_comparison_has_its_means(demo):

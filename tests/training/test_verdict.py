@@ -8,7 +8,7 @@ from scipy.stats import sem, t
 
 from juryrank.data.build import from_dicts
 from juryrank.methods import method
-from juryrank.training.verdict import EXPERT_EXPECTATION, Expectation, decide, shrunk_mean
+from juryrank.training.verdict_rule import EXPERT_EXPECTATION, Expectation, decide, shrunk_mean
 
 
 def noisy(qualities, n_queries, *, n_items=30, seed=0):

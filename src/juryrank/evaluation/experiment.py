@@ -25,7 +25,8 @@ from juryrank.metrics import Metric, Truth
 from juryrank.progress import track
 from juryrank.training.held_out_values import judged_share
 from juryrank.training.rrf_baseline import rrf_scores
-from juryrank.training.verdict import EXPERT, LEARNED, RRF, Verdict, decide
+from juryrank.training.verdict import EXPERT, LEARNED, RRF, Verdict
+from juryrank.training.verdict_rule import decide
 
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Fold
 from juryrank.data.arrays import Floats, Ints
-from juryrank.errors import UnknownNameError
+from juryrank.errors import DataError, UnknownNameError
 from juryrank.metrics import Metric, Truth
 from juryrank.training.expert_lists import experts_alone
 from juryrank.training.held_out_values import judged_share
@@ -63,6 +63,9 @@ class ExpertRows:
 
     def require(self, label: str) -> str:
         """The label; an error if there is no such expert."""
+        if label == BEST_EXPERT and not self.has_folds:
+            text = "is chosen on training queries: give folds (folds=5 in Python, --folds 5 on the command line)"
+            raise DataError(f"{BEST_EXPERT} {text}")
         if label not in self.labels():
             raise UnknownNameError.of("expert row", label, self.labels())
         return label

@@ -15,7 +15,8 @@ from juryrank.training import verdict
 from juryrank.training.expert_lists import experts_alone
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
-from juryrank.training.verdict import Verdict, decide
+from juryrank.training.verdict import Verdict
+from juryrank.training.verdict_rule import decide
 
 JUDGED = parse_metric("Judged@10")
 MOST_ROWS = 256  # that a model stores; of more queries, neighbours share a row
