@@ -36,7 +36,7 @@ def simulated(n_queries: int, seed: int = 0, n_judged: int = 6) -> Dataset:
 
 def test_the_gain_is_the_held_out_gain_of_jury_with_its_interval() -> None:
     data = simulated(30)
-    advice, model = juryrank.judging_advice(data), juryrank.fit(data, "jury")
+    advice, model = juryrank.judging_advice(data), juryrank.fit(data, "jury", unjudged="unknown")
     n, gain, error = model.gain_over_rrf()  # type: ignore[attr-defined]
     stats = pytest.importorskip("scipy.stats")
     half = stats.t.ppf(0.975, n - 1) * error
@@ -49,11 +49,11 @@ def test_the_gain_is_the_held_out_gain_of_jury_with_its_interval() -> None:
 def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> None:
     """Against whole fits of halves, combined with the prior by their precisions."""
     data = simulated(21, seed=1)
-    queries = LabelledQueries.of(data, "irrelevant")
+    queries = LabelledQueries.of(data, "unknown")
     n = len(queries)
 
     def value(train: list[int], test: int) -> float:
-        model = juryrank.fit(queries.data.take(np.array(train)), "jury")
+        model = juryrank.fit(queries.data.take(np.array(train)), "jury", unjudged="unknown")
         one = queries.data.take(np.array([test]))
         return float(juryrank.evaluate(model.predict(one), one, "nDCG@10")["nDCG@10"])
 
@@ -75,7 +75,7 @@ def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> Non
 
 def test_more_judgements_add_more_but_less_each() -> None:
     data = simulated(30)
-    queries = LabelledQueries.of(data, "irrelevant")
+    queries = LabelledQueries.of(data, "unknown")
     added = [expected_addition(queries, 100, more).mean for more in (50, 100, 1000)]
     assert abs(added[0]) < abs(added[1]) < abs(added[2])
     assert abs(added[1] / 100) < abs(added[0] / 50)

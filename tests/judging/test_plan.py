@@ -61,16 +61,15 @@ def test_without_labels_the_first_three_items_of_rrf_of_every_query_come_first()
             )
 
 
-def test_beyond_33_queries_a_place_is_added_for_every_11_queries() -> None:
-    runs = {"e": {f"q{q}": [f"d{i}" for i in range(8)] for q in range(60)}}
+def test_queries_and_depth_grow_by_turns() -> None:
+    runs = {"e": {f"q{q}": [f"d{i}" for i in range(9)] for q in range(120)}}
     place = slow_places(runs)
     plan = rows(runs, budget=10**6)
-    for n_queries, depth in ((33, 3), (44, 4), (55, 5)):
+    for n_queries, depth in ((33, 3), (66, 3), (66, 6), (99, 6), (99, 9)):
         first = plan[: n_queries * depth]
         assert len({query for query, _ in first}) == n_queries
         assert max(place[pair] for pair in first) == depth
-    turn = {query: n for n, query in enumerate(dict.fromkeys(query for query, _ in plan))}
-    assert plan == sorted(place, key=lambda p: (max(11 * max(place[p], 3), turn[p[0]] + 1), turn[p[0]], place[p]))
+        assert [query for query, _ in plan[:3]] == [plan[0][0]] * 3
 
 
 def test_every_second_query_is_one_whose_first_items_are_ranked_far_apart() -> None:

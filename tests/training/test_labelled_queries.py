@@ -93,6 +93,17 @@ def test_no_query_to_learn_from_is_an_error_that_counts_what_is_judged():
         LabelledQueries.of(data, "ignore").require("jury", data)
 
 
+def test_unjudged_items_of_shallowly_judged_queries_weigh_less_if_unknown():
+    names = [f"d{i:03}" for i in range(60)]
+    labels = {q: {name: int(i == 0) for i, name in enumerate(names[:n])} for q, n in (("a", 2), ("b", 12), ("c", 30))}
+    data = from_dicts({"x": dict.fromkeys("abc", names), "y": dict.fromkeys("abc", names)}, labels=labels)
+    usual, unknown = (LabelledQueries.of(data, unjudged).weights for unjudged in ("irrelevant", "unknown"))
+    for q, (n, factor) in enumerate(((2, 0.3), (12, 0.6), (30, 1.0))):
+        here = slice(60 * q, 60 * (q + 1))
+        assert (unknown[here][:n] == 1.0).all()
+        np.testing.assert_allclose(unknown[here][n:], factor * usual[here][n:])
+
+
 def test_all_methods_document_unjudged_alike():
     docs = {f.metadata["doc"] for cls in METHODS.values() for f in parameters(cls) if f.name == "unjudged"}
     assert len(docs) == 1

@@ -20,6 +20,7 @@ from juryrank.training.solvers.position_curves import Limits, QueryParts, Statis
 from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 from juryrank.training.verdict import LEARNED, NEGLIGIBLE, RRF, Difference, Verdict
 
+UNJUDGED = "unknown"  # how unjudged items are used: judgements are shallow
 FEWEST_QUERIES = 10  # with which it can be measured what half of the queries would give
 SPLITS = 4  # of the queries into halves, at random
 IN_HALVES = Limits(held_out_work=0.0, fewest_parts=2)
@@ -112,7 +113,7 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     found = labelled_dataset(data, labels)
     judged = np.zeros(0, bool) if found.labels is None else ~np.isnan(found.slot_labels)
     n_judged = int((judged & (found.rankings.slot_lists > 0)[: len(judged)]).sum())
-    jury = Jury()
+    jury = Jury(unjudged=UNJUDGED)
     queries = LabelledQueries.of(found, jury.unjudged) if n_judged else None
     n_queries = len(queries) if queries is not None else 0
     verdict = jury.fit(found).verdict() if n_queries else None
@@ -146,7 +147,7 @@ def expected_addition(queries: LabelledQueries, n_judged: int, more: int) -> Dif
 
 def _held_out(queries: LabelledQueries, seed: int | None) -> Floats:
     """nDCG@10 of jury in each query: fitted to all other queries, or to the other half of a random split."""
-    jury = Jury()
+    jury = Jury(unjudged=UNJUDGED)
     solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
     order = np.arange(len(queries)) if seed is None else np.random.default_rng(seed).permutation(len(queries))
     mixed = queries.take(order)

@@ -11,9 +11,11 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.training.rrf_baseline import RRF_K, rrf_scores
+from juryrank.training.solvers.position_curves import filled_ranks, mean_fill
+from juryrank.training.solvers.rrf_prior import GAPLESS
 
 DEPTH = 3  # items of a query that are judged before the next query
-QUERIES_PER_PLACE = 11  # beyond 33 queries with 3 items each, one place more for every 11 queries more
+ROUND = 33  # queries that are added before all get three more items
 TOP = 10  # items of RRF whose ranks are compared
 DIGITS = 9  # of sums over experts; the others may depend on the order in which experts are added
 
@@ -21,11 +23,12 @@ DIGITS = 9  # of sums over experts; the others may depend on the order in which 
 def broad_and_shallow(rankings: Rankings) -> tuple[Ints, Ints]:
     """The ranked slots in the order of the simple plan, and the place of each slot in RRF's order.
 
-    The number of queries and the depth grow alike, so that the first n items are a plan for every n.
+    Three items of 33 queries, then of 66 queries; then three more of these; then six of the next 33 queries, and so on:
+    the number of queries and the depth grow alike, so that the first n items are a plan for every n.
     """
     place = places(rankings, rrf_scores(rankings))
     turn = query_turns(rankings, place)[parents(rankings.slot_ptr)]
-    due = np.maximum(QUERIES_PER_PLACE * np.maximum(place, DEPTH), turn)
+    due = np.maximum(ROUND * ((place + DEPTH - 1) // DEPTH), turn - 1)
     order = np.lexsort((place, turn, due))
     return order[rankings.slot_lists[order] > 0], place
 
@@ -42,15 +45,18 @@ def places(rankings: Rankings, scores: Floats) -> Ints:
 def query_turns(rankings: Rankings, place: Ints) -> Ints:
     """The turn of each query, from 1: by turns one of a random order, and one whose first items are ranked far apart.
 
-    The first kind represents the queries, the second tells most about the experts. Queries in which fewer than two
-    items are ranked teach nothing and come last. The order of queries and experts in the data is irrelevant.
+    The first kind represents the queries, the second tells most about the experts; if lists have gaps, as parts of
+    longer lists have, there is only the first kind. Queries in which fewer than two items are ranked teach nothing and
+    come last. The order of queries and experts in the data is irrelevant.
     """
     ranked = np.bincount(parents(rankings.slot_ptr), rankings.slot_lists > 0, len(rankings))
     mixed = sorted(range(len(rankings)), key=lambda q: (ranked[q] < 2, _digest(rankings.queries[q])))
-    spread = spread_of_ranks(rankings, place)
-    apart = sorted(mixed, key=lambda q: (ranked[q] < 2, -spread[q]))
+    chosen = mixed
+    if mean_fill(filled_ranks(rankings).sum(axis=0)[None])[0] >= GAPLESS:
+        spread = spread_of_ranks(rankings, place)
+        chosen = _by_turns(mixed, sorted(mixed, key=lambda q: (ranked[q] < 2, -spread[q])))
     turn = np.empty(len(rankings), np.int64)
-    turn[_by_turns(mixed, apart)] = np.arange(1, len(rankings) + 1)
+    turn[chosen] = np.arange(1, len(rankings) + 1)
     return turn
 
 

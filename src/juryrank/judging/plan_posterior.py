@@ -38,7 +38,7 @@ class Posterior:
     @classmethod
     def of(cls, data: Dataset) -> Posterior | None:
         """The posterior given the labels of the data; None if they are too few, or experts too many."""
-        jury = Jury()
+        jury = Jury(unjudged="unknown")
         solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
         queries = LabelledQueries.of(data, jury.unjudged)
         if len(queries) < FEWEST_QUERIES or len(data.experts) * solver.n_curves > MOST_WEIGHTS:

@@ -20,15 +20,18 @@ from juryrank.training.rrf_baseline import rrf_places
 
 DEEPEST_UNJUDGED = 1000  # places of RRF's order in which unjudged items are used
 HALF_WEIGHT_PLACE = 50.0  # the place in RRF's order where an unjudged item has half the weight of a judged one
+DEEPLY_JUDGED = 20.0  # judged items of a query from which on its unjudged items have been seen and left out, probably
+LEAST_UNKNOWN = 0.3  # of their weight, that unjudged items of a query with few judged items keep
 
 
 def unjudged_param() -> Any:
     """The parameter ``unjudged``, the same for all methods that learn from labelled items."""
     doc = (
         "irrelevant: an unjudged item among the first 1000 of RRF has label 0 (jury, ridge, kernel: with a weight "
-        "that decreases with its rank in RRF); ignore: unjudged items are not used"
+        "that decreases with its rank in RRF); unknown: the same, but these weights are smaller in queries with fewer "
+        "than 20 judged items, for shallow judgements; ignore: unjudged items are not used"
     )
-    return param("irrelevant", doc, choices=("irrelevant", "ignore"))
+    return param("irrelevant", doc, choices=("irrelevant", "unknown", "ignore"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,9 @@ class LabelledQueries:
         """The queries of ``data`` that can be learned from.
 
         A judged item has the weight of its label, by default 1. With ``unjudged="irrelevant"``, an unjudged item has
-        gain 0 and, at place p of RRF's order, the weight 50 / (50 + p), down to place 1000. All others have weight 0:
-        with ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, all unjudged items.
+        gain 0 and, at place p of RRF's order, the weight 50 / (50 + p), down to place 1000. With ``"unknown"``, this
+        weight is multiplied by n / 20 in a query with n < 20 judged items, but at least by 0.3. All others have weight
+        0: with ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, all unjudged items.
         """
         gains = slot_gains(data)
         judged = ~np.isnan(gains)
@@ -59,10 +63,13 @@ class LabelledQueries:
                 data.slot_label_weights
             )  # an item whose label has weight 0 is not unjudged, but not used
             weights = np.where(judged, data.slot_label_weights, 0.0)
-        if unjudged == "irrelevant" and data.labels is not None:
-            place = rrf_places(data.rankings)
+        if unjudged != "ignore" and data.labels is not None:
+            place, query = rrf_places(data.rankings), parents(data.rankings.slot_ptr)
             near = unknown & (place <= DEEPEST_UNJUDGED)
             weights[near] = HALF_WEIGHT_PLACE / (HALF_WEIGHT_PLACE + place[near])
+            if unjudged == "unknown":
+                depth = np.bincount(query[judged], minlength=len(data)) / DEEPLY_JUDGED
+                weights[near] *= np.clip(depth, LEAST_UNKNOWN, 1.0)[query[near]]
         gains = np.where(judged, gains, 0.0)
         differ = _gains_differ(data.rankings, gains, weights > 0)
         if not differ.all():
