@@ -17,11 +17,11 @@ def queries_of(data):
         features = np.zeros((hi - lo, 5, len(r.experts)))
         rrf = np.zeros(hi - lo)
         for m in range(r.list_ptr[q], r.list_ptr[q + 1]):
+            unit, lowest = max(sigma[r.list_expert[m]], np.std(lists[m])) or 1.0, min(lists[m])
             for e in range(r.entry_ptr[m], r.entry_ptr[m + 1]):
                 rank, i = r.entry_rank[e], r.entry_slot[e] - lo
-                unit = max(sigma[r.list_expert[m]], np.std(lists[m])) or 1.0
                 curves = [60 / (60 + rank), 10 / (10 + rank), 1.0, np.log(1 + 100 / rank)]
-                features[i, :, r.list_expert[m]] += [*curves, (score[e] - min(lists[m])) / unit]
+                features[i, :, r.list_expert[m]] += [*curves, (score[e] - lowest) / unit]
                 rrf[i] += 1 / (60 + rank)
         place = np.array([(rrf > s).sum() + ((rrf == s).sum() + 1) / 2 for s in rrf])
         label = labels[lo:hi]
