@@ -59,9 +59,14 @@ def normalise(header: str) -> str:
 
 
 def roles(
-    headers: list[str], columns: Columns, source: str, words: Collection[str], argument: str = "columns"
+    headers: list[str],
+    columns: Columns,
+    source: str,
+    words: Collection[str],
+    argument: str = "columns",
+    common: Mapping[str, tuple[str, ...]] = HEADERS,
 ) -> dict[str, str]:
-    """Standard name -> header: from ``columns`` first, then equal names, then common headers."""
+    """Standard name -> header: from ``columns`` first, then equal names, then those in ``common``."""
     if strange := [word for word in columns or {} if word not in words]:
         raise DataError(f"{source}: {argument}= does not take {strange[0]!r} here, only {', '.join(words)}")
     given = {
@@ -71,7 +76,7 @@ def roles(
     for word in words:
         if word in (columns or {}):
             continue
-        for names in ((word,), HEADERS[word], LAST_RESORT.get(word, ())):
+        for names in ((word,), common[word], LAST_RESORT.get(word, ())):
             found = [header for header, name in free.items() if name in names]
             if found:
                 break
