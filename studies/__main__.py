@@ -2,12 +2,13 @@
 
 import typer
 
-from studies.commands import bench, curves, data, few_judgements, interleaving, judging, reproduce, verdict
+from studies.commands import bench, clicks, curves, data, few_judgements, interleaving, judging, reproduce, verdict
 from studies.console import run_app
 
 app = typer.Typer(help="Experiments and benchmarks of juryrank.", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("reproduce")(reproduce.run)
 app.command("bench")(bench.run)
+app.command("clicks")(clicks.run)
 app.command("curves")(curves.run)
 app.command("few-judgements")(few_judgements.run)
 app.command("interleaving")(interleaving.run)

@@ -68,10 +68,10 @@ def test_every_alias_leads_to_a_method() -> None:
 # fmt: off
 PUBLIC = [
     "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
-    "agreement", "combine_judgements",
+    "agreement", "click_labels", "combine_judgements",
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
-    "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save",
-    "write",
+    "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "read_clicks",
+    "save", "write",
     "Exploration", "InterleavingTest", "interleave",
     "verdict",
 ]

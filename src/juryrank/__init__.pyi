@@ -5,6 +5,8 @@ from juryrank._export import export as export
 from juryrank._leaderboard import leaderboard as leaderboard
 from juryrank.clicks.interleaving import interleave as interleave
 from juryrank.clicks.interleaving_experiment import InterleavingTest as InterleavingTest
+from juryrank.clicks.labels import click_labels as click_labels
+from juryrank.clicks.reading import read_clicks as read_clicks
 from juryrank.data import Consensus as Consensus
 from juryrank.data import Dataset as Dataset
 from juryrank.data import Labels as Labels

@@ -8,6 +8,8 @@ _NAMES = {
     "_leaderboard": ["leaderboard"],
     "clicks.interleaving": ["interleave"],
     "clicks.interleaving_experiment": ["InterleavingTest"],
+    "clicks.labels": ["click_labels"],
+    "clicks.reading": ["read_clicks"],
     "data": ["Consensus", "Dataset", "Labels", "Rankings"],
     "data.build": ["from_array", "from_dicts", "from_orders"],
     "data.comparisons": ["from_pairs"],

@@ -1,7 +1,7 @@
 """User Behavior Insights (UBI, schema 1.3): documents about queries and events, as a click log.
 
-A query document has ``query_id`` (one execution of a query), ``user_query`` (its text) and the ids of the hits in order.
-An event has ``action_name``, ``query_id`` and in ``event_attributes`` the ``object.object_id`` and
+A query document has ``query_id`` (one execution of a query), ``user_query`` (its text) and the ids of the hits in
+order. An event has ``action_name``, ``query_id`` and in ``event_attributes`` the ``object.object_id`` and
 ``position.ordinal``. Each execution is a session here, and the text names the query.
 """
 
@@ -27,7 +27,7 @@ NO_QUERY_ID, BROKEN = "without a query_id", "that are not a UBI document"
 def is_ubi(headers: Iterable[str]) -> bool:
     """Whether the names are those of a UBI document, or of one wrapped by an export of an index."""
     names = set(headers)
-    return "query_id" in names and bool(names.intersection((*QUERY_FIELDS, *EVENT_FIELDS))) or _is_wrapped(names)
+    return ("query_id" in names and bool(names.intersection((*QUERY_FIELDS, *EVENT_FIELDS)))) or _is_wrapped(names)
 
 
 def _is_wrapped(names: set[str]) -> bool:

@@ -1,0 +1,86 @@
+"""``juryrank clicks``: labels with weights from a click log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from juryrank.cli import options
+from juryrank.cli.reading import column_names
+from juryrank.cli.reports import Form, Json, check_pictures, deliver
+from juryrank.cli.terminal import note
+
+
+def run(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(metavar="LOG", help="Files or folders of a click log, read as one: a table, or UBI documents."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", callback=options.a_file, help="The labels: .csv, .tsv, .ndjson or .parquet.")
+    ],
+    log_format: Annotated[
+        str | None, typer.Option("--from", help="Format of the log: table or ubi, if it is not recognised.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", metavar="NAME=HEADER,…", help="Headers of query, item, position, clicked, session, …"
+        ),
+    ] = None,
+    actions: Annotated[
+        str, typer.Option("--actions", metavar="NAME,…", help="Actions of UBI events that count as clicks.")
+    ] = "click",
+    first_position: Annotated[
+        int, typer.Option("--first-position", min=0, max=1, help="Number of the first position in the log, 0 or 1.")
+    ] = 1,
+    examination: Annotated[
+        str | None,
+        typer.Option(
+            "--examination", metavar="P1,P2,…", help="Known examination of positions 1, 2, …; else estimated."
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="A picture of the position bias (png, svg or pdf).")
+    ] = None,
+    form: Form = None,
+    as_json: Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Turn a click log into labels with weights, corrected for position bias.
+
+    The labels are for --labels of fit and compare. What was used of the log, the bias, and how sure the labels are is
+    printed.
+    """
+    from juryrank.clicks.labels import click_labels
+    from juryrank.clicks.reading import read_clicks
+    from juryrank.io.files import save
+    from juryrank.io.tables import frames
+
+    if out.suffix.lower() not in frames.ENDINGS:
+        raise typer.BadParameter(
+            f"labels with weights are a table: {out} must end in {', '.join(frames.ENDINGS)}", param_hint="--out"
+        )
+    check_pictures([plot])
+    known = None if examination is None else [_probability(text) for text in options.names(examination)]
+    log = read_clicks(
+        logs, columns=column_names(columns), format=log_format, actions=options.names(actions),
+        first_position=first_position,
+    )  # fmt: skip
+    labels = click_labels(log, examination=known)
+    frame = labels.to_frame().select("query", "item", "label", "weight")
+    save(out, b"".join(frames.frame_lines(frame, out.name)))
+    report = labels.report()
+    deliver(report, form, as_json=as_json, out=None, quiet=quiet)
+    if plot is not None:
+        report.plot(plot)
+    note(f"{out}: {frame.height} labels of {len(labels.queries)} queries, from {log!r}", quiet=quiet)
+
+
+def _probability(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers, got {text!r}", param_hint="--examination") from None

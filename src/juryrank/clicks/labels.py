@@ -1,0 +1,188 @@
+"""Labels from clicks: the relevance of items that were shown, corrected for position bias, with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from juryrank.clicks.counts import ClickCounts
+from juryrank.clicks.log import ClickLog
+from juryrank.clicks.position_bias import GIVEN, PositionBias, estimate_bias
+from juryrank.clicks.relevance import RELEVANCE
+from juryrank.data import Labels
+from juryrank.data.arrays import Floats
+from juryrank.errors import DataError
+from juryrank.figures import saved_drawing
+from juryrank.kernels.ragged import parents, sizes_to_ptr
+from juryrank.lazy_polars import pl
+from juryrank.report import Report, Table, number
+
+# Chosen in simulations on MQ2008-agg and TREC-COVID round 1, among weights 1, 2, 3, 5, 10 and 30 and constants 0, 3 and
+# 10: an item that was not shown may well be relevant, so it must count less than one that was examined.
+LARGEST_WEIGHT, HALF_SURE = 3.0, 3.0  # weight of a label that is sure; examinations that give half of it
+SURE = 10.0  # examinations from which a label is called sure in the report
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClickLabels(Labels):
+    """Labels of the items that a click log has shown: the share of their examinations in which they were clicked.
+
+    ``examinations`` is how often each was examined, in expectation, and ``error`` the standard deviation of its
+    relevance given all clicks. ``report()`` says what they are based on.
+    """
+
+    examinations: Floats  # [n_labels]
+    error: Floats  # [n_labels]
+    bias: PositionBias
+    log: ClickLog
+
+    def report(self) -> ClickReport:
+        """What was used, the position bias, and how sure the labels are."""
+        return ClickReport(self)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per label: query, item, label, weight, examinations and error."""
+        assert self.label_weight is not None
+        query = np.array(self.queries, dtype=object)[parents(self.label_ptr)]
+        return pl.DataFrame(
+            {
+                "query": pl.Series(query, dtype=pl.String),
+                "item": pl.Series(self.items[self.label_item], dtype=pl.String),
+                "label": self.label_value,
+                "weight": self.label_weight,
+                "examinations": self.examinations,
+                "error": self.error,
+            }
+        )
+
+
+def click_labels(
+    log: ClickLog, *, examination: Sequence[float] | None = None, max_iter: int = 1000, tol: float = 0.1
+) -> ClickLabels:
+    """Labels with weights from a click log, for ``fit(data, labels=…)``; ``report()`` of them says how they were made.
+
+    A label is the number of clicks over the expected number of examinations, at most 1. Its weight grows with the
+    examinations; an item that was shown but hardly examined has almost none. How often a position is examined is
+    estimated from the log, unless ``examination`` gives it for positions 1, 2, … . EM stops when a step raises the
+    log-likelihood by less than ``tol``, or after ``max_iter`` steps with a ConvergenceWarning.
+
+    >>> from juryrank import read_clicks
+    >>> import polars as pl
+    >>> rows = {"query": ["q"] * 4, "item": ["a", "b", "a", "b"], "position": [1, 2, 1, 2], "clicked": [0, 1, 0, 1]}
+    >>> click_labels(read_clicks(pl.DataFrame(rows)), examination=[1, 0.5]).to_frame()["label"].to_list()
+    [0.0, 1.0]
+    """
+    if not isinstance(log, ClickLog):
+        raise DataError(f"click_labels takes a log from read_clicks, got {type(log).__name__}")
+    if len(log) and not log.n_clicks:
+        raise DataError(f"{log.name}: nothing was clicked in {len(log)} impressions, so there is nothing to learn from")
+    counts = ClickCounts.of(log)
+    bias = estimate_bias(counts, examination, max_iter=max_iter, tol=tol)
+    examined = counts.examinations(bias.model.by_cell(counts))
+    posterior, _ = bias.model.posterior(counts)
+    mean = posterior @ RELEVANCE
+    return ClickLabels(
+        queries=log.queries,
+        items=log.items,
+        label_ptr=sizes_to_ptr(np.bincount(counts.pair_query, minlength=len(log.queries))),
+        label_item=counts.pair_item.astype(np.int32),
+        label_value=np.minimum(counts.pair_clicks / examined, 1.0),
+        label_weight=LARGEST_WEIGHT * examined / (examined + HALF_SURE),
+        examinations=examined,
+        error=np.sqrt(np.maximum(posterior @ RELEVANCE**2 - mean**2, 0.0)),
+        bias=bias,
+        log=log,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickReport(Report):
+    """What labels from clicks are based on."""
+
+    labels: ClickLabels
+
+    def __repr__(self) -> str:
+        return f"ClickReport({self.labels!r})"
+
+    def tables(self, percent: bool | None = None) -> list[Table]:
+        """The log, the bias by position, and the labels."""
+        return [self._log_table(), self._bias_table(), self._label_table()]
+
+    def _log_table(self) -> Table:
+        log = self.labels.log
+        rows = [["queries", str(len(log.queries))], ["impressions", str(len(log))], ["clicks", str(log.n_clicks)]]
+        rows.insert(0, ["sessions", str(log.n_sessions) if log.session is not None else "unknown"])
+        if log.rankings:
+            rows.append(["rankings shown", str(len(log.rankings))])
+        rows += [[f"not used: {reason}", str(n)] for reason, n in log.dropped.items()]
+        period = "" if log.period is None else f"From {log.period[0]} to {log.period[1]}. "
+        return Table("Log", ["", "count"], rows, note=period + " ".join(f"Assumed: {note}." for note in log.notes))
+
+    def _bias_table(self) -> Table:
+        bias = self.labels.bias
+        body = [
+            [str(p), *(number(value) for value in values)]
+            for p, *values in zip(bias.positions, bias.examination, *bias.interval, strict=True)
+        ]
+        moved = f"{bias.moved:.0%} of impressions are of items shown at several positions. " if bias.moved else ""
+        stop = f"Each click above multiplies it by {bias.model.after_click:.2f}. " if bias.model.after_click < 1 else ""
+        how = f"From {bias.source}" if bias.source != GIVEN else "As given"
+        steps = f" ({bias.n_steps} steps{'' if bias.converged else ', not converged'})" if bias.source != GIVEN else ""
+        note = f"{how}{steps}. {moved}{stop}"
+        return Table("Examination relative to the first position", ["position", "examined", "low", "high"], body,
+                     note=note.strip())  # fmt: skip
+
+    def _label_table(self) -> Table:
+        facts = self._label_facts()
+        rows = [[name, number(value) if isinstance(value, float) else str(value)] for name, value in facts.items()]
+        return Table("Labels", ["", "value"], rows)
+
+    def _label_facts(self) -> dict[str, int | float]:
+        labels = self.labels
+        examined = labels.examinations
+        return {
+            "labels": len(examined),
+            "median examinations of an item": float(np.median(examined)),
+            f"labels with at least {SURE:g} examinations": int((examined >= SURE).sum()),
+            "labels above 0": int((labels.label_value > 0).sum()),
+            "mean label": float(labels.label_value.mean()),
+            "mean standard error of a label": float(labels.error.mean()),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per position."""
+        bias = self.labels.bias
+        columns = (bias.positions, bias.examination, *bias.interval)
+        names = ("position", "examined", "low", "high")
+        return [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        log, bias = self.labels.log, self.labels.bias
+        return {
+            "log": {
+                "name": log.name, "sessions": None if log.session is None else log.n_sessions,
+                "queries": len(log.queries), "impressions": len(log), "clicks": log.n_clicks,
+                "rankings": list(log.rankings), "not_used": dict(log.dropped), "assumed": list(log.notes),
+            },
+            "bias": {
+                "source": bias.source, "moved": bias.moved, "after_click": bias.model.after_click,
+                "converged": bias.converged, "steps": bias.n_steps, "positions": self.rows(),
+            },
+            "labels": self._label_facts(),
+        }  # fmt: skip
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the examination of each position with its interval into a picture file."""
+        bias = self.labels.bias
+        with saved_drawing(path, 6.0, 3.5) as figure:
+            axes = figure.subplots()
+            axes.fill_between(bias.positions, *bias.interval, alpha=0.25, linewidth=0)
+            axes.plot(bias.positions, bias.examination, marker="o", markersize=3)
+            axes.set_xlabel("position")
+            axes.set_ylabel("examined, relative to the first")
+            axes.set_ylim(0, 1.05)

@@ -1,0 +1,51 @@
+"""``python -m studies clicks``: learning from simulated clicks."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from juryrank.errors import DataWarning, UnknownNameError
+from studies import SHARED_DATA
+from studies.commands.bench import Format, Json
+from studies.console import Quiet, progress_bars, split_names
+from studies.files import write_file
+from studies.tables import print_report
+
+
+def run(
+    sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Datasets; by default all.")] = None,
+    users: Annotated[str | None, typer.Option("--users", metavar="NAME,…", help="Users; by default all.")] = None,
+    sessions: Annotated[str, typer.Option("--sessions", metavar="N,…", help="Sessions for each query.")] = "30",
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often folds and clicks are drawn.")] = 3,
+    data: Annotated[
+        Path, typer.Option("--data", show_default="../shared/data", help="The folder that contains the datasets.")
+    ] = SHARED_DATA,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A JSON file for all results.")] = None,
+    form: Format = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how much of the gain of true labels simulated clicks give."""
+    from studies import clicks
+
+    wanted = list(clicks.SETS) if sets is None else split_names(sets)
+    people = list(clicks.USERS) if users is None else split_names(users)
+    for kind, names, known in (("dataset", wanted, clicks.SETS), ("user", people, clicks.USERS)):
+        for name in names:
+            if name not in known:
+                raise UnknownNameError.of(kind, name, known)
+    counts = split_names(sessions)
+    if not counts or not all(count.isdecimal() and int(count) for count in counts):
+        raise typer.BadParameter(
+            f"expected counts such as 1,30, got {sessions!r}", param_hint="--sessions"
+        )
+    with warnings.catch_warnings(), progress_bars(quiet=quiet):
+        warnings.simplefilter("ignore", DataWarning)
+        report = clicks.measure_all(wanted, people, [int(count) for count in counts], seeds, data)
+    print_report(report, "json" if as_json else form)
+    if out is not None:
+        write_file(out, report.render("json"))
