@@ -145,9 +145,7 @@ class ClickStudy(Report):
             share, error = self._share(key) if user else (np.nan, np.nan)
             text = f"{100 * share:.0f} ± {100 * error:.0f} %" if user else ""
             body.append([data, labels, user, str(sessions or ""), f"{100 * np.mean(values):.2f}", text])
-        note = (
-            f"{METRIC} × 100 on held-out queries, mean over seeds; share of the true labels' gain ± standard error."
-        )
+        note = f"{METRIC} × 100 on held-out queries, mean over seeds; share of the true labels' gain ± standard error."
         columns = ["data", "labels", "user", "sessions", METRIC, "share of gain"]
         return [Table("Learning from clicks", columns, body, n_names=3, note=note)]
 

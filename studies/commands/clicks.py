@@ -40,9 +40,7 @@ def run(
                 raise UnknownNameError.of(kind, name, known)
     counts = split_names(sessions)
     if not counts or not all(count.isdecimal() and int(count) for count in counts):
-        raise typer.BadParameter(
-            f"expected counts such as 1,30, got {sessions!r}", param_hint="--sessions"
-        )
+        raise typer.BadParameter(f"expected counts such as 1,30, got {sessions!r}", param_hint="--sessions")
     with warnings.catch_warnings(), progress_bars(quiet=quiet):
         warnings.simplefilter("ignore", DataWarning)
         report = clicks.measure_all(wanted, people, [int(count) for count in counts], seeds, data)

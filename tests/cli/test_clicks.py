@@ -1,0 +1,79 @@
+"""``juryrank clicks``: from a log to labels to a model, and errors in one line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import juryrank
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Three hundred sessions with six queries; d0 is the best item, d3 the worst, shown in random order."""
+    rng, path = np.random.default_rng(0), tmp_path / "log.csv"
+    with open(path, "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["query", "item", "position", "clicked", "session"])
+        for session in range(300):
+            for place, item in enumerate(rng.permutation(4), 1):
+                clicked = int(rng.random() < (0.9, 0.6, 0.3, 0.1)[item] / place)
+                rows.writerow([f"q{session % 6}", f"d{item}", place, clicked, session])
+    return path
+
+
+def test_a_log_becomes_labels_and_a_model(run, log, tmp_path):
+    best = [f"d{n}" for n in range(4)]
+    for name, order in (("good", best), ("bad", best[::-1])):
+        lines = [f"q{q} Q0 {item} {n} {5 - n} {name}\n" for q in range(6) for n, item in enumerate(order, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    labels, model = tmp_path / "labels.csv", tmp_path / "model.json"
+    made = run("clicks", log, "-o", labels, "--json")
+    content = json.loads(made.out)
+    assert (made.code, content["log"]["sessions"], content["log"]["queries"]) == (0, 300, 6)
+    shown = {row["position"]: (row["low"], row["high"]) for row in content["bias"]["positions"]}
+    assert shown[2][0] < 1 / 2 < shown[2][1] and shown[4][0] < 1 / 4 < shown[4][1]
+    assert made.err.startswith(f"{labels}: 24 labels of 6 queries")
+    assert labels.read_text().splitlines()[0] == "query,item,label,weight"
+    fitted = run("fit", tmp_path / "good.run", tmp_path / "bad.run", "--labels", labels, "-o", model)
+    assert fitted.code == 0
+    weights = juryrank.load(model).expert_weights()
+    assert weights["good"]["u"] > weights["bad"]["u"]
+
+
+def test_the_tables_say_what_was_used(run, log, tmp_path):
+    shown = run("clicks", log, "-o", tmp_path / "labels.parquet", "--quiet")
+    assert (shown.code, shown.err) == (0, "")
+    assert "sessions" in shown.out and "Examination relative to the first position" in shown.out
+    assert "100% of impressions are of items shown at several positions" in " ".join(shown.out.split())
+
+
+def test_the_bias_can_be_given_and_drawn(run, log, tmp_path):
+    picture = tmp_path / "bias.svg"
+    shown = run(
+        "clicks", log, "-o", tmp_path / "l.csv", "--examination", "1,0.5,0.33,0.25", "--plot", picture, "--json"
+    )
+    content = json.loads(shown.out)["bias"]
+    assert content["source"] == "given"
+    assert [row["examined"] for row in content["positions"]] == [1, 0.5, 0.33, 0.25]
+    assert picture.read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["-o", "labels.qrels"], 2, "labels with weights are a table"),
+        (["-o", "l.csv", "--columns", "clicked=nope"], 1, "no column 'nope'"),
+        (["-o", "l.csv", "--from", "xml"], 2, "no format of click logs 'xml'"),
+        (["-o", "l.csv", "--examination", "1,x"], 2, "expected numbers, got 'x'"),
+        (["-o", "l.csv", "--examination", "1,0.5"], 1, "examination has 2 positions"),
+        ([], 2, "Missing option '--out'"),
+    ],
+)
+def test_a_mistake_is_one_message_and_writes_nothing(options, code, message, run, log, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed = run("clicks", log, *options)
+    assert (failed.code, failed.out) == (code, "")
+    assert message in " ".join(failed.err.replace("│", "").split())
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
