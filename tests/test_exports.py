@@ -70,8 +70,8 @@ PUBLIC = [
     "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
     "agreement", "click_labels", "combine_judgements",
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
-    "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "read_clicks",
-    "save", "write",
+    "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save",
+    "read_clicks", "write",
     "Exploration", "InterleavingTest", "interleave",
     "verdict",
 ]

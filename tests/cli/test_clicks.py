@@ -33,7 +33,8 @@ def test_a_log_becomes_labels_and_a_model(run, log, tmp_path):
     content = json.loads(made.out)
     assert (made.code, content["log"]["sessions"], content["log"]["queries"]) == (0, 300, 6)
     shown = {row["position"]: (row["low"], row["high"]) for row in content["bias"]["positions"]}
-    assert shown[2][0] < 1 / 2 < shown[2][1] and shown[4][0] < 1 / 4 < shown[4][1]
+    assert shown[2][0] < 1 / 2 < shown[2][1]
+    assert shown[4][0] < 1 / 4 < shown[4][1]
     assert made.err.startswith(f"{labels}: 24 labels of 6 queries")
     assert labels.read_text().splitlines()[0] == "query,item,label,weight"
     fitted = run("fit", tmp_path / "good.run", tmp_path / "bad.run", "--labels", labels, "-o", model)
@@ -45,7 +46,8 @@ def test_a_log_becomes_labels_and_a_model(run, log, tmp_path):
 def test_the_tables_say_what_was_used(run, log, tmp_path):
     shown = run("clicks", log, "-o", tmp_path / "labels.parquet", "--quiet")
     assert (shown.code, shown.err) == (0, "")
-    assert "sessions" in shown.out and "Examination relative to the first position" in shown.out
+    assert "sessions" in shown.out
+    assert "Examination relative to the first position" in shown.out
     assert "100% of impressions are of items shown at several positions" in " ".join(shown.out.split())
 
 

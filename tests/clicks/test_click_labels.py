@@ -103,7 +103,8 @@ def test_moved_items_show_the_examination_that_users_have():
     bias = estimate_bias(ClickCounts.of(juryrank.read_clicks(frame)))
     exposure = relevance.sum() / 5 * 60  # every item is as often at every position, on average
     error = np.sqrt(theta / exposure + theta**2 / exposure)  # of the position, and of the first that it is divided by
-    assert bias.moved == 1.0 and "several positions" in bias.source
+    assert bias.moved == 1.0
+    assert "several positions" in bias.source
     assert (np.abs(bias.examination - theta) < 4 * error).all()
     low, high = bias.interval
     assert ((low <= theta) & (theta <= high)).sum() >= 4
@@ -114,7 +115,8 @@ def test_without_moved_items_em_finds_the_examination_where_relevance_does_not_d
     bias = estimate_bias(ClickCounts.of(juryrank.read_clicks(frame)))
     spread = 0.27  # standard deviation of relevance, mean 0.33: the mean of 200 items varies by 6 %
     error = theta * np.sqrt(2) * spread / 0.33 / np.sqrt(200)
-    assert bias.moved == 0.0 and bias.converged
+    assert bias.moved == 0.0
+    assert bias.converged
     assert (np.abs(bias.examination - theta) < 4 * error + 0.02).all()
 
 
@@ -126,7 +128,8 @@ def test_relevance_is_recovered_within_its_standard_error():
     )
     truth = relevance[found["query"], found["item"]]
     z = (found["label"].to_numpy() - truth) / np.sqrt(truth / found["examinations"].to_numpy())
-    assert np.abs(z).max() < 5 and np.abs(z.mean()) < 0.3
+    assert np.abs(z).max() < 5
+    assert np.abs(z.mean()) < 0.3
 
 
 def test_users_who_stop_after_a_click_are_noticed():
@@ -152,7 +155,8 @@ def test_labels_are_clicks_over_examinations_and_weights_grow_with_them():
     # relative to the first position: a was examined 6 times, b 10 × 0.5 times
     assert labels.examinations.tolist() == [6.0, 5.0]
     assert labels.label_value.tolist() == [0.5, 0.4]
-    assert labels.label_weight is not None and labels.label_weight[0] > labels.label_weight[1] > 0
+    assert labels.label_weight is not None
+    assert labels.label_weight[0] > labels.label_weight[1] > 0
 
 
 def test_the_order_of_rows_does_not_change_labels():
@@ -202,7 +206,8 @@ def test_the_report_says_what_was_used():
     frame, *_ = simulate(12, 8, 4, np.random.default_rng(8), moved=True)
     report = juryrank.click_labels(juryrank.read_clicks(frame)).report()
     content = report.to_dict()
-    assert content["log"]["sessions"] == 96 and content["log"]["impressions"] == 384
+    assert content["log"]["sessions"] == 96
+    assert content["log"]["impressions"] == 384
     assert [row["position"] for row in content["bias"]["positions"]] == [1, 2, 3, 4]
     assert "100% of impressions are of items shown at several positions" in str(report)
 

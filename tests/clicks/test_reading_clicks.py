@@ -148,7 +148,8 @@ def test_the_rows_that_an_exploring_fuser_logs_are_read():
     rows = [{**row, "clicked": row["position"] == 1} for row in explored.log_rows("q")]
     log = juryrank.read_clicks(pl.DataFrame(rows))
     assert (len(log), log.n_sessions, log.n_clicks) == (3, 1, 1)
-    assert log.propensity is not None and np.allclose(sorted(log.propensity), sorted(explored.propensity.values()))
+    assert log.propensity is not None
+    assert np.allclose(sorted(log.propensity), sorted(explored.propensity.values()))
 
 
 def test_files_with_different_columns_are_not_mixed(tmp_path):
@@ -229,9 +230,11 @@ class TestUBI:
 
     def test_what_is_broken_is_counted(self, tmp_path):
         documents = [
-            *self.QUERIES, self.QUERIES[0], {"query_id": "u9"}, {"user_query": "x"}, {"query_id": "u8", "user_query": ""},
+            *self.QUERIES, self.QUERIES[0], {"query_id": "u9"}, {"user_query": "x"},
+            {"query_id": "u8", "user_query": ""},
             *self.events, self.event("click", "u1", "a", 1), self.event("click", "u1", "z", 9),
-            self.event("click", "gone", "a", 1), self.event("impression", "gone", "a", 1), self.event("add_to_cart", "u1", "a"),
+            self.event("click", "gone", "a", 1), self.event("impression", "gone", "a", 1),
+            self.event("add_to_cart", "u1", "a"),
             self.event("impression", "u1", "c", "top"), self.event("impression", "u1", "d", -1),
             self.event("click", "u1", None), self.event("click", None, "a"), self.event("impression", "u1", "a", 1),
         ]  # fmt: skip
