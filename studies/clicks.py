@@ -1,11 +1,11 @@
 """Learning from simulated clicks: how much of the gain of true labels labels from clicks give on held-out queries.
 
-Users search with the training queries and see the first ten items of RRF, or with exploration those of RRF with weights
-of the experts that vary from session to session. They click as in usual simulations of the field. Cascade users go down
-the list and stop after a click with a probability that depends on the grade (Guo et al., 2009, with the values of Hofmann
-et al., 2011): the estimates assume that it does not. Position-based users examine position p with probability 1/p. Noisy
-users click on irrelevant items, too. Methods are fitted to the labels that follow from the clicks, and tested with true
-labels on the queries of the other folds.
+Users search with the training queries and see the first ten items of RRF, or with exploration those of RRF with
+weights of the experts that vary from session to session. They click as in usual simulations of the field. Cascade
+users go down the list and stop after a click with a probability that depends on the grade (Guo et al., 2009, with the
+values of Hofmann et al., 2011): the estimates assume that it does not. Position-based users examine position p with
+probability 1/p. Noisy users click on irrelevant items, too. Methods are fitted to the labels that follow from the
+clicks, and tested with true labels on the queries of the other folds.
 """
 
 from __future__ import annotations
