@@ -2,7 +2,18 @@
 
 import typer
 
-from studies.commands import bench, clicks, curves, data, few_judgements, interleaving, judging, reproduce, verdict
+from studies.commands import (
+    bench,
+    clicks,
+    curves,
+    data,
+    few_judgements,
+    interleaving,
+    judges,
+    judging,
+    reproduce,
+    verdict,
+)
 from studies.console import run_app
 
 app = typer.Typer(help="Experiments and benchmarks of juryrank.", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -12,6 +23,7 @@ app.command("clicks")(clicks.run)
 app.command("curves")(curves.run)
 app.command("few-judgements")(few_judgements.run)
 app.command("interleaving")(interleaving.run)
+app.command("judges")(judges.run)
 app.command("judging")(judging.run)
 app.command("verdict")(verdict.run)
 app.add_typer(data.app, name="data")
