@@ -207,9 +207,8 @@ def next_step(out: Path, labels: Path | None) -> str:
     given = labels if together else out
     move = "" if labels is None or together else f", put it into one folder with {labels}"
     option = "--labels FOLDER" if move else f"--labels {given}"
-    return (
-        f"Next: fill in the column label{move}; then juryrank fit DATA {option}, or judge DATA {option} for more items"
-    )
+    fit = f"juryrank fit DATA {option} -p unjudged=unknown"
+    return f"Next: fill in the column label{move}; then {fit}, or judge DATA {option} for more items"
 
 
 def plan_ending(out: Path | None) -> str:

@@ -189,7 +189,8 @@ class Screen:
             more = "; with --overlap 100% you grade what others have graded" if others else ""
             self.say(f"Nothing is left to ask{more}.")
         if session.n_graded:
-            self.say(f"Next: juryrank fit DATA --labels {escape_controls(str(session.file.path))} -o model.json")
+            file = escape_controls(str(session.file.path))
+            self.say(f"Next: juryrank fit DATA --labels {file} -p unjudged=unknown -o model.json")
 
 
 @contextmanager
