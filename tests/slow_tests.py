@@ -58,6 +58,7 @@ NAMES = {
     "test_a_reader_that_stops_reading_is_no_error",
     "test_all_is_every_method_that_needs_no_labels_and_may_stand_beside_others",
     "test_compare_takes_every_consensus_method_by_default",
+    "test_ctrl_c_keeps_what_was_answered",
     "test_every_comparison_comes_back_in_its_order_whatever_holds_the_names",
     "test_explain_writes_what_the_ending_says",
     "test_intervals_hold_the_truth_about_as_often_as_they_say",

@@ -91,7 +91,7 @@ class TestRequests:
     def test_a_slow_answer_is_a_timeout_that_is_retried(self) -> None:
         with serve(lambda body, n: Answer("ok", wait=0.6 if n == 0 else 0.0)) as fake:
             assert endpoint(fake.url, timeout=0.2).ask(BODY).text == "ok"
-            assert len(fake.requests) == 2
+            assert len(fake.requests) >= 2
         with (
             serve(Answer(wait=0.6)) as fake,
             pytest.raises(EndpointError, match=r"no answer within 0\.1 seconds after 2"),
@@ -377,7 +377,7 @@ class TestJudging:
         assert "JSON only" in fake.requests[1]["messages"][2]["content"]
 
     def test_never_more_requests_at_once_than_allowed(self, tmp_path: Path) -> None:
-        with serve(Answer(wait=0.02)) as fake:
+        with serve(Answer(wait=0.05)) as fake:
             list(judge_items(session_of(tmp_path), model_judge(fake.url, tmp_path), parallel=3))
             assert 1 < fake.most_at_once <= 3
             assert len(fake.requests) == 20
