@@ -8,7 +8,7 @@ from scipy.stats import sem, t
 
 from juryrank.data.build import from_dicts
 from juryrank.methods import method
-from juryrank.training.verdict_rule import EXPERT_EXPECTATION, Expectation, decide, shrunk_mean
+from juryrank.training.verdict_rule import OTHERS, REGULARISED, Expectation, decide, expectations_of, shrunk_mean
 
 
 def noisy(qualities, n_queries, *, n_items=30, seed=0):
@@ -142,7 +142,14 @@ def test_the_expected_difference_is_the_mean_of_the_posterior():
 def test_the_more_experts_the_more_evidence_one_of_them_needs():
     values = three(20, 0.5, 0.45, 0.5)
     expected = [choose(values, experts=among(values["expert"], k)).expected["expert"] for k in (2, 4, 8)]
-    assert expected[0] > expected[1] > expected[2] > EXPERT_EXPECTATION.mean * np.log(8)
+    assert expected[0] > expected[1] > expected[2] > REGULARISED.expert.mean * np.log(8)
+
+
+def test_methods_that_are_not_regularised_need_more_evidence():
+    values = three(60, 0.50, 0.52, 0.45)
+    kinds = [choose(values, expectations=expectations_of(name)).choice for name in ("jury", "kernel")]
+    assert kinds == ["learned", "rrf"]
+    assert OTHERS.rrf.deviation > REGULARISED.rrf.deviation
 
 
 def test_the_best_of_experts_that_differ_by_noise_is_shrunk_to_the_mean_of_all():

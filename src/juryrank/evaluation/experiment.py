@@ -26,7 +26,7 @@ from juryrank.progress import track
 from juryrank.training.held_out_values import judged_share
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.verdict import EXPERT, LEARNED, RRF, Verdict
-from juryrank.training.verdict_rule import decide
+from juryrank.training.verdict_rule import decide, expectations_of
 
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
@@ -198,6 +198,7 @@ class Experiment:
             expert=None if best is None else self.experts.experts[best],
             best=best or 0,
             experts=None if best is None else alone[known],
+            expectations=expectations_of(self.methods[learned].name),
         )
 
     def _no_result(self) -> Exception:

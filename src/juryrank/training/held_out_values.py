@@ -16,7 +16,7 @@ from juryrank.training.expert_lists import experts_alone
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.verdict import Verdict
-from juryrank.training.verdict_rule import decide
+from juryrank.training.verdict_rule import decide, expectations_of
 
 JUDGED = parse_metric("Judged@10")
 MOST_ROWS = 256  # that a model stores; of more queries, neighbours share a row
@@ -127,6 +127,7 @@ class HeldOutValues:
             expert=None if best is None else self.experts[best],
             best=best or 0,
             experts=None if best is None else self.values[:, EXPERTS:],
+            expectations=expectations_of(method),
         )
 
 

@@ -36,13 +36,36 @@ class Expectation:
         return weight * mean + (1 - weight) * self.mean
 
 
-# The difference to the learned model of RRF, and of the best of e experts (its mean times log e: the more experts, the
-# more fusion adds). The means are those on test queries of subsets of robust03 and TREC-COVID round 1, the deviations
-# those on robust03, which vary less: a learned model that is regularised is seldom much worse than its best expert.
-# ``python -m studies verdict`` tests the rule, on two other collections as well.
 VARIANCE_QUERIES = 10.0
-RRF_EXPECTATION = Expectation(mean=-0.025, deviation=0.015, query_variance=0.008)
-EXPERT_EXPECTATION = Expectation(mean=-0.035, deviation=0.03, query_variance=0.03)
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """Of the differences to a learned method: of RRF, and of the best of e experts, whose mean is times log e.
+
+    The more experts there are, the more fusion adds to the best of them.
+    """
+
+    rrf: Expectation
+    expert: Expectation
+
+    def of_best(self, n_experts: int) -> Expectation:
+        """That of the best of so many experts."""
+        return replace(self.expert, mean=self.expert.mean * math.log(n_experts))
+
+
+# The means are those of ``jury`` on test queries of subsets of robust03 and TREC-COVID round 1, the deviations those on
+# robust03, which vary less: a method that is regularised is seldom much worse than RRF or its best expert.
+# ``python -m studies verdict`` tests the rule, on two other collections as well.
+REGULARISED = Expectations(Expectation(-0.025, 0.015, 0.008), Expectation(-0.035, 0.03, 0.03))
+# Of other methods less is expected, and more is possible: with few labels some are far below RRF.
+OTHERS = Expectations(Expectation(-0.02, 0.025, 0.008), Expectation(-0.025, 0.045, 0.03))
+FEW_OR_REGULARISED = ("jury", "ridge", "convex", "tuned-rrf")  # methods with few parameters, or with strong penalties
+
+
+def expectations_of(method: str) -> Expectations:
+    """What is expected of the learned method of that name."""
+    return REGULARISED if method in FEW_OR_REGULARISED else OTHERS
 
 
 def decide(
@@ -55,6 +78,7 @@ def decide(
     expert: str | None = None,
     best: int = 0,
     experts: Floats | None = None,
+    expectations: Expectations = REGULARISED,
 ) -> Verdict:
     """The verdict from held-out values by alternative, [n_rows], where row r is the mean over ``counts[r]`` queries.
 
@@ -70,10 +94,9 @@ def decide(
         for a, b in PAIRS:
             if a in means and b in means:
                 differences[f"{a} - {b}"] = _difference(values[a] - values[b], counts, unsure * (EXPERT in (a, b)))
-        expected[RRF] = _expected(RRF_EXPECTATION, values[RRF] - values[LEARNED], counts)
+        expected[RRF] = _expected(expectations.rrf, values[RRF] - values[LEARNED], counts)
         if experts is not None:
-            prior = replace(EXPERT_EXPECTATION, mean=EXPERT_EXPECTATION.mean * math.log(experts.shape[1]))
-            mean = shrunk_mean(experts, best, counts) - means[LEARNED]
+            mean, prior = shrunk_mean(experts, best, counts) - means[LEARNED], expectations.of_best(experts.shape[1])
             expected[EXPERT] = _expected(prior, values[EXPERT] - values[LEARNED], counts, unsure, mean)
     gain = {**expected, RRF: expected.get(RRF, 0.0) + NEGLIGIBLE}
     if EXPERT in gain and differences and differences[f"{LEARNED} - {EXPERT}"].is_zero:
