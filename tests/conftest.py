@@ -83,3 +83,8 @@ def pytest_runtest_call(item):
         return (yield)
     except MissingExtraError as error:
         pytest.skip(str(error))
+
+
+def held_out_unjudged(model):
+    """What the held-out values of a fitted jury or ridge make of unjudged items, in the words of evaluate."""
+    return "ignore" if model.condensed_ else "irrelevant"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_jury import plain_jury
 
-from conftest import random_dataset
+from conftest import held_out_unjudged, random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset, Pairs
 from juryrank.data.long_table import from_long
@@ -153,7 +153,8 @@ def test_leaving_a_query_out_is_really_fitting_without_it(name, experts, n_queri
         others = np.array([p for p in range(n_queries) if p != q])
         refitted = method(name, experts=experts).fit(data[others])
         own, rrf = (
-            evaluate(m.predict(data[q]), data[q], "nDCG@10")["nDCG@10"] for m in (refitted, method("rrf").fit(data))
+            evaluate(m.predict(data[q]), data[q], "nDCG@10", unjudged=held_out_unjudged(model))["nDCG@10"]
+            for m in (refitted, method("rrf").fit(data))
         )
         gains.append(own - rrf)
     count, mean, error = model.gain_over_rrf()

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_jury import gram, queries_of
 
-from conftest import random_dataset
+from conftest import held_out_unjudged, random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import ParameterError
 from juryrank.evaluation.evaluate import evaluate
@@ -84,7 +84,8 @@ def test_leaving_a_query_out_is_fitting_without_it(prior, n_queries, experts):
     for q in range(n_queries):
         refitted = method("jury", **options).fit(data[np.array([p for p in range(n_queries) if p != q])])
         pair = (refitted, method("rrf").fit(data))
-        own, rrf = (evaluate(m.predict(data[q], warn_unknown=False), data[q], "nDCG@10")["nDCG@10"] for m in pair)
+        fused = [m.predict(data[q], warn_unknown=False) for m in pair]
+        own, rrf = (evaluate(f, data[q], "nDCG@10", unjudged=held_out_unjudged(model))["nDCG@10"] for f in fused)
         gains.append(own - rrf)
     count, mean, _ = model.gain_over_rrf()
     assert count == n_queries
@@ -147,7 +148,8 @@ def test_auto_decides_from_the_queries_that_it_learns_from_also_when_one_is_held
     gains = []
     for q in range(6):
         pair = (method("jury").fit(data[np.array([p for p in range(6) if p != q])]), method("rrf").fit(data))
-        own, rrf = (evaluate(m.predict(data[q]), data[q], "nDCG@10")["nDCG@10"] for m in pair)
+        unjudged = held_out_unjudged(model)
+        own, rrf = (evaluate(m.predict(data[q]), data[q], "nDCG@10", unjudged=unjudged)["nDCG@10"] for m in pair)
         gains.append(own - rrf)
     assert model.gain_over_rrf()[1] == pytest.approx(np.mean(gains), abs=1e-12)
 

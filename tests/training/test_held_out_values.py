@@ -1,16 +1,18 @@
 """Held-out values of experts: chosen on some queries, evaluated on others; sums that merge; old model files."""
 
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import stdtrit
 
-from conftest import random_dataset
+from conftest import held_out_unjudged, random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError
 from juryrank.evaluation.evaluate import evaluate
+from juryrank.io import read
 from juryrank.methods import method
 from juryrank.models import from_json, to_json
 from juryrank.training.expert_lists import experts_alone
@@ -38,23 +40,81 @@ def old_data(n_queries=4):
     return from_dicts(runs, labels={q: {"a": 2, "b": 1, "c": 0} for q in queries})
 
 
-def values_by_expert(data, metric="nDCG@10"):
+def values_by_expert(data, metric="nDCG@10", unjudged="irrelevant"):
     """The metric of each expert in each query, by evaluate; 0 where it ranks nothing."""
     with pytest.warns():
-        found = evaluate(data, data, metric)
+        found = evaluate(data, data, metric, unjudged=unjudged)
     return {name: found.per_query[name][metric] for name in data.experts}
+
+
+def trec_covid_demo():
+    folder = files("juryrank") / "demo" / "trec-covid"
+    return read(str(folder / "runs.parquet"), labels=str(folder / "qrels.parquet"))
+
+
+def judged_by_rrf(data, depth):
+    """The data with the labels of the first ``depth`` items of RRF in each query alone."""
+    first = method("rrf").fit(data).predict(data).top(depth)
+    known = {q: dict(zip(items, labels, strict=True)) for q, (items, labels) in labels_by_query(data).items()}
+    labels = {q: {item: known[q].get(item, 0.0) for item in items} for q, items in first.items()}
+    return replace(data, labels=from_dicts({"rrf": first}, labels=labels).labels)
+
+
+def labels_by_query(data):
+    ptr, labels = data.labels.label_ptr, data.labels
+    return {
+        q: (labels.items[labels.label_item[ptr[n] : ptr[n + 1]]].tolist(), labels.label_value[ptr[n] : ptr[n + 1]])
+        for n, q in enumerate(labels.queries)
+    }
+
+
+def test_if_few_of_the_first_items_are_judged_the_values_are_those_of_condensed_lists():
+    data = judged_by_rrf(trec_covid_demo(), 3)
+    found = method("jury").fit(data).verdict()
+    fused = method("rrf").fit(data).predict(data)
+    judged = evaluate(fused, data, "nDCG@10", unjudged="ignore").per_query["nDCG@10"]
+    learned_from = [max(labels) > 0 for _, labels in labels_by_query(data).values()]
+    assert found.n_condensed == found.n_queries == sum(learned_from) < len(data)
+    assert found.means["rrf"] == pytest.approx(np.mean(np.array(judged)[learned_from]))
+    assert "unjudged items were removed" in found.text
+
+
+def test_judgements_of_the_first_items_of_rrf_do_not_make_rrf_the_verdict():
+    whole = trec_covid_demo()
+    assert method("jury").fit(whole).verdict().choice == "learned"  # by all labels, and these are the first of RRF:
+    shallow = method("jury").fit(judged_by_rrf(whole, 3))
+    assert shallow.verdict().choice == "learned"
+    models = (shallow, method("rrf").fit(whole))
+    plain = [evaluate(m.predict(whole), judged_by_rrf(whole, 3), "nDCG@10")["nDCG@10"] for m in models]
+    assert plain[0] < plain[1]  # what would be compared with unjudged items as not relevant
+
+
+def test_with_deep_judgements_unjudged_items_are_not_relevant():
+    found = method("jury").fit(trec_covid_demo()).verdict()
+    assert found.n_condensed == 0
+    assert "removed" not in found.text
+
+
+def test_merged_models_count_the_queries_with_condensed_lists():
+    whole = trec_covid_demo()
+    shallow, deep = method("jury").fit(judged_by_rrf(whole[:10], 3)), method("jury").fit(whole[10:])
+    both = from_json(to_json(shallow.merge(deep))).verdict()
+    assert both.n_condensed == shallow.verdict().n_queries > 0
+    assert f"in {both.n_condensed} queries" in both.text
 
 
 @pytest.mark.parametrize("name", ["jury", "ridge"])
 def test_rows_are_the_values_of_a_refit_without_the_query_of_rrf_and_of_each_expert(name):
     data = random_dataset(5, n_queries=7)
     model = method(name).fit(data)
-    alone = values_by_expert(data)
+    unjudged = held_out_unjudged(model)
+    alone = values_by_expert(data, unjudged=unjudged)
     assert model.row_counts_.tolist() == [1.0] * 7
     for q in range(7):
         refitted = method(name).fit(data[[p for p in range(7) if p != q]])
         fused = [
-            evaluate(m.predict(data[q]), data[q], "nDCG@10")["nDCG@10"] for m in (refitted, method("rrf").fit(data))
+            evaluate(m.predict(data[q]), data[q], "nDCG@10", unjudged=unjudged)["nDCG@10"]
+            for m in (refitted, method("rrf").fit(data))
         ]
         assert_allclose(
             model.row_values_[q], [*fused, *(alone[e][q] for e in (*model.own_, *model.pooled_))], atol=1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from juryrank.data import Consensus
 from juryrank.data.arrays import Floats
 from juryrank.data.rankings import Rankings
 from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
+from juryrank.metrics.truth import condense
 from juryrank.training import verdict
 from juryrank.training.expert_lists import experts_alone
 from juryrank.training.labelled_queries import LabelledQueries
@@ -20,6 +21,7 @@ from juryrank.training.verdict_rule import decide, expectations_of
 
 JUDGED = parse_metric("Judged@10")
 MOST_ROWS = 256  # that a model stores; of more queries, neighbours share a row
+WELL_JUDGED = 0.9  # Judged@10 of the model and of RRF; with less, values are those of condensed lists
 SPLITS, PARTS = 20, 3  # of the rows, to choose experts on some and evaluate them on others
 LEARNED, RRF, EXPERTS = 0, 1, 2  # columns: the model, RRF, and from here on the experts
 
@@ -28,13 +30,16 @@ LEARNED, RRF, EXPERTS = 0, 1, 2  # columns: the model, RRF, and from here on the
 class HeldOutValues:
     """A metric of the model, of RRF and of each expert alone; one row per query, or per few queries if there are many.
 
-    An expert has the value 0 in a query that it does not rank, so that experts which others lack can be added.
+    An expert has the value 0 in a query that it does not rank, so that experts which others lack can be added. If few
+    of the first items are judged, unjudged items are removed before the metric is computed (condensed lists): if they
+    counted as not relevant, the ranking whose first items were judged would look best.
     """
 
     experts: tuple[str, ...]
     counts: Floats  # [n_rows] queries of each row
     values: Floats  # [n_rows, 2 + n_experts] means over the queries of the row
     judged: Floats  # [2 + n_experts] Judged@10, summed over all queries
+    n_condensed: int = 0  # queries with the values of condensed lists
 
     @classmethod
     def empty(cls, experts: Sequence[str]) -> HeldOutValues:
@@ -47,9 +52,10 @@ class HeldOutValues:
         """The values of the labelled queries, given the held-out scores of their slots."""
         truth, r = Truth(queries.truth), queries.rankings
         fused = [truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))]
-        values = np.array([metric.per_query(one) for one in fused])
         judged = np.array([judged_share(one) for one in fused])
-        alone, alone_judged = values_of_experts(truth, r, metric, queries.experts)
+        condensed = len(queries) > 0 and float(judged.mean(axis=1).min()) < WELL_JUDGED
+        values = np.array([metric.per_query(condense(one) if condensed else one) for one in fused])
+        alone, alone_judged = values_of_experts(truth, r, metric, queries.experts, condensed=condensed)
         known = ~np.isnan(values).any(axis=0)
         rows = np.vstack([values, alone])[:, known].T
         return cls(
@@ -57,6 +63,7 @@ class HeldOutValues:
             counts=np.ones(len(rows)),
             values=np.ascontiguousarray(rows),
             judged=np.vstack([judged, alone_judged])[:, known].sum(axis=1),
+            n_condensed=len(rows) if condensed else 0,
         )
 
     @property
@@ -70,7 +77,11 @@ class HeldOutValues:
         while len(counts) > most_rows:
             counts, values = _join_neighbours(counts, values)
         return HeldOutValues(
-            experts=tuple(experts), counts=counts, values=values, judged=parts[0].judged + parts[1].judged
+            experts=tuple(experts),
+            counts=counts,
+            values=values,
+            judged=parts[0].judged + parts[1].judged,
+            n_condensed=self.n_condensed + other.n_condensed,
         )
 
     def with_experts(self, experts: Sequence[str]) -> HeldOutValues:
@@ -80,7 +91,7 @@ class HeldOutValues:
         values = np.zeros((len(self.counts), EXPERTS + len(experts)))
         judged = np.full(EXPERTS + len(experts), float(self.n_queries))
         values[:, at], judged[at] = self.values, self.judged
-        return HeldOutValues(experts=tuple(experts), counts=self.counts, values=values, judged=judged)
+        return replace(self, experts=tuple(experts), values=values, judged=judged)
 
     def best_expert(self) -> int | None:
         """The expert with the highest mean over all queries, of equal ones the first by name; None without experts."""
@@ -124,6 +135,7 @@ class HeldOutValues:
             method=method,
             metric=metric,
             judged={name: float(self.judged[c] / n) for name, c in columns.items() if n},
+            n_condensed=self.n_condensed,
             expert=None if best is None else self.experts[best],
             best=best or 0,
             experts=None if best is None else self.values[:, EXPERTS:],
@@ -131,7 +143,9 @@ class HeldOutValues:
         )
 
 
-def values_of_experts(truth: Truth, rankings: Rankings, metric: Metric, names: Sequence[str]) -> tuple[Floats, Floats]:
+def values_of_experts(
+    truth: Truth, rankings: Rankings, metric: Metric, names: Sequence[str], *, condensed: bool = False
+) -> tuple[Floats, Floats]:
     """The metric and Judged@10 of each of the named experts alone in each query, [n_experts, n_queries].
 
     In queries that an expert does not rank, they are 0 and 1.
@@ -140,8 +154,9 @@ def values_of_experts(truth: Truth, rankings: Rankings, metric: Metric, names: S
     alone = experts_alone(rankings)
     for n, name in enumerate(names):
         one = truth.judge(alone[name], warn_unranked=False)
-        values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
         judged[n] = judged_share(one)
+        one = condense(one) if condensed else one
+        values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
     return values, judged
 
 

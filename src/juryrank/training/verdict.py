@@ -55,6 +55,7 @@ class Verdict(Report):
     differences: dict[str, Difference]  # "learned - rrf", "learned - expert", "expert - rrf"; with 2 queries or more
     expected: dict[str, float]  # by alternative: the expected difference to the learned method, which decides
     judged: dict[str, float]  # by alternative: mean Judged@10
+    n_condensed: int = 0  # held-out queries in which unjudged items were removed before the metric was computed
 
     @property
     def name(self) -> str:
@@ -111,6 +112,12 @@ class Verdict(Report):
             return []
         shown = ", ".join(f"{self._name(a)} {share:.2f}" for a, share in self.judged.items())
         low, high = min(self.judged.values()), max(self.judged.values())
+        if self.n_condensed:
+            some = "" if self.n_condensed == self.n_queries else f" in {self.n_condensed} queries"
+            return [
+                f"Few of the top 10 are judged (Judged@10: {shown}), so unjudged items were removed before "
+                f"{self.metric} was computed{some}: the values are for this choice, not for reports."
+            ]
         if high - low > JUDGED_APART:
             return [f"Caution: Judged@10 differs ({shown}), and unjudged items count as not relevant."]
         if low < LOW_JUDGED:
@@ -146,7 +153,7 @@ class Verdict(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
-        plain = ("choice", "method", "expert", "metric", "n_queries", "means", "expected", "judged")
+        plain = ("choice", "method", "expert", "metric", "n_queries", "means", "expected", "judged", "n_condensed")
         return {
             **{name: getattr(self, name) for name in plain},
             "differences": {pair: asdict(d) for pair, d in self.differences.items()},

@@ -79,6 +79,7 @@ def decide(
     best: int = 0,
     experts: Floats | None = None,
     expectations: Expectations = REGULARISED,
+    n_condensed: int = 0,
 ) -> Verdict:
     """The verdict from held-out values by alternative, [n_rows], where row r is the mean over ``counts[r]`` queries.
 
@@ -111,6 +112,7 @@ def decide(
         differences=differences,
         expected=expected,
         judged=dict(judged),
+        n_condensed=n_condensed,
     )
 
 

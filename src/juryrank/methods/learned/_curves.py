@@ -51,6 +51,7 @@ class PositionCurves(GroupedExperts):
     row_counts_: Floats = learned(Array("rows", above=0))  # held-out queries of each row of row_values_
     row_values_: Floats = learned(Array("rows", "alternatives"))  # target metric of the model, of RRF, of each expert
     judged_: Floats = learned(Array("alternatives", at_least=0))  # Judged@10 of the same, summed over these queries
+    condensed_: int = learned(Number(whole=True, at_least=0))  # of these queries, those with values of condensed lists
 
     @property
     def n_curves(self) -> int:
@@ -68,7 +69,7 @@ class PositionCurves(GroupedExperts):
         names = [name for key in ("own_", "pooled_") if isinstance(names := learned.get(key), list) for name in names]
         none = HeldOutValues.empty(names)
         rows = {"row_counts_": none.counts, "row_values_": none.values, "judged_": none.judged}
-        return {"fill_": np.zeros(2), **rows, **learned}
+        return {"fill_": np.zeros(2), "condensed_": 0, **rows, **learned}
 
     def _fault(self) -> str | None:
         if fault := super()._fault():
@@ -139,7 +140,8 @@ class PositionCurves(GroupedExperts):
             return text + "Too few queries for held-out evaluation."
         own, rrf = self.held_out_[3:] / count
         means = f"{self.target} {own:.4f}, RRF {rrf:.4f}"
-        return text + f"On held-out queries: {means}, gain {gain:+.4f} ± {error:.4f} (standard error)."
+        where = "On held-out queries, without their unjudged items" if self.condensed_ else "On held-out queries"
+        return text + f"{where}: {means}, gain {gain:+.4f} ± {error:.4f} (standard error)."
 
     def gain_over_rrf(self) -> tuple[int, float, float]:
         """The number of held-out queries, and the gain of the target metric over RRF there: mean, standard error.
@@ -221,10 +223,17 @@ class PositionCurves(GroupedExperts):
         self.fill_ = whole.filled
         self.held_out_ = held_out
         self.row_counts_, self.row_values_, self.judged_ = rows.counts, rows.values, rows.judged
+        self.condensed_ = rows.n_condensed
 
     def _held_out_values(self) -> HeldOutValues:
         names = (*self.own_, *self.pooled_)
-        return HeldOutValues(experts=names, counts=self.row_counts_, values=self.row_values_, judged=self.judged_)
+        return HeldOutValues(
+            experts=names,
+            counts=self.row_counts_,
+            values=self.row_values_,
+            judged=self.judged_,
+            n_condensed=self.condensed_,
+        )
 
     def _statistics(self) -> Statistics:
         width = (len(self.own_) + bool(self.pooled_)) * len(self.stranger_) + 1
