@@ -8,11 +8,12 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.clicks.counts import ClickCounts
 from juryrank.clicks.log import ClickLog
 from juryrank.clicks.position_bias import GIVEN, PositionBias, estimate_bias
-from juryrank.clicks.relevance import RELEVANCE
+from juryrank.clicks.relevance import RELEVANCE, ClickModel
 from juryrank.data import Labels
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
@@ -24,6 +25,8 @@ from juryrank.report import Report, Table, number
 # Chosen in simulations on MQ2008-agg and TREC-COVID round 1, among weights 1, 2, 3, 5, 10 and 30 and constants 0, 3 and
 # 10: an item that was not shown may well be relevant, so it must count less than one that was examined.
 LARGEST_WEIGHT, HALF_SURE = 3.0, 3.0  # weight of a label that is sure; examinations that give half of it
+LEAST_RELEVANT, MOST_RELEVANT = 0.2, 0.9  # quantiles of the relevance of all pairs
+STANDS_OUT = 3.0  # standard errors above the least relevant; 2 and 3.5 differ little
 SURE = 10.0  # examinations from which a label is called sure in the report
 
 
@@ -67,7 +70,8 @@ def click_labels(
 
     A label is the number of clicks over the expected number of examinations, at most 1. Its weight grows with the
     examinations; an item that was shown but hardly examined has almost none. How often a position is examined is
-    estimated from the log, unless ``examination`` gives it for positions 1, 2, … . EM stops when a step raises the
+    estimated from the log, unless ``examination`` gives it for positions 1, 2, … . Queries in which no item stands out
+    from the least relevant ones of the log are left out. EM stops when a step raises the
     log-likelihood by less than ``tol``, or after ``max_iter`` steps with a ConvergenceWarning.
 
     >>> from juryrank import read_clicks
@@ -85,18 +89,41 @@ def click_labels(
     examined = counts.examinations(bias.model.by_cell(counts))
     posterior, _ = bias.model.posterior(counts)
     mean = posterior @ RELEVANCE
+    useful = _have_signal(counts, bias.model, examined, len(log.queries))
+    kept = useful[counts.pair_query]
+    chosen = np.flatnonzero(useful)
     return ClickLabels(
-        queries=log.queries,
+        queries=tuple(log.queries[q] for q in chosen),
         items=log.items,
-        label_ptr=sizes_to_ptr(np.bincount(counts.pair_query, minlength=len(log.queries))),
-        label_item=counts.pair_item.astype(np.int32),
-        label_value=np.minimum(counts.pair_clicks / examined, 1.0),
-        label_weight=LARGEST_WEIGHT * examined / (examined + HALF_SURE),
-        examinations=examined,
-        error=np.sqrt(np.maximum(posterior @ RELEVANCE**2 - mean**2, 0.0)),
+        label_ptr=sizes_to_ptr(np.bincount(counts.pair_query, minlength=len(log.queries))[chosen]),
+        label_item=counts.pair_item[kept].astype(np.int32),
+        label_value=np.minimum(counts.pair_clicks / examined, 1.0)[kept],
+        label_weight=(LARGEST_WEIGHT * examined / (examined + HALF_SURE))[kept],
+        examinations=examined[kept],
+        error=np.sqrt(np.maximum(posterior @ RELEVANCE**2 - mean**2, 0.0))[kept],
         bias=bias,
         log=log,
     )
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def _have_signal(counts: ClickCounts, model: ClickModel, examined: Floats, n_queries: int) -> NDArray[np.bool_]:
+    """Which queries have labels that are not only noise.
+
+    A query is left out if none of its items is clicked significantly more than the least relevant items of the log,
+    although an item of high relevance would have been: learning would take differences by chance for a signal.
+    """
+    cumulated = np.cumsum(model.shares)
+    low, high = (float(RELEVANCE[np.searchsorted(cumulated, q)]) for q in (LEAST_RELEVANT, MOST_RELEVANT))
+    error = np.sqrt(low * (1 - low) * examined + 0.25)
+    found, possible = np.full(n_queries, -np.inf), np.full(n_queries, -np.inf)
+    np.maximum.at(found, counts.pair_query, (counts.pair_clicks - low * examined) / error)
+    np.maximum.at(possible, counts.pair_query, (high - low) * examined / error)
+    useful: NDArray[np.bool_] = (found >= STANDS_OUT) | (possible < STANDS_OUT)
+    return useful
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,11 +173,12 @@ class ClickReport(Report):
         examined = labels.examinations
         return {
             "labels": len(examined),
-            "median examinations of an item": float(np.median(examined)),
+            "queries left out, no item stands out": len(labels.log.queries) - len(labels.queries),
+            "median examinations of an item": float(np.median(examined)) if len(examined) else np.nan,
             f"labels with at least {SURE:g} examinations": int((examined >= SURE).sum()),
             "labels above 0": int((labels.label_value > 0).sum()),
-            "mean label": float(labels.label_value.mean()),
-            "mean standard error of a label": float(labels.error.mean()),
+            "mean label": _mean(labels.label_value),
+            "mean standard error of a label": _mean(labels.error),
         }
 
     def rows(self) -> list[dict[str, Any]]:

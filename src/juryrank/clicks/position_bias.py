@@ -123,7 +123,7 @@ def _fit(
         return fit, 0.0
     theta = _corrected(fit.model.examination, shown[several], clicks[several])
     again = settings.em(counts, replace(fit.model, examination=theta), prior, fixed=True)
-    return replace(again, converged=fit.converged and again.converged), moved
+    return replace(fit, model=again.model), moved
 
 
 def _by_position(counts: ClickCounts, after_click: float) -> tuple[Any, Any]:

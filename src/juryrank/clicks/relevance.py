@@ -16,6 +16,7 @@ from juryrank.data.arrays import Floats
 
 # Values of relevance: closer together near 0, where most items are.
 RELEVANCE = np.concatenate([[0.001, 0.01, 0.025, 0.05, 0.075], np.linspace(0.1, 0.9, 9), [0.95, 0.99]])
+STILL = 2e-4  # a change of θ that is too small to matter
 LEAST = 1e-4  # examination of a position, so that logarithms stay finite
 
 
@@ -75,7 +76,8 @@ def fit_by_em(
 ) -> Fit:
     """Expectation maximisation of θ (unless ``fixed``) and of the shares of relevance.
 
-    It stops when a step raises the objective by less than ``tol``, a difference of log-likelihoods.
+    It stops when a step raises the objective by less than ``tol``, a difference of log-likelihoods, or changes no θ by
+    more than ``STILL``: near 1, where users examine everything, the last steps are small and many.
     """
     model, objectives, shown = start, list[float](), np.bincount(counts.pair, minlength=counts.n_pairs) > 0
     for _ in range(max_iter):
@@ -86,7 +88,9 @@ def fit_by_em(
         after = replace(model, shares=posterior[shown].mean(axis=0))
         if not fixed:
             after = replace(after, examination=_examination(counts, model, posterior, prior))
-        model = after
+        change, model = float(np.abs(after.examination - model.examination).max()), after
+        if not fixed and change < STILL * (tol > 0):
+            return Fit(model, True, tuple(objectives))
     return Fit(model, False, tuple(objectives))
 
 
