@@ -223,3 +223,22 @@ def test_jury_learns_from_clicks_whom_to_trust():
     assert model.predict(data).top()["q0"][0] in {f"d{i}" for i in np.flatnonzero(relevance[0] == relevance[0].max())}
     weights = model.expert_weights()
     assert weights["good"]["u"] > weights["bad"]["u"]
+
+
+def test_queries_whose_clicks_are_noise_are_left_out_and_counted():
+    """Five queries with a good item, five where users click on all items alike, with few clicks."""
+    rng, rows = np.random.default_rng(10), []
+    for n in range(10):
+        for session in range(60):
+            for place in range(1, 5):
+                relevance = 0.9 if n < 5 and place == 3 else 0.05
+                rows.append((f"q{n}", f"d{place}", place, rng.random() < relevance, session))
+    frame = pl.DataFrame(rows, schema=["query", "item", "position", "clicked", "session"], orient="row")
+    labels = juryrank.click_labels(juryrank.read_clicks(frame), examination=[1.0] * 4)
+    assert labels.queries == tuple(f"q{n}" for n in range(5))
+    assert labels.report().to_dict()["labels"]["queries left out, no item stands out"] == 5
+
+
+def test_with_few_sessions_no_query_is_left_out():
+    frame, *_ = simulate(30, 1, 4, np.random.default_rng(11))
+    assert len(juryrank.click_labels(juryrank.read_clicks(frame)).queries) == 30

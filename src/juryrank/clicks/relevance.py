@@ -82,7 +82,7 @@ def fit_by_em(
     model, objectives, shown = start, list[float](), np.bincount(counts.pair, minlength=counts.n_pairs) > 0
     for _ in range(max_iter):
         posterior, likelihood = model.posterior(counts)
-        objectives.append(likelihood + prior.log_density(model.examination))
+        objectives.append(likelihood + (0.0 if fixed else prior.log_density(model.examination)))
         if len(objectives) > 1 and objectives[-1] - objectives[-2] < tol:
             return Fit(model, True, tuple(objectives))
         after = replace(model, shares=posterior[shown].mean(axis=0))
