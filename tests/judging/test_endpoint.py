@@ -403,6 +403,17 @@ class TestJudging:
             assert len(fake.requests) + 8 == 20  # what was answered before costs nothing again
         assert len(outcomes) == 20 - before
 
+    def test_an_error_does_not_wait_for_the_retries_of_other_requests(self, tmp_path: Path) -> None:
+        def answer(body: dict[str, Any], count: int) -> Answer:
+            limited = Answer(status=429, headers={"Retry-After": "250"})
+            return Answer(status=401, wait=0.3) if "q1 / the text of i00" in body["messages"][0]["content"] else limited
+
+        with serve(answer) as fake:
+            judge = model_judge(fake.url, tmp_path)
+            judge.endpoint = Endpoint(fake.url, environment={})
+            with pytest.raises(EndpointError, match="HTTP 401"):
+                list(judge_items(session_of(tmp_path), judge, parallel=4))
+
     def test_a_refused_text_is_skipped_and_counted(self, tmp_path: Path) -> None:
         def answer(body: dict[str, Any], count: int) -> Answer:
             return Answer("1") if "i01" not in body["messages"][0]["content"] else Answer(status=400, raw=b"too long")

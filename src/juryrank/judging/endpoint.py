@@ -7,14 +7,13 @@ import json
 import os
 import random
 import socket
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -70,7 +69,7 @@ class Endpoint:
     insecure: bool = False  # allow http to other hosts than this one
     timeout: float = 60.0
     retries: Retries = field(default_factory=Retries)
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], object] | None = None  # by default until the time is over, or ``stop`` is called
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     n_requests: int = field(default=0, init=False)
 
@@ -80,7 +79,7 @@ class Endpoint:
         self._key = _key_for(host, self.environment)
         proxies = urllib.request.ProxyHandler({}) if host in LOCAL else urllib.request.ProxyHandler()
         self._opener = urllib.request.build_opener(proxies, _NoRedirects())
-        self._has_answered, self._lock = False, Lock()
+        self._has_answered, self._lock, self._stopped = False, Lock(), Event()
 
     @property
     def has_key(self) -> bool:
@@ -97,11 +96,17 @@ class Endpoint:
                 if attempt == self.retries.most or (error.unreachable and not self._has_answered):
                     tries = "" if attempt == 0 else f" after {attempt + 1} tries"
                     raise EndpointError(f"{self.url}: {self._hide(str(error))}{tries}") from None
-                self.sleep(self._wait(error, attempt, text))
+                (self.sleep or self._stopped.wait)(self._wait(error, attempt, text))
+                if self._stopped.is_set():
+                    raise EndpointError(f"{self.url}: stopped") from None
             else:
                 self._has_answered = True
                 return reply
         raise AssertionError("the last attempt returns or raises")
+
+    def stop(self) -> None:
+        """End the waits of other threads: nothing is tried again."""
+        self._stopped.set()
 
     def _wait(self, error: _TemporaryError, attempt: int, key: str) -> float:
         if error.retry_after is not None and error.retry_after > self.retries.longest_asked:

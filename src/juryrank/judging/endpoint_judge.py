@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,13 +136,25 @@ def judge_items(session: Session, judge: ModelJudge, *, parallel: int = 4) -> It
         while questions := session.ahead(session.batch):
             waiting: list[Future[Outcome]] = [pool.submit(judge.ask, question) for question in questions]
             try:
-                for future in waiting:
-                    outcome = future.result()
+                for outcome in _in_order(waiting):
                     if outcome.grade is None:
                         session.skip(outcome.question)
                     else:
                         session.grade(outcome.question, outcome.grade)
                     yield outcome
-            finally:
+            except BaseException:
+                judge.endpoint.stop()  # the pool waits for requests that are under way, but not for their retries
                 for future in waiting:
                     future.cancel()
+                raise
+
+
+def _in_order(waiting: list[Future[Outcome]]) -> Iterator[Outcome]:
+    """The outcomes in the order of the questions; an error of any of them at once."""
+    for place, future in enumerate(waiting):
+        pending = set(waiting[place:])
+        while not future.done():
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for each in done:
+                each.result()
+        yield future.result()
