@@ -73,13 +73,13 @@ def test_with_one_query_there_is_no_evidence_and_rrf_stays():
     model = method("jury").fit(noisy({"a": 1.0, "b": 2.0}, 1))
     found = model.verdict()
     assert (found.choice, found.n_queries, found.differences) == ("rrf", 1, {})
-    assert model.report().endswith("Verdict: stay with RRF, because only one query could be held out.")
+    assert model.report().endswith("Verdict: stay with RRF, because there is only one labelled query.")
 
 
 def test_without_held_out_queries_rrf_stays():
     found = decide({"learned": np.empty(0), "rrf": np.empty(0)}, np.empty(0), method="m", metric="AP", judged={})
     assert (found.choice, found.expert, found.means) == ("rrf", None, {})
-    assert found.text == "Verdict: stay with RRF, because no query could be held out."
+    assert found.text == "Verdict: stay with RRF, because there is no labelled query."
 
 
 def test_equal_experts_do_not_depend_on_their_order():
@@ -122,6 +122,14 @@ def test_an_interval_is_wider_where_different_experts_were_chosen():
         one, other = plain.differences[pair], changing.differences[pair]
         assert one.mean == other.mean
         assert (other.high - other.low > one.high - one.low) == ("expert" in pair)
+
+
+def test_an_interval_has_no_impossible_values():
+    two = {"learned": np.array([0.9, 0.2]), "rrf": np.array([0.1, 0.3]), "expert": np.array([0.5, 0.4])}
+    found = choose(two).differences["learned - rrf"]
+    assert (found.low, found.high) == (-1.0, 1.0)
+    wider = choose({name: 2 * v for name, v in two.items()}).differences["learned - rrf"]  # not a share
+    assert wider.high > 2
 
 
 def test_few_queries_do_not_outweigh_the_expectation_and_many_do():

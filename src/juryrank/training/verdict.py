@@ -77,7 +77,7 @@ class Verdict(Report):
         advice = {LEARNED: f"use {self.method}", RRF: "stay with RRF", EXPERT: f"use expert {self.expert!r} alone"}
         head = f"Verdict: {advice[self.choice]}"
         if not self.differences:
-            return f"{head}, because {'only one' if self.n_queries else 'no'} query could be held out."
+            return f"{head}, because there is {'only one' if self.n_queries else 'no'} labelled query."
         shown = [f"it has {self.metric} {self.means[self.choice]:.4f}"]
         for other in (a for a in ALTERNATIVES if a != self.choice and a in self.means):
             name = f"the best expert alone, {self.expert!r}," if other == EXPERT else self._name(other)

@@ -92,9 +92,11 @@ def decide(
     expected, differences = dict.fromkeys(means, 0.0), {}
     if len(counts) > 1:
         unsure = 0.0 if experts is None else _choice_variance(experts[:, best] - values[EXPERT], counts)
+        most = 1.0 if all(0.0 <= v.min() and v.max() <= 1.0 for v in values.values()) else math.inf
         for a, b in PAIRS:
             if a in means and b in means:
-                differences[f"{a} - {b}"] = _difference(values[a] - values[b], counts, unsure * (EXPERT in (a, b)))
+                extra = unsure * (EXPERT in (a, b))
+                differences[f"{a} - {b}"] = _difference(values[a] - values[b], counts, extra, most)
         expected[RRF] = _expected(expectations.rrf, values[RRF] - values[LEARNED], counts)
         if experts is not None:
             mean, prior = shrunk_mean(experts, best, counts) - means[LEARNED], expectations.of_best(experts.shape[1])
@@ -160,8 +162,11 @@ def _choice_variance(apart: Floats, counts: Floats) -> float:
     return variance + mean**2
 
 
-def _difference(values: Floats, counts: Floats, extra: float) -> Difference:
-    """The mean of the values over queries, and its interval for new queries, given a variance to add."""
+def _difference(values: Floats, counts: Floats, extra: float, most: float) -> Difference:
+    """The mean of the values over queries, and its interval for new queries, given a variance to add.
+
+    No difference is larger than ``most``, which matters for two or three queries.
+    """
     mean, variance = _mean_and_variance(values, counts)
     spread = t_quantile(LEVEL, len(counts) - 1) * math.sqrt(variance + extra)
-    return Difference(mean, mean - spread, mean + spread)
+    return Difference(mean, max(mean - spread, -most), min(mean + spread, most))
