@@ -92,7 +92,7 @@ def decide(
     expected, differences = dict.fromkeys(means, 0.0), {}
     if len(counts) > 1:
         unsure = 0.0 if experts is None else _choice_variance(experts[:, best] - values[EXPERT], counts)
-        most = 1.0 if all(0.0 <= v.min() and v.max() <= 1.0 for v in values.values()) else math.inf
+        most = 1.0 if all(v.min() >= 0.0 and v.max() <= 1.0 for v in values.values()) else math.inf
         for a, b in PAIRS:
             if a in means and b in means:
                 extra = unsure * (EXPERT in (a, b))
