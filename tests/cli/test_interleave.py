@@ -82,7 +82,7 @@ def test_wrong_use_ends_with_a_message(run, runs, tmp_path):
     for args, message in (
         (["--log", log], "control must be the team of the ranking in use: one of new, old"),
         (["--log", tmp_path / "none.csv"], "cannot be read"),
-        (["--log", runs[0], "--control", "old"], "no column 'session'"),
+        (["--log", runs[0], "--control", "old"], "needs a column 'session'"),
         ([runs[0]], "two rankings or more"),
         (["--log", log, "--control", "old", "--level", 2], "level must be a number between 0 and 1"),
     ):

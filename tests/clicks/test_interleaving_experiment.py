@@ -178,13 +178,13 @@ def test_wrong_names_and_logs_are_refused():
         InterleavingTest.from_log(rows, control=None)
     with pytest.raises(UnknownNameError, match="no team 'A'"):
         InterleavingTest.from_log(rows, control="A")
-    with pytest.raises(DataError, match="no column 'clicked'"):
+    with pytest.raises(DataError, match="needs a column 'clicked'"):
         InterleavingTest.from_log(pl.DataFrame(rows).drop("clicked"), control="old")
     with pytest.raises(DataError, match="no column 'who'; columns are"):
         InterleavingTest.from_log(rows, control="old", columns={"team": "who"})
     with pytest.raises(DataError, match="row 2: expected a session"):
         InterleavingTest.from_log([rows[0], {**rows[1], "session": None}], control="old")
-    with pytest.raises(DataError, match="row 2: expected a number in column 'clicked'"):
+    with pytest.raises(DataError, match="row 2: expected 0 or 1"):
         InterleavingTest.from_log([{**rows[0], "clicked": "1"}, {**rows[1], "clicked": "often"}], control="old")
     for log in (7, []):
         with pytest.raises(DataError, match="the log: expected"):

@@ -129,7 +129,7 @@ class InterleavingTest:
         control: str | None,
         level: float = 0.05,
         minimum: float = 0.05,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, object] | None = None,
     ) -> Self:
         """The test of a log: a table (file, frame or list of rows), or a list of such, with a row for each item shown.
 

@@ -96,7 +96,7 @@ def _rows(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail | None, *
         )
     out = [as_names(frame[found[word]], found[word], fail).alias(word) for word in ("query", "item")]
     out.append(_whole_numbers(frame[found["position"]], found["position"], fail, comma=comma))
-    out.append(_clicked(frame[found["clicked"]], found["clicked"], fail))
+    out.append(as_clicked(frame[found["clicked"]], found["clicked"], fail))
     for word in ("session", "ranking"):
         if word in found:
             out.append(as_names(frame[found[word]], found[word], fail).alias(word))
@@ -114,7 +114,7 @@ def _whole_numbers(column: pl.Series, header: str, fail: Fail, *, comma: bool) -
     return value.cast(pl.Int64).alias("position")
 
 
-def _clicked(column: pl.Series, header: str, fail: Fail) -> pl.Series:
+def as_clicked(column: pl.Series, header: str, fail: Fail) -> pl.Series:
     """Whether an item was clicked; an empty cell means no, as after a join of clicks to impressions."""
     if column.dtype.is_nested():
         raise fail(0, f"0 or 1 in column {header!r} (it is {column.dtype})")
