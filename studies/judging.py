@@ -106,21 +106,23 @@ class JudgingStudy(Report):
         return {"sizes": SIZES, "sets": {name: lists(result) for name, result in self.results.items()}}
 
     def figure(self) -> Figure:
-        """Quality against judgements, one panel per dataset."""
-        panels = [
-            {
-                "title": name,
-                "x": list(SIZES),
-                "series": {
-                    plan: (100 * result.plans[plan]).tolist() for plan in (OURS, SIMPLE, "first 20 of RRF", RANDOM)
-                },
-                "levels": {"RRF": 100 * result.rrf.mean(), "all labels": 100 * result.full.mean()},
-                "xlabel": "judgements",
-                "ylabel": f"{SETS[name].metric} × 100",
-            }
-            for name, result in self.results.items()
-        ]
-        return Figure("judgements", "", "bands", {"panels": panels})
+        """The gain over RRF against judgements, one panel per dataset."""
+        panels = []
+        for name, result in self.results.items():
+            full = 100 * float((result.full - result.rrf).mean())
+            shown = (OURS, SIMPLE, "first 20 of RRF", RANDOM)
+            panels.append(
+                {
+                    "title": name,
+                    "x": list(SIZES),
+                    "series": {plan: (100 * (result.plans[plan] - result.rrf)).tolist() for plan in shown},
+                    "levels": {"RRF": 0.0, "all labels": full},
+                    "xlabel": "judgements",
+                    "ylabel": f"gain over RRF, {SETS[name].metric} × 100",
+                    "ylim": (-0.5 * abs(full), 1.5 * abs(full)),
+                }
+            )
+        return Figure("judgements", "", "bands", {"panels": panels, "columns": min(2, len(panels))})
 
 
 def _interval(values: Floats) -> str:

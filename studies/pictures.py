@@ -47,8 +47,10 @@ def draw(figure: Figure, form: str = "png") -> bytes:
 
 def _panels(canvas: Any, data: dict[str, Any]) -> list[tuple[Any, dict[str, Any]]]:
     panels = data["panels"]
-    canvas.set_size_inches(0.6 + 4.6 * len(panels), 3.8)
-    return list(zip(canvas.subplots(1, len(panels), squeeze=False)[0], panels, strict=True))
+    columns = data.get("columns", len(panels))
+    rows = -(-len(panels) // columns)
+    canvas.set_size_inches(0.6 + 4.6 * columns, 0.6 + 3.2 * rows)
+    return list(zip(canvas.subplots(rows, columns, squeeze=False).ravel(), panels, strict=False))
 
 
 def lines(canvas: Any, data: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data import Consensus, Dataset
+from juryrank.data import Consensus
 from juryrank.data.arrays import Floats
 from juryrank.judging.plan import require_count
 from juryrank.methods.learned.jury import Jury
@@ -16,17 +16,20 @@ from juryrank.metrics import Truth, parse_metric
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, number
 from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
 from juryrank.training.solvers.rrf_prior import RRFPriorSolver
-from juryrank.training.verdict import LEARNED, NEGLIGIBLE, RRF, Difference, Verdict
+from juryrank.training.student_t import t_quantile
+from juryrank.training.verdict import NEGLIGIBLE, Difference
+from juryrank.training.verdict_rule import LEVEL
 
 UNJUDGED = "unknown"  # how unjudged items are used: judgements are shallow
 FEWEST_QUERIES = 10  # with which it can be measured what half of the queries would give
 SPLITS = 4  # of the queries into halves, at random
 IN_HALVES = Limits(held_out_work=0.0, fewest_parts=2)
-# What twice as many judgements add to nDCG@10: mean and standard deviation over collections and numbers of judgements,
-# and the variance over queries of the measured difference. From ``python -m studies judging``.
-DOUBLING_MEAN, DOUBLING_DEVIATION, QUERY_VARIANCE = 0.004, 0.005, 0.005
+# What twice as many judgements add to nDCG@10: mean and standard deviation over collections, draws and numbers of
+# judgements, and the variance over queries of the measured difference. From ``python -m studies judging``.
+DOUBLING_MEAN, DOUBLING_DEVIATION, QUERY_VARIANCE = 0.004, 0.01, 0.005
 VARIANCE_QUERIES = 10.0  # queries that this variance counts as: that of a few queries is itself uncertain
 
 
@@ -36,10 +39,9 @@ class JudgingAdvice(Report):
 
     n_judged: int  # ranked items with labels
     n_queries: int  # with labels that can be learned from
-    gain: Difference | None  # of the learned model over RRF, on held-out queries; None with fewer than two
+    gain: Difference | None  # of jury over RRF, on held-out queries, judged items only; None with fewer than two
     more: int
     added: Difference | None  # what ``more`` judgements can be expected to add to the gain; None if it cannot be said
-    verdict: Verdict | None  # None if there is nothing to learn from
 
     @property
     def enough(self) -> bool:
@@ -49,23 +51,20 @@ class JudgingAdvice(Report):
     @property
     def text(self) -> str:
         """The advice in plain sentences."""
-        return " ".join([f"{'Enough' if self.enough else 'Go on'}: {self._so_far()}", self._next(), *self._cautions()])
+        return f"{'Enough' if self.enough else 'Go on'}: {self._so_far()} {self._next()}"
 
     def _so_far(self) -> str:
-        if self.gain is None or self.verdict is None:
+        if self.gain is None:
             return f"{self.n_judged} judgements in {self.n_queries} queries that can be learned from are too few."
-        on = f"after {self.n_judged} judgements, on {self.verdict.n_queries} held-out queries"
-        unsure = "" if self.gain.excludes_zero else " That it is above 0 is not certain yet."
-        return f"{on}, {self.verdict.method} has a gain over RRF of {self.gain} ({self.verdict.metric}).{unsure}"
+        on = f"after {self.n_judged} judgements, on {self.n_queries} held-out queries"
+        unsure = "" if self.gain.excludes_zero else " That it is not 0 is not certain yet."
+        return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10 of the judged items).{unsure}"
 
     def _next(self) -> str:
         if self.added is None:
             needed = f"{FEWEST_QUERIES} queries in which a relevant item was found"
             return f"What {self.more} more would add cannot be said before there are {needed}."
         return f"{self.more} more judgements can be expected to add {self.added}."
-
-    def _cautions(self) -> list[str]:
-        return [] if self.gain is None or self.verdict is None else self.verdict.cautions
 
     def __repr__(self) -> str:
         return (
@@ -86,7 +85,6 @@ class JudgingAdvice(Report):
             "gain": None if self.gain is None else asdict(self.gain),
             "more": self.more,
             "added": None if self.added is None else asdict(self.added),
-            "verdict": None if self.verdict is None else self.verdict.to_dict(),
             "text": self.text,
         }
 
@@ -100,10 +98,11 @@ class JudgingAdvice(Report):
 def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvice:
     """Whether to go on judging: the held-out gain over RRF so far, and what ``more`` judgements can be expected to add.
 
-    ``data`` and ``labels`` are as in ``judging_plan``. The gain is that of ``jury``, each query held out in turn, with
-    its 95 % interval. What more judgements add is estimated from what is lost if ``jury`` learns from half of the
-    queries: the distance to the best possible gain is taken to be proportional to 1 / judgements. As that is uncertain
-    with few queries, it is combined with what twice as many judgements added in other collections.
+    ``data`` and ``labels`` are as in ``judging_plan``. The gain is that of ``jury`` with ``unjudged="unknown"``, each
+    query held out in turn, with its 95 % interval. Only judged items count in it: as the first items of RRF are judged
+    first, RRF would have an advantage otherwise. What more judgements add is estimated from what is lost if ``jury``
+    learns from half of the queries: the distance to the best possible gain is taken to be proportional to 1 /
+    judgements. As that is uncertain, it is combined with what twice as many judgements added in other collections.
 
     >>> runs = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "c", "a"]}}
     >>> print(judging_advice(runs, labels={"q": {"a": 1}}).text)
@@ -113,40 +112,44 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     found = labelled_dataset(data, labels)
     judged = np.zeros(0, bool) if found.labels is None else ~np.isnan(found.slot_labels)
     n_judged = int((judged & (found.rankings.slot_lists > 0)[: len(judged)]).sum())
-    jury = Jury(unjudged=UNJUDGED)
-    queries = LabelledQueries.of(found, jury.unjudged) if n_judged else None
+    queries = LabelledQueries.of(found, UNJUDGED) if n_judged else None
     n_queries = len(queries) if queries is not None else 0
-    verdict = jury.fit(found).verdict() if n_queries else None
     return JudgingAdvice(
         n_judged=n_judged,
         n_queries=n_queries,
-        gain=None if verdict is None else verdict.differences.get(f"{LEARNED} - {RRF}"),
+        gain=held_out_gain(queries) if queries and n_queries > 1 else None,
         more=int(more),
         added=expected_addition(queries, n_judged, int(more)) if queries and n_queries >= FEWEST_QUERIES else None,
-        verdict=verdict,
     )
+
+
+def held_out_gain(queries: LabelledQueries) -> Difference:
+    """The gain of jury over RRF, each query held out in turn, judged items only, with its 95 % interval."""
+    apart = _held_out(queries, None) - _values(queries, rrf_scores(queries.rankings))
+    mean = float(apart.mean())
+    half = t_quantile(LEVEL, len(apart) - 1) * float(apart.std(ddof=1)) / math.sqrt(len(apart))
+    return Difference(mean, mean - half, mean + half)
 
 
 def expected_addition(queries: LabelledQueries, n_judged: int, more: int) -> Difference:
     """What ``more`` judgements can be expected to add to nDCG@10, with a 95 % interval.
 
     If the distance to the best possible value is c / n after n judgements, then n were c / n better than n / 2, and
-    ``more`` judgements add that times more / (n + more).
+    ``more`` judgements add the share more / (n + more) of that. The variance is taken to have the same share.
     """
     lost = _held_out(queries, None) - np.mean([_held_out(queries, seed) for seed in range(SPLITS)], axis=0)
-    lost = lost[~np.isnan(lost)]
     n = len(lost)
-    squares = float(((lost - lost.mean()) ** 2).sum()) if n else 0.0
-    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + squares) / (VARIANCE_QUERIES + n) / max(n, 1)
-    weight = DOUBLING_DEVIATION**2 / (DOUBLING_DEVIATION**2 + variance) if n else 0.0
-    mean = weight * float(lost.mean() if n else 0.0) + (1 - weight) * DOUBLING_MEAN
-    half = 1.96 * DOUBLING_DEVIATION * math.sqrt(1 - weight)
+    squares = float(((lost - lost.mean()) ** 2).sum())
+    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + squares) / (VARIANCE_QUERIES + n) / n
+    weight = DOUBLING_DEVIATION**2 / (DOUBLING_DEVIATION**2 + variance)
+    mean = weight * float(lost.mean()) + (1 - weight) * DOUBLING_MEAN
     share = more / (n_judged + more)
-    return Difference(share * mean, share * (mean - half), share * (mean + half))
+    half = 1.96 * DOUBLING_DEVIATION * math.sqrt((1 - weight) * share)
+    return Difference(share * mean, share * mean - half, share * mean + half)
 
 
 def _held_out(queries: LabelledQueries, seed: int | None) -> Floats:
-    """nDCG@10 of jury in each query: fitted to all other queries, or to the other half of a random split."""
+    """The values of jury in each query: fitted to all other queries, or to the other half of a random split."""
     jury = Jury(unjudged=UNJUDGED)
     solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
     order = np.arange(len(queries)) if seed is None else np.random.default_rng(seed).permutation(len(queries))
@@ -154,8 +157,12 @@ def _held_out(queries: LabelledQueries, seed: int | None) -> Floats:
     curves = solver.curves(mixed.rankings.entry_rank)[:, : solver.n_curves]
     layout = Statistics.empty(solver.n_curves, mixed.rankings.experts)
     parts = QueryParts(mixed, curves, layout, None if seed is None else IN_HALVES)
-    scores = parts.held_out_scores(parts.total(), solver)
-    truth: Dataset = mixed.truth
     values = np.empty(len(queries))
-    values[order] = parse_metric(jury.target).per_query(Truth(truth).judge(Consensus(mixed.rankings, scores)))
+    values[order] = _values(mixed, parts.held_out_scores(parts.total(), solver))
     return values
+
+
+def _values(queries: LabelledQueries, scores: Floats) -> Floats:
+    """nDCG@10 of the judged items in each query."""
+    judged = Truth(queries.truth, "ignore").judge(Consensus(queries.rankings, scores))
+    return np.nan_to_num(parse_metric("nDCG@10").per_query(judged))
