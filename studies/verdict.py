@@ -68,7 +68,8 @@ class Verdicts(Report):
         cover = [f"{pair}{how}" for pair in PAIRS for how in ("", ", with noise")]
         note = (
             "Percent of draws whose 95 % interval contains the difference on the test queries. With noise: the test "
-            "queries are a sample, too; their own interval is added, as the root of the sum of squares."
+            "queries are a sample, too; their own interval is added, as the root of the sum of squares. If the verdict "
+            "is by condensed lists, so is the difference on the test queries."
         )
         columns = ["data", "labelled queries", "draws", *cover]
         return [choices, Table("Coverage", columns, self._rows(coverage_cells), n_names=2, note=note)]
@@ -163,15 +164,21 @@ def draw(name: str, data: jr.Dataset, seed: Sequence[int], method: str = "jury")
         return None
     assert verdict.expert is not None
     fused = {"learned": model.predict(test), "rrf": jr.method("rrf").fit_predict(test)}
-    values = {key: jr.evaluate(one, test, METRIC).values[0, 0] for key, one in fused.items()}
-    alone = jr.evaluate(test, test, METRIC)
-    values["expert"] = alone.values[alone.names.index(verdict.expert), 0]
+    values = values_on(test, fused, verdict.expert, "irrelevant")
+    same = values_on(test, fused, verdict.expert, "ignore") if verdict.n_condensed else values
     covered, with_noise = {}, {}
     for pair in PAIRS:
         a, b = pair.split(" - ")
-        covered[pair], with_noise[pair] = coverage(verdict.differences[pair], values[a] - values[b])
+        covered[pair], with_noise[pair] = coverage(verdict.differences[pair], same[a] - same[b])
     means = {key: float(v.mean()) for key, v in values.items()}
     return Draw(name, n_queries, n_experts, verdict.choice, means, covered, with_noise)
+
+
+def values_on(test: jr.Dataset, fused: dict[str, jr.Consensus], expert: str, unjudged: str) -> dict[str, Floats]:
+    """The metric in each test query, by alternative."""
+    values = {key: jr.evaluate(one, test, METRIC, unjudged=unjudged).values[0, 0] for key, one in fused.items()}
+    alone = jr.evaluate(test, test, METRIC, unjudged=unjudged)
+    return {**values, "expert": alone.values[alone.names.index(expert), 0]}
 
 
 def coverage(interval: Any, apart: Floats) -> tuple[bool, bool]:
