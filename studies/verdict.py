@@ -2,8 +2,8 @@
 
 Each draw takes 2 to 8 experts and 5 to 40 labelled queries of a collection. A learned method, ``jury`` by default, is
 fitted on these queries, and its verdict chooses between it, RRF and the best expert. All three are evaluated on the
-other queries, which neither the model nor the verdict has seen. The expectations of the rule were chosen on draws of
-other seeds, of robust03 and TREC-COVID round 1.
+other queries, which neither the model nor the verdict has seen. The expected means of the rule are from draws of other
+seeds, of robust03 and TREC-COVID round 1; their deviations were decided after looking at such draws of all collections.
 """
 
 from __future__ import annotations
