@@ -54,9 +54,9 @@ class Expectations:
         return replace(self.expert, mean=self.expert.mean * math.log(n_experts))
 
 
-# The means are those of ``jury`` on test queries of subsets of robust03 and TREC-COVID round 1. The deviations are those
-# on robust03, which vary less: with larger ones, draws of other collections lost a little by choosing experts, because a
-# method that is regularised is seldom much worse than its best expert. ``python -m studies verdict`` tests the rule.
+# The means are those of ``jury`` on test queries of subsets of robust03 and TREC-COVID round 1. The deviations are
+# those on robust03, which vary less: with larger ones, draws of other collections lost a little by choosing experts,
+# as a regularised method is seldom much worse than its best expert. ``python -m studies verdict`` tests the rule.
 REGULARISED = Expectations(Expectation(-0.025, 0.015, 0.008), Expectation(-0.035, 0.03, 0.03))
 # Of other methods less is expected, and more is possible: with few labels some are far below RRF.
 OTHERS = Expectations(Expectation(-0.02, 0.025, 0.008), Expectation(-0.025, 0.045, 0.03))
