@@ -10,7 +10,7 @@ import numpy as np
 
 from juryrank.data import Consensus
 from juryrank.data.arrays import Floats
-from juryrank.judging.plan import require_count
+from juryrank.judging.plan import count, require_count
 from juryrank.methods.learned.jury import Jury
 from juryrank.metrics import Truth, parse_metric
 from juryrank.models import labelled_dataset
@@ -55,8 +55,8 @@ class JudgingAdvice(Report):
 
     def _so_far(self) -> str:
         if self.gain is None:
-            return f"{self.n_judged} judgements in {self.n_queries} queries that can be learned from are too few."
-        on = f"after {self.n_judged} judgements, on {self.n_queries} held-out queries"
+            return f"{count(self.n_judged, 'judgement')} so far, {count(self.n_queries, 'query')} to learn from."
+        on = f"after {count(self.n_judged, 'judgement')}, on {count(self.n_queries, 'held-out query')}"
         unsure = "" if self.gain.excludes_zero else " That it is not 0 is not certain yet."
         return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10 of the judged items).{unsure}"
 
@@ -106,7 +106,7 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
 
     >>> runs = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "c", "a"]}}
     >>> print(judging_advice(runs, labels={"q": {"a": 1}}).text)
-    Go on: 1 judgements in 1 queries that can be learned from are too few. What 50 more would add cannot be said ...
+    Go on: 1 judgement so far, 1 query to learn from. What 50 more would add cannot be said before there are 10 ...
     """
     require_count("more", more)
     found = labelled_dataset(data, labels)

@@ -43,7 +43,8 @@ class JudgingPlan(Report):
         return len(self.slots)
 
     def __repr__(self) -> str:
-        return f"JudgingPlan({len(self)} items of {self.n_queries} queries, {self.n_judged} judged so far)"
+        what = f"{count(len(self), 'item')} of {count(self.n_queries, 'query')}"
+        return f"JudgingPlan({what}, {self.n_judged} judged so far)"
 
     @property
     def n_queries(self) -> int:
@@ -74,7 +75,9 @@ class JudgingPlan(Report):
 
     def note(self) -> str:
         """How much is proposed, of how many items."""
-        text = f"{len(self)} items of {self.n_queries} queries to judge; {self.n_judged} judged so far, "
+        text = (
+            f"{count(len(self), 'item')} of {count(self.n_queries, 'query')} to judge; {self.n_judged} judged so far, "
+        )
         if len(self) < self.budget:
             return f"{text}no others left: fewer than the budget of {self.budget}."
         return f"{text}{self.n_left} others left."
@@ -113,6 +116,15 @@ def judging_plan(data: Any, labels: Any = None, budget: int = 100) -> JudgingPla
         n_judged=n_judged,
         n_left=len(order) - len(slots),
     )
+
+
+def count(n: int, noun: str) -> str:
+    """A number with its noun, in the plural where needed.
+
+    >>> count(1, "query"), count(3, "query"), count(0, "item")
+    ('1 query', '3 queries', '0 items')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun.removesuffix('y')}{'ies' if noun.endswith('y') else 's'}"
 
 
 def require_count(name: str, value: Any) -> None:
