@@ -14,6 +14,7 @@ from juryrank.judging.advice import (
     DOUBLING_MEAN,
     QUERY_VARIANCE,
     SPLITS,
+    UNJUDGED_DEVIATION,
     VARIANCE_QUERIES,
     expected_addition,
 )
@@ -46,14 +47,16 @@ def fitted_to(queries: LabelledQueries, train: list[int]) -> juryrank.methods.Ag
 def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
     queries = LabelledQueries.of(simulated(20), "unknown")
     n = len(queries)
-    gains = []
+    gains, judged = [], []
     for test in range(n):
         one = queries.data.take(np.array([test]))
         model = fitted_to(queries, [q for q in range(n) if q != test])
         gains.append(condensed(model, one) - condensed(juryrank.method("rrf").fit(one), one))
+        judged.append(juryrank.evaluate(model.predict(one), one, "Judged@10")["Judged@10"])
     advice = juryrank.judging_advice(simulated(20))
     stats = pytest.importorskip("scipy.stats")
-    low, high = stats.t.interval(0.95, n - 1, loc=np.mean(gains), scale=stats.sem(gains))
+    error = np.hypot(stats.sem(gains), UNJUDGED_DEVIATION * (1 - np.mean(judged)))
+    low, high = stats.t.interval(0.95, n - 1, loc=np.mean(gains), scale=error)
     assert advice.gain is not None
     np.testing.assert_allclose([advice.gain.mean, advice.gain.low, advice.gain.high], [np.mean(gains), low, high])
     assert (advice.n_queries, advice.n_judged) == (n, 120)
@@ -68,6 +71,11 @@ def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> Non
     def value(train: list[int], test: int) -> float:
         return condensed(fitted_to(queries, train), queries.data.take(np.array([test])))
 
+    judged = []
+    for test in range(n):
+        one = queries.data.take(np.array([test]))
+        ranked = fitted_to(queries, [q for q in range(n) if q != test]).predict(one)
+        judged.append(juryrank.evaluate(ranked, one, "Judged@10")["Judged@10"])
     lost = np.array([value([q for q in range(n) if q != test], test) for test in range(n)])
     for seed in range(SPLITS):
         order = np.random.default_rng(seed).permutation(n)
@@ -76,6 +84,7 @@ def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> Non
             for test in part:
                 lost[test] -= value(others, test) / SPLITS
     variance = (VARIANCE_QUERIES * QUERY_VARIANCE + ((lost - lost.mean()) ** 2).sum()) / (VARIANCE_QUERIES + n) / n
+    variance += (UNJUDGED_DEVIATION * (1 - np.mean(judged))) ** 2
     found = expected_addition(queries, 100, 50)
     precision = 1 / variance + DOUBLING_DEVIATION**-2
     mean = (lost.mean() / variance + DOUBLING_MEAN * DOUBLING_DEVIATION**-2) / precision / 3

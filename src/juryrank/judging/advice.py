@@ -15,6 +15,7 @@ from juryrank.methods.learned.jury import Jury
 from juryrank.metrics import Truth, parse_metric
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, number
+from juryrank.training.held_out_values import judged_share
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
@@ -29,8 +30,10 @@ SPLITS = 4  # of the queries into halves, at random
 IN_HALVES = Limits(held_out_work=0.0, fewest_parts=2)
 # What twice as many judgements add to nDCG@10: mean and standard deviation over collections, draws and numbers of
 # judgements, and the variance over queries of the measured difference. From ``python -m studies judging``.
-DOUBLING_MEAN, DOUBLING_DEVIATION, QUERY_VARIANCE = 0.004, 0.01, 0.005
+DOUBLING_MEAN, DOUBLING_DEVIATION, QUERY_VARIANCE = 0.004, 0.013, 0.005
 VARIANCE_QUERIES = 10.0  # queries that this variance counts as: that of a few queries is itself uncertain
+# How far held-out values of judged items are from those of all items, if no item among the first ten is judged.
+UNJUDGED_DEVIATION = 0.04
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -124,10 +127,14 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
 
 
 def held_out_gain(queries: LabelledQueries) -> Difference:
-    """The gain of jury over RRF, each query held out in turn, judged items only, with its 95 % interval."""
-    apart = _held_out(queries, None) - _values(queries, rrf_scores(queries.rankings))
-    mean = float(apart.mean())
-    half = t_quantile(LEVEL, len(apart) - 1) * float(apart.std(ddof=1)) / math.sqrt(len(apart))
+    """The gain of jury over RRF, each query held out in turn, judged items only.
+
+    The 95 % interval includes how far a gain of the judged items may be from that of all items.
+    """
+    ours = _held_out(queries, None)
+    apart = ours.values - _values(queries, rrf_scores(queries.rankings)).values
+    mean, error = float(apart.mean()), float(apart.std(ddof=1)) / math.sqrt(len(apart))
+    half = t_quantile(LEVEL, len(apart) - 1) * math.hypot(error, ours.deviation)
     return Difference(mean, mean - half, mean + half)
 
 
@@ -137,10 +144,11 @@ def expected_addition(queries: LabelledQueries, n_judged: int, more: int) -> Dif
     If the distance to the best possible value is c / n after n judgements, then n were c / n better than n / 2, and
     ``more`` judgements add the share more / (n + more) of that. The variance is taken to have the same share.
     """
-    lost = _held_out(queries, None) - np.mean([_held_out(queries, seed) for seed in range(SPLITS)], axis=0)
+    whole = _held_out(queries, None)
+    lost = whole.values - np.mean([_held_out(queries, seed).values for seed in range(SPLITS)], axis=0)
     n = len(lost)
     squares = float(((lost - lost.mean()) ** 2).sum())
-    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + squares) / (VARIANCE_QUERIES + n) / n
+    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + squares) / (VARIANCE_QUERIES + n) / n + whole.deviation**2
     weight = DOUBLING_DEVIATION**2 / (DOUBLING_DEVIATION**2 + variance)
     mean = weight * float(lost.mean()) + (1 - weight) * DOUBLING_MEAN
     share = more / (n_judged + more)
@@ -148,7 +156,15 @@ def expected_addition(queries: LabelledQueries, n_judged: int, more: int) -> Dif
     return Difference(share * mean, share * mean - half, share * mean + half)
 
 
-def _held_out(queries: LabelledQueries, seed: int | None) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """nDCG@10 of the judged items in each query, and how far its mean may be from that of all items."""
+
+    values: Floats
+    deviation: float
+
+
+def _held_out(queries: LabelledQueries, seed: int | None) -> _Values:
     """The values of jury in each query: fitted to all other queries, or to the other half of a random split."""
     jury = Jury(unjudged=UNJUDGED)
     solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
@@ -157,12 +173,14 @@ def _held_out(queries: LabelledQueries, seed: int | None) -> Floats:
     curves = solver.curves(mixed.rankings.entry_rank)[:, : solver.n_curves]
     layout = Statistics.empty(solver.n_curves, mixed.rankings.experts)
     parts = QueryParts(mixed, curves, layout, None if seed is None else IN_HALVES)
+    found = _values(mixed, parts.held_out_scores(parts.total(), solver))
     values = np.empty(len(queries))
-    values[order] = _values(mixed, parts.held_out_scores(parts.total(), solver))
-    return values
+    values[order] = found.values
+    return _Values(values, found.deviation)
 
 
-def _values(queries: LabelledQueries, scores: Floats) -> Floats:
-    """nDCG@10 of the judged items in each query."""
-    judged = Truth(queries.truth, "ignore").judge(Consensus(queries.rankings, scores))
-    return np.nan_to_num(parse_metric("nDCG@10").per_query(judged))
+def _values(queries: LabelledQueries, scores: Floats) -> _Values:
+    consensus = Consensus(queries.rankings, scores)
+    judged = float(judged_share(Truth(queries.truth).judge(consensus)).mean())
+    values = parse_metric("nDCG@10").per_query(Truth(queries.truth, "ignore").judge(consensus))
+    return _Values(np.nan_to_num(values), UNJUDGED_DEVIATION * (1.0 - judged))
