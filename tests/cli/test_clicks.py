@@ -79,3 +79,11 @@ def test_a_mistake_is_one_message_and_writes_nothing(options, code, message, run
     assert (failed.code, failed.out) == (code, "")
     assert message in " ".join(failed.err.replace("│", "").split())
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_log_is_read_from_stdin(run, log, tmp_path, monkeypatch):
+    with open(log) as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert run("clicks", "-", "-o", tmp_path / "piped.csv", "--quiet").code == 0
+    assert run("clicks", log, "-o", tmp_path / "read.csv", "--quiet").code == 0
+    assert (tmp_path / "piped.csv").read_text() == (tmp_path / "read.csv").read_text()

@@ -127,7 +127,7 @@ def test_relevance_is_recovered_within_its_standard_error():
         pl.col("query").str.slice(1).cast(int), pl.col("item").str.slice(1).cast(int), "label", "examinations"
     )
     truth = relevance[found["query"], found["item"]]
-    z = (found["label"].to_numpy() - truth) / np.sqrt(truth / found["examinations"].to_numpy())
+    z = (found["label"].to_numpy() + labels.floor - truth) / np.sqrt(truth / found["examinations"].to_numpy())
     assert np.abs(z).max() < 5
     assert np.abs(z.mean()) < 0.3
 
@@ -154,7 +154,7 @@ def test_labels_are_clicks_over_examinations_and_weights_grow_with_them():
     labels = juryrank.click_labels(juryrank.read_clicks(frame), examination=[0.8, 0.4])
     # relative to the first position: a was examined 6 times, b 10 × 0.5 times
     assert labels.examinations.tolist() == [6.0, 5.0]
-    assert labels.label_value.tolist() == [0.5, 0.4]
+    assert (labels.label_value + labels.floor).tolist() == pytest.approx([0.5, 0.4])
     assert labels.label_weight is not None
     assert labels.label_weight[0] > labels.label_weight[1] > 0
 
@@ -170,7 +170,8 @@ def test_a_log_with_one_position_gives_click_rates():
     rows = [("q", "a", 3, 1), ("q", "a", 3, 0), ("q", "b", 3, 0)]
     frame = pl.DataFrame(rows, schema=["query", "item", "position", "clicked"], orient="row")
     labels = juryrank.click_labels(juryrank.read_clicks(frame))
-    assert (labels.label_value.tolist(), labels.bias.examination.tolist()) == ([0.5, 0.0], [1.0])
+    assert labels.bias.examination.tolist() == [1.0]
+    assert labels.label_value.tolist() == [0.5 - labels.floor, 0.0]
 
 
 def test_logs_without_clicks_or_without_rows_are_errors():

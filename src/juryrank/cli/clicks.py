@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.reading import column_names
+from juryrank.cli.reading import column_names, or_stdin
 from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
 
@@ -16,7 +16,11 @@ from juryrank.cli.terminal import note
 def run(
     logs: Annotated[
         list[Path],
-        typer.Argument(metavar="LOG", help="Files or folders of a click log, read as one: a table, or UBI documents."),
+        typer.Argument(
+            metavar="LOG",
+            callback=options.stdin_once,
+            help="Files or folders of a click log, - for stdin: a table, or UBI documents; several are read as one.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", callback=options.a_file, help="The labels: .csv, .tsv, .ndjson or .parquet.")
@@ -51,8 +55,7 @@ def run(
 ) -> None:
     """Turn a click log into labels with weights, corrected for position bias.
 
-    The labels are for --labels of fit and compare. What was used of the log, the bias, and how sure the labels are is
-    printed.
+    The labels are for --labels of fit and compare. Prints what was used of the log, the bias, and how sure labels are.
     """
     from juryrank.clicks.labels import click_labels
     from juryrank.clicks.reading import read_clicks
@@ -66,7 +69,7 @@ def run(
     check_pictures([plot])
     known = None if examination is None else [_probability(text) for text in options.names(examination)]
     log = read_clicks(
-        logs, columns=column_names(columns), format=log_format, actions=options.names(actions),
+        list(map(or_stdin, logs)), columns=column_names(columns), format=log_format, actions=options.names(actions),
         first_position=first_position,
     )  # fmt: skip
     labels = click_labels(log, examination=known)

@@ -22,24 +22,27 @@ from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.lazy_polars import pl
 from juryrank.report import Report, Table, number
 
-# Chosen in simulations on MQ2008-agg and TREC-COVID round 1, among weights 1, 2, 3, 5, 10 and 30 and constants 0, 3 and
-# 10: an item that was not shown may well be relevant, so it must count less than one that was examined.
-LARGEST_WEIGHT, HALF_SURE = 3.0, 3.0  # weight of a label that is sure; examinations that give half of it
-LEAST_RELEVANT, MOST_RELEVANT = 0.2, 0.9  # quantiles of the relevance of all pairs
+# Chosen in simulations on MQ2008-agg and TREC-COVID round 1, among weights from 1 to 30, constants 0, 3 and 10, and
+# floors of 0 to 0.4. Where few items exist, those that were not shown may well be relevant, and a weight of 10 is best; where
+# there are thousands, a weight of 1.
+LARGEST_WEIGHT, HALF_SURE = 2.0, 3.0  # weight of a label that is sure; examinations that give half of it
+FLOOR, LEAST_RELEVANT, MOST_RELEVANT = 0.05, 0.2, 0.9  # quantiles of the relevance of all pairs
 STANDS_OUT = 3.0  # standard errors above the least relevant; 2 and 3.5 differ little
 SURE = 10.0  # examinations from which a label is called sure in the report
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClickLabels(Labels):
-    """Labels of the items that a click log has shown: the share of their examinations in which they were clicked.
+    """Labels of the items that a click log has shown: the share of examinations with a click, minus ``floor``.
 
-    ``examinations`` is how often each was examined, in expectation, and ``error`` the standard deviation of its
-    relevance given all clicks. ``report()`` says what they are based on.
+    ``floor`` is the relevance of the least relevant items, which are also clicked at times. ``examinations`` is how
+    often each item was examined, in expectation, and ``error`` the standard deviation of its relevance given all
+    clicks. ``report()`` says what they are based on.
     """
 
     examinations: Floats  # [n_labels]
     error: Floats  # [n_labels]
+    floor: float
     bias: PositionBias
     log: ClickLog
 
@@ -68,8 +71,9 @@ def click_labels(
 ) -> ClickLabels:
     """Labels with weights from a click log, for ``fit(data, labels=…)``; ``report()`` of them says how they were made.
 
-    A label is the number of clicks over the expected number of examinations, at most 1. Its weight grows with the
-    examinations; an item that was shown but hardly examined has almost none. How often a position is examined is
+    A label is the number of clicks over the expected number of examinations, at most 1, minus that of the least
+    relevant items, and at least 0. Its weight grows with the examinations; an item that was shown but hardly examined
+    has almost none. How often a position is examined is
     estimated from the log, unless ``examination`` gives it for positions 1, 2, … . Queries in which no item stands out
     from the least relevant ones of the log are left out. EM stops when a step raises the
     log-likelihood by less than ``tol``, or after ``max_iter`` steps with a ConvergenceWarning.
@@ -78,7 +82,7 @@ def click_labels(
     >>> import polars as pl
     >>> rows = {"query": ["q"] * 4, "item": ["a", "b", "a", "b"], "position": [1, 2, 1, 2], "clicked": [0, 1, 0, 1]}
     >>> click_labels(read_clicks(pl.DataFrame(rows)), examination=[1, 0.5]).to_frame()["label"].to_list()
-    [0.0, 1.0]
+    [0.0, 0.999]
     """
     if not isinstance(log, ClickLog):
         raise DataError(f"click_labels takes a log from read_clicks, got {type(log).__name__}")
@@ -91,19 +95,25 @@ def click_labels(
     mean = posterior @ RELEVANCE
     useful = _have_signal(counts, bias.model, examined, len(log.queries))
     kept = useful[counts.pair_query]
-    chosen = np.flatnonzero(useful)
+    chosen, floor = np.flatnonzero(useful), _quantile(bias.model, FLOOR)
     return ClickLabels(
         queries=tuple(log.queries[q] for q in chosen),
         items=log.items,
         label_ptr=sizes_to_ptr(np.bincount(counts.pair_query, minlength=len(log.queries))[chosen]),
         label_item=counts.pair_item[kept].astype(np.int32),
-        label_value=np.minimum(counts.pair_clicks / examined, 1.0)[kept],
+        label_value=np.maximum(np.minimum(counts.pair_clicks / examined, 1.0) - floor, 0.0)[kept],
         label_weight=(LARGEST_WEIGHT * examined / (examined + HALF_SURE))[kept],
         examinations=examined[kept],
         error=np.sqrt(np.maximum(posterior @ RELEVANCE**2 - mean**2, 0.0))[kept],
         bias=bias,
+        floor=floor,
         log=log,
     )
+
+
+def _quantile(model: ClickModel, share: float) -> float:
+    """The relevance that this share of all pairs has at most."""
+    return float(RELEVANCE[np.searchsorted(np.cumsum(model.shares), share)])
 
 
 def _mean(values: Floats) -> float:
@@ -116,8 +126,7 @@ def _have_signal(counts: ClickCounts, model: ClickModel, examined: Floats, n_que
     A query is left out if none of its items is clicked significantly more than the least relevant items of the log,
     although an item of high relevance would have been: learning would take differences by chance for a signal.
     """
-    cumulated = np.cumsum(model.shares)
-    low, high = (float(RELEVANCE[np.searchsorted(cumulated, q)]) for q in (LEAST_RELEVANT, MOST_RELEVANT))
+    low, high = _quantile(model, LEAST_RELEVANT), _quantile(model, MOST_RELEVANT)
     error = np.sqrt(low * (1 - low) * examined + 0.25)
     found, possible = np.full(n_queries, -np.inf), np.full(n_queries, -np.inf)
     np.maximum.at(found, counts.pair_query, (counts.pair_clicks - low * examined) / error)
@@ -176,6 +185,7 @@ class ClickReport(Report):
             "queries left out, no item stands out": len(labels.log.queries) - len(labels.queries),
             "median examinations of an item": float(np.median(examined)) if len(examined) else np.nan,
             f"labels with at least {SURE:g} examinations": int((examined >= SURE).sum()),
+            "click rate of the least relevant items": labels.floor,
             "labels above 0": int((labels.label_value > 0).sum()),
             "mean label": _mean(labels.label_value),
             "mean standard error of a label": _mean(labels.error),
