@@ -23,8 +23,8 @@ from juryrank.lazy_polars import pl
 from juryrank.report import Report, Table, number
 
 # Chosen in simulations on MQ2008-agg and TREC-COVID round 1, among weights from 1 to 30, constants 0, 3 and 10, and
-# floors of 0 to 0.4. Where few items exist, those that were not shown may well be relevant, and a weight of 10 is best; where
-# there are thousands, a weight of 1.
+# floors of 0 to 0.4. Where few items exist, those that were not shown may well be relevant, and a weight of 10 is best;
+# where there are thousands, a weight of 1.
 LARGEST_WEIGHT, HALF_SURE = 2.0, 3.0  # weight of a label that is sure; examinations that give half of it
 FLOOR, LEAST_RELEVANT, MOST_RELEVANT = 0.05, 0.2, 0.9  # quantiles of the relevance of all pairs
 STANDS_OUT = 3.0  # standard errors above the least relevant; 2 and 3.5 differ little
