@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 import pytrec_eval
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
+from conftest import random_dataset
 from juryrank import Fuser, evaluate, export, fuse
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, UnknownNameError
@@ -204,3 +205,11 @@ def test_one_expert_has_all_the_weight(name):
     model = method(name).fit(from_dicts({"x": {"q": ["a", "b"]}}, labels={"q": {"a": 0, "b": 1}}))
     assert model.weights_.tolist() == [1.0]
     assert list(fuse({"x": ["c", "d"]}, model=model)) == ["c", "d"]
+
+
+@pytest.mark.parametrize("name", ["convex", "tuned-rrf"])
+def test_metrics_have_no_weights_so_that_unknown_items_are_not_relevant(name):
+    data = random_dataset(4, n_queries=5)
+    one, other = (method(name, unjudged=unjudged).fit(data) for unjudged in ("unknown", "irrelevant"))
+    assert_array_equal(one.weights_, other.weights_)
+    assert one.report() == other.report()

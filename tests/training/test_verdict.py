@@ -244,3 +244,19 @@ def test_a_verdict_is_a_report():
     assert found.text in found.render("markdown")
     assert "expert" in found.render("csv")
     assert repr(found) == "Verdict(jury, nDCG@10, 30 held-out queries)"
+
+
+def test_the_fewer_items_of_condensed_lists_are_judged_the_wider_is_the_interval():
+    rng = np.random.default_rng(3)
+    values = {"learned": rng.random(30), "rrf": rng.random(30)}
+
+    def half_width(share, n_condensed):
+        judged = dict.fromkeys(values, share)
+        found = decide(values, np.ones(30), method="jury", metric="nDCG@10", judged=judged, n_condensed=n_condensed)
+        difference = found.differences["learned - rrf"]
+        return (difference.high - difference.low) / 2
+
+    apart = values["learned"] - values["rrf"]
+    assert half_width(0.2, 0) == pytest.approx(half_width(1.0, 30)) == pytest.approx(t.ppf(0.975, 29) * sem(apart))
+    assert half_width(0.25, 30) == pytest.approx(t.ppf(0.975, 29) * np.hypot(sem(apart), 0.03))  # 3/4 of 0.04
+    assert half_width(0.25, 30) > half_width(0.25, 15) > half_width(0.25, 0)

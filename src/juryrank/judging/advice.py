@@ -22,7 +22,7 @@ from juryrank.training.solvers.position_curves import Limits, QueryParts, Statis
 from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 from juryrank.training.student_t import t_quantile
 from juryrank.training.verdict import NEGLIGIBLE, Difference
-from juryrank.training.verdict_rule import LEVEL
+from juryrank.training.verdict_rule import LEVEL, UNJUDGED_DEVIATION
 
 UNJUDGED = "unknown"  # how unjudged items are used: judgements are shallow
 FEWEST_QUERIES = 10  # with which it can be measured what half of the queries would give
@@ -32,8 +32,6 @@ IN_HALVES = Limits(held_out_work=0.0, fewest_parts=2)
 # judgements, and the variance over queries of the measured difference. From ``python -m studies judging``.
 DOUBLING_MEAN, DOUBLING_DEVIATION, QUERY_VARIANCE = 0.004, 0.013, 0.005
 VARIANCE_QUERIES = 10.0  # queries that this variance counts as: that of a few queries is itself uncertain
-# How far held-out values of judged items are from those of all items, if no item among the first ten is judged.
-UNJUDGED_DEVIATION = 0.04
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -60,6 +60,9 @@ class Expectations:
 REGULARISED = Expectations(Expectation(-0.025, 0.015, 0.008), Expectation(-0.035, 0.03, 0.03))
 # Of other methods less is expected, and more is possible: with few labels some are far below RRF.
 OTHERS = Expectations(Expectation(-0.02, 0.025, 0.008), Expectation(-0.025, 0.045, 0.03))
+# How far a difference between condensed lists is from that between whole lists, if no item of the top 10 is judged: the
+# standard deviation over collections and numbers of judgements of a judging plan.
+UNJUDGED_DEVIATION = 0.04
 FEW_OR_REGULARISED = ("jury", "ridge", "convex", "tuned-rrf")  # methods with few parameters, or with strong penalties
 
 
@@ -85,22 +88,23 @@ def decide(
 
     ``expert`` is the best expert on all queries, column ``best`` of the values of all ``experts``, [n_rows, n_experts];
     among ``values`` are those of experts that were chosen on other queries. With fewer than two rows, there is no
-    evidence for anything but RRF.
+    evidence for anything but RRF. Values of condensed lists, in ``n_condensed`` queries, are less certain.
     """
     n = int(counts.sum())
     means = {name: float(counts @ v / n) for name, v in values.items()} if n else {}
     expected, differences = dict.fromkeys(means, 0.0), {}
     if len(counts) > 1:
         unsure = 0.0 if experts is None else _choice_variance(experts[:, best] - values[EXPERT], counts)
+        unseen = (UNJUDGED_DEVIATION * (1.0 - min(judged.values())) * n_condensed / n) ** 2 if n_condensed else 0.0
         most = 1.0 if all(v.min() >= 0.0 and v.max() <= 1.0 for v in values.values()) else math.inf
         for a, b in PAIRS:
             if a in means and b in means:
-                extra = unsure * (EXPERT in (a, b))
+                extra = unseen + unsure * (EXPERT in (a, b))
                 differences[f"{a} - {b}"] = _difference(values[a] - values[b], counts, extra, most)
-        expected[RRF] = _expected(expectations.rrf, values[RRF] - values[LEARNED], counts)
+        expected[RRF] = _expected(expectations.rrf, values[RRF] - values[LEARNED], counts, unseen)
         if experts is not None:
             mean, prior = shrunk_mean(experts, best, counts) - means[LEARNED], expectations.of_best(experts.shape[1])
-            expected[EXPERT] = _expected(prior, values[EXPERT] - values[LEARNED], counts, unsure, mean)
+            expected[EXPERT] = _expected(prior, values[EXPERT] - values[LEARNED], counts, unseen + unsure, mean)
     gain = {**expected, RRF: expected.get(RRF, 0.0) + NEGLIGIBLE}
     if EXPERT in gain and differences and differences[f"{LEARNED} - {EXPERT}"].is_zero:
         gain[EXPERT] += NEGLIGIBLE

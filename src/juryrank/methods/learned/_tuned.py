@@ -30,6 +30,11 @@ class TunedWeights(WeightedExperts):
     n_queries_: int = learned(Number(whole=True, at_least=1))
     means_: Floats = learned(Array(2))  # of the target over the training queries: tuned, RRF
 
+    @property
+    def _unjudged_in_metrics(self) -> str:
+        """What metrics make of unjudged items, which have no weights there."""
+        return "ignore" if self.unjudged == "ignore" else "irrelevant"
+
     @abstractmethod
     def _tune(self, queries: LabelledQueries) -> float:
         """Set ``weights_`` and what else is tuned; returns the mean of the target."""
@@ -43,7 +48,9 @@ class TunedWeights(WeightedExperts):
             check_truth(self.name, self.target, data)
         queries = LabelledQueries.of(data, self.unjudged).drop_zero_weight_lists().require(self.name, data)
         self.experts_, self.n_queries_ = queries.experts, len(queries)
-        rrf = Truth(queries.truth, self.unjudged).judge(Consensus(queries.rankings, rrf_scores(queries.rankings)))
+        rrf = Truth(queries.truth, self._unjudged_in_metrics).judge(
+            Consensus(queries.rankings, rrf_scores(queries.rankings))
+        )
         self.means_ = np.array([self._tune(queries), np.nanmean(parse_metric(self.target).per_query(rrf))])
 
     def report(self) -> str:
