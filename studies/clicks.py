@@ -28,6 +28,7 @@ from studies.tables import Report, Table
 
 METRIC, DEPTH, FOLDS = "nDCG@10", 10, 5
 SETS = ("robust03", "trec-covid-round1", "MQ2008-agg")
+CONTROL = "no clicks: all shown are relevant"  # what labels give that know only what RRF shows
 SPREAD = 0.5  # of the logarithm of the weights, with exploration
 
 Clicks = Callable[[Any, np.random.Generator], Any]  # grades [sessions, positions] -> clicked, the same shape
@@ -142,8 +143,8 @@ class ClickStudy(Report):
         body = []
         for key, values in self.values.items():
             data, user, sessions, labels = key
-            share, error = self._share(key) if user else (np.nan, np.nan)
-            text = f"{100 * share:.0f} ± {100 * error:.0f} %" if user else ""
+            share, error = self._share(key)
+            text = f"{100 * share:.0f} ± {100 * error:.0f} %" if user or labels == CONTROL else ""
             body.append([data, labels, user, str(sessions or ""), f"{100 * np.mean(values):.2f}", text])
         note = f"{METRIC} × 100 on held-out queries, mean over seeds; share of the true labels' gain ± standard error."
         columns = ["data", "labels", "user", "sessions", METRIC, "share of gain"]
@@ -179,6 +180,8 @@ def measure(data: jr.Dataset, users: list[str], sessions: list[int], seed: int) 
         rrf = jr.evaluate(jr.fit(held_out, "rrf").predict(held_out), held_out, METRIC)[METRIC]
         found["", 0, "RRF"] = found.get(("", 0, "RRF"), 0.0) + float(rrf) * len(held_out) / n
         test(("", 0, "true labels"), train, held_out)
+        first = jr.fit(train, "rrf").predict(train).top(DEPTH)
+        test(("", 0, CONTROL), train, held_out, {query: dict.fromkeys(items, 1.0) for query, items in first.items()})
         simulation = Simulation.of(train)
         for user in users:
             for count in sessions:

@@ -32,7 +32,8 @@ def test_a_small_study_has_all_rows() -> None:
     data = jr.from_dicts({"good": good, "bad": bad}, labels=labels)
     found = clicks.measure(data, ["position-based"], [5], seed=0)
     kinds = ("click rate", "corrected", "corrected, exploration")
-    assert set(found) == {("", 0, "RRF"), ("", 0, "true labels"), *(("position-based", 5, kind) for kind in kinds)}
+    bases = ("RRF", "true labels", clicks.CONTROL)
+    assert set(found) == {*(("", 0, base) for base in bases), *(("position-based", 5, kind) for kind in kinds)}
     assert found["", 0, "true labels"] > found["", 0, "RRF"]
     report = clicks.ClickStudy({("small", *key): [value] for key, value in found.items()})
-    assert len(report.rows()) == 5
+    assert len(report.rows()) == 6
