@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from juryrank.errors import DataWarning, UnknownNameError
+from juryrank.errors import UnknownNameError
 from studies import SHARED_DATA
 from studies.commands.bench import Format, Json
-from studies.console import Quiet, progress_bars, split_names
-from studies.files import write_file
-from studies.tables import print_report
+from studies.commands.study import Data, Out, Sets, deliver
+from studies.console import Quiet, split_names
 
 
 def run(
-    sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Datasets; by default all.")] = None,
+    sets: Sets = None,
     users: Annotated[str | None, typer.Option("--users", metavar="NAME,…", help="Users; by default all.")] = None,
     sessions: Annotated[str, typer.Option("--sessions", metavar="N,…", help="Sessions for each query.")] = "30",
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often folds and clicks are drawn.")] = 3,
-    data: Annotated[
-        Path, typer.Option("--data", show_default="../shared/data", help="The folder that contains the datasets.")
-    ] = SHARED_DATA,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A JSON file for all results.")] = None,
+    data: Data = SHARED_DATA,
+    out: Out = None,
     form: Format = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -41,9 +36,9 @@ def run(
     counts = split_names(sessions)
     if not counts or not all(count.isdecimal() and int(count) for count in counts):
         raise typer.BadParameter(f"expected counts such as 1,30, got {sessions!r}", param_hint="--sessions")
-    with warnings.catch_warnings(), progress_bars(quiet=quiet):
-        warnings.simplefilter("ignore", DataWarning)
-        report = clicks.measure_all(wanted, people, [int(count) for count in counts], seeds, data)
-    print_report(report, "json" if as_json else form)
-    if out is not None:
-        write_file(out, report.render("json"))
+    deliver(
+        lambda: clicks.measure_all(wanted, people, [int(count) for count in counts], seeds, data),
+        out,
+        "json" if as_json else form,
+        quiet=quiet,
+    )

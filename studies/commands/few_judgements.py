@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from juryrank.errors import DataWarning
 from studies import SHARED_DATA
 from studies.commands.bench import Format, Json
 from studies.commands.present import present_sets
+from studies.commands.study import Data, Out, Sets, deliver
 from studies.console import Quiet
-from studies.files import write_file
-from studies.tables import print_report
 
 
 def run(
-    sets: Annotated[str | None, typer.Option("--sets", metavar="NAME,…", help="Datasets; by default all.")] = None,
-    data: Annotated[
-        Path, typer.Option("--data", show_default="../shared/data", help="The folder that contains the datasets.")
-    ] = SHARED_DATA,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A JSON file for all results.")] = None,
+    sets: Sets = None,
+    data: Data = SHARED_DATA,
+    out: Out = None,
     form: Format = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -31,9 +21,4 @@ def run(
     from studies import few_judgements
 
     present = present_sets(sets, few_judgements.SETS, data, quiet=quiet)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        report = few_judgements.measure_all(present, data)
-    print_report(report, "json" if as_json else form)
-    if out is not None:
-        write_file(out, report.render("json"))
+    deliver(lambda: few_judgements.measure_all(present, data), out, "json" if as_json else form, quiet=quiet)
