@@ -229,3 +229,8 @@ def test_a_file_replaced_by_one_of_the_same_size_and_time_is_read_again(tmp_path
     assert fuse(lists, model=tmp_path / "now") == fuse(lists, k=10)
     os.replace(tmp_path / "next", tmp_path / "now")
     assert fuse(lists, model=tmp_path / "now") == fuse(lists, k=20)
+
+
+def test_a_method_that_needs_item_features_says_so():
+    with pytest.raises(DataError, match="monotone-retargeting needs item features"):
+        Fuser("monotone-retargeting")({"a": ["x", "y"]})

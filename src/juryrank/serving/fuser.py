@@ -78,7 +78,7 @@ class Fuser:
         if self._model.supervised and not self._model.is_fitted:
             raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
         self._plain = plain_way(self._model)
-        self._experts = self._model.experts_seen()
+        self._experts = self._model.experts_seen() if self._model.is_fitted else frozenset[str]()
         self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
         self._warned: set[str] = set()  # unknown experts that a warning has named
         self._accepted: tuple[Any, ...] | None = None  # names of experts that need no warning
