@@ -36,14 +36,14 @@ def shared_data() -> Path:
 
 
 def random_dataset(
-    seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True
+    seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True, judged: float = 0.8
 ) -> Dataset:
     """Partial lists with gaps and ties, an item nobody ranks in every query, labels 0..2 for most items, features."""
     rng = np.random.default_rng(seed)
     rows, labels = [], []
     for q in range(n_queries):
         for i in range(n_items):
-            if rng.random() < 0.8:
+            if rng.random() < judged:
                 labels.append((f"q{q}", f"i{i}", float(rng.integers(0, 3))))
         for k in range(n_experts):
             listed = rng.permutation(n_items - 1)[: rng.integers(0, n_items)]

@@ -143,7 +143,7 @@ def test_stdout_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> No
         )
         assert (done.returncode, done.stderr) == (0, b"")
         text = done.stdout.decode("utf-8")
-        assert all(name in text for name in names) if command[0] == "fuse" else "é,AP,0.5\n" in text.replace("\r", "")
+        assert all(name in text for name in names) if command[0] == "fuse" else "é,AP,0.5,\n" in text.replace("\r", "")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_with_no_query_to_learn_from_it_is_an_error():
 
 
 def test_the_candidates_are_tested_on_queries_they_have_not_seen():
-    data = random_dataset(1, n_queries=10)
+    data = random_dataset(1, n_queries=10, judged=1.0)  # with unjudged items jury would look at condensed lists
     model = method("auto", among="jury", parts=10).fit(data)
     count, gain, error = method("jury").fit(data).gain_over_rrf()
     assert model.n_queries_ == count == 10

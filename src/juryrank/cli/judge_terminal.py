@@ -28,7 +28,7 @@ WIDEST, NARROWEST, PIPED_WIDTH = 100, 20, 80  # columns of text
 GLANCE = 0.1  # seconds
 CHUNK = 1024  # bytes of keys that are read at a time
 SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|)")  # what arrow keys and function keys send
-END = "\x04"  # Ctrl-D
+ENDS = ("\x04", "\x00")  # Ctrl-D; typed ahead, before keys are read one by one, it arrives as NUL
 KEYS = {"s": "skip", "u": "undo", "m": "more", "?": "help", "q": "quit"}
 HELP = """s  leave this item out
 u  take the last answer back, also one of an earlier session
@@ -227,7 +227,7 @@ def read_answers() -> Iterator[Read]:
         finally:
             restore()
         key = waiting.popleft()
-        return None if key == END else key.strip()
+        return None if key in ENDS else key.strip()
 
     with before_end(restore):
         yield read_key

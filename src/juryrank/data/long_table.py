@@ -116,7 +116,8 @@ def labels_from_long(frame: pl.DataFrame, queries: tuple[str, ...], items: Names
     value = frame["label"].cast(pl.Float64).to_numpy()
     weight = np.ones(len(value))
     if "label_weight" in frame.columns:
-        weight = frame["label_weight"].cast(pl.Float64).fill_null(1.0).to_numpy()
+        given = frame["label_weight"].cast(pl.Float64)
+        weight = (given.fill_null(1.0) if given.null_count() else given).to_numpy()  # a forked process cannot fill
     _check_labels(frame, value, weight, source)
     order = np.lexsort((-weight, -value, item, query))
     query, item, value, weight = query[order], item[order], value[order], weight[order]
