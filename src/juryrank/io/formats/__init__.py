@@ -80,4 +80,5 @@ def format_for(thing: Dataset | Consensus, path: Path, name: str | None = None) 
 
 
 def _by_ending(path: Path) -> Format | None:
-    return next((known for known in CATALOGUE if ending_of(path) in known.endings), None)
+    ending = ending_of(path)
+    return next((known for known in CATALOGUE if ending in known.endings), None)
