@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,42 @@ from juryrank.cli import options
 from juryrank.cli.reading import column_names, or_stdin
 from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
+
+if TYPE_CHECKING:
+    from juryrank.clicks.log import ClickLog
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """How the log is read."""
+
+    log_format: Annotated[
+        str | None, typer.Option("--from", help="Format of the log: table or ubi, if it is not recognised.")
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", metavar="NAME=HEADER,…", help="Headers of query, item, position, clicked, session, …"
+        ),
+    ] = None
+    actions: Annotated[
+        str, typer.Option("--actions", metavar="NAME,…", help="Actions of UBI events that count as clicks.")
+    ] = "click"
+    first_position: Annotated[
+        int, typer.Option("--first-position", min=0, max=1, help="Number of the first position in the log, 0 or 1.")
+    ] = 1
+
+    def read(self, logs: list[Path]) -> ClickLog:
+        """The log in the files."""
+        from juryrank.clicks.reading import read_clicks
+
+        return read_clicks(
+            list(map(or_stdin, logs)),
+            columns=column_names(self.columns),
+            format=self.log_format,
+            actions=options.names(self.actions),
+            first_position=self.first_position,
+        )
 
 
 def run(
@@ -25,21 +62,8 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", callback=options.a_file, help="The labels: .csv, .tsv, .ndjson or .parquet.")
     ],
-    log_format: Annotated[
-        str | None, typer.Option("--from", help="Format of the log: table or ubi, if it is not recognised.")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns", metavar="NAME=HEADER,…", help="Headers of query, item, position, clicked, session, …"
-        ),
-    ] = None,
-    actions: Annotated[
-        str, typer.Option("--actions", metavar="NAME,…", help="Actions of UBI events that count as clicks.")
-    ] = "click",
-    first_position: Annotated[
-        int, typer.Option("--first-position", min=0, max=1, help="Number of the first position in the log, 0 or 1.")
-    ] = 1,
+    *,
+    reading: LogOptions,
     examination: Annotated[
         str | None,
         typer.Option(
@@ -58,7 +82,6 @@ def run(
     The labels are for --labels of fit and compare. Prints what was used of the log, the bias, and how sure labels are.
     """
     from juryrank.clicks.labels import click_labels
-    from juryrank.clicks.reading import read_clicks
     from juryrank.io.files import save
     from juryrank.io.tables import frames
 
@@ -68,10 +91,7 @@ def run(
         )
     check_pictures([plot])
     known = None if examination is None else [_probability(text) for text in options.names(examination)]
-    log = read_clicks(
-        list(map(or_stdin, logs)), columns=column_names(columns), format=log_format, actions=options.names(actions),
-        first_position=first_position,
-    )  # fmt: skip
+    log = reading.read(logs)
     labels = click_labels(log, examination=known)
     frame = labels.to_frame().select("query", "item", "label", "weight")
     save(out, b"".join(frames.frame_lines(frame, out.name)))
