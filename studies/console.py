@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -26,8 +29,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress
 
 INTERRUPTED, READER_GONE = 130, 141  # as shells report SIGINT and SIGPIPE
 GRACE = 5.0  # seconds that an interrupted process has to remove its temporary files
+ATTEMPTS = 20  # to remove a folder
 
 _progress: list[Progress] = []
+_folders: list[Path] = []
 
 
 def split_names(text: str) -> list[str]:
@@ -141,6 +146,18 @@ def _show_warnings_as_lines() -> None:
 
 
 @contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is removed at the end, also when Ctrl-C ends the process while compiled code runs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _folders.append(folder)
+        try:
+            yield folder
+        finally:
+            _folders.remove(folder)
+
+
+@contextmanager
 def _end_soon_after_interrupt() -> Iterator[None]:
     """Ctrl-C ends the process also while compiled code runs, which Python does not interrupt."""
     main = threading.current_thread() is threading.main_thread()
@@ -172,5 +189,15 @@ def _wait_for_interrupt(reader: int) -> None:
             for child in multiprocessing.active_children():
                 child.terminate()  # a pool waits for its workers before the process ends
             time.sleep(GRACE)
+            _remove_folders()
             os._exit(INTERRUPTED)
     os.close(reader)
+
+
+def _remove_folders() -> None:
+    """The code that still runs may write another file meanwhile, so that one attempt is not always enough."""
+    for folder in list(_folders):
+        for _ in range(ATTEMPTS):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from studies.console import Quiet, note, split_names
+from studies.console import Quiet, note, split_names, temporary_folder
 from studies.files import make_folder
 from studies.tables import FORMATS, Report, print_report
 
@@ -52,7 +51,7 @@ def run(
     if out is not None:
         make_folder(out)
     names = None if only is None else split_names(only)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         # First calls compile, as for a new user: neither juryrank nor ranx may find an earlier run's cache.
         os.environ["XDG_CACHE_HOME"] = os.environ["NUMBA_CACHE_DIR"] = f"{folder}/cache"
         from studies import speed
@@ -62,11 +61,11 @@ def run(
         report: Report
         saved: list[Path] = []
         if against is not None:
-            report = compared = versions.compare_versions(names or versions.TASKS, against, Path(folder), quiet=quiet)
+            report = compared = versions.compare_versions(names or versions.TASKS, against, folder, quiet=quiet)
             saved += [] if out is None else versions.write(compared, out)
         else:
             effort = Effort.SLOW if slow else Effort.QUICK if quick else Effort.USUAL
-            report = measured = speed.run(names or speed.TASKS, Path(folder), effort=effort, quiet=quiet)
+            report = measured = speed.run(names or speed.TASKS, folder, effort=effort, quiet=quiet)
             saved += [] if out is None else speed.write(measured, out)
             saved += [] if docs is None else pages.write_docs(measured, docs, complete=only is None)
     print_report(report, "json" if as_json else form)

@@ -112,3 +112,31 @@ def test_where_interrupts_are_ignored_they_stay_ignored():
         time.sleep(0.001)
     process.stdout.close()
     assert process.returncode == 0
+
+
+BUSY = """
+import hashlib, typer
+from studies.console import run_app, temporary_folder
+
+def work() -> None:
+    with temporary_folder() as folder:
+        (folder / "file").write_text("text")
+        print("ready", flush=True)
+        hashlib.pbkdf2_hmac("sha512", b"", b"", 2**31 - 1)  # Python does not interrupt it
+
+app = typer.Typer()
+app.command()(work)
+run_app(app, "work")
+"""
+
+
+def test_a_temporary_folder_is_removed_also_when_compiled_code_does_not_end(tmp_path):
+    path = os.pathsep.join([str(TOP / "src"), str(TOP)])
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen([sys.executable, "-c", BUSY], env=environment, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    assert len(list(tmp_path.iterdir())) == 1
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
