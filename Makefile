@@ -8,7 +8,7 @@ demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked.
-test: lint types
+test: $(VENV)/.integrations lint types
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n auto tests/kernels
 	$(PY) -m pytest -q -n auto
 
@@ -72,6 +72,11 @@ $(PY):
 $(VENV)/.demo: pyproject.toml | $(PY)
 	$(PY) -m pip install -q -e .
 	$(PY) -m compileall -q src
+	touch $@
+
+# The frameworks and engines that integrations are tested with; without them, these tests skip.
+$(VENV)/.integrations: $(VENV)/.dev
+	$(PY) -m pip install -q -e '.[integrations-test]'
 	touch $@
 
 $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)

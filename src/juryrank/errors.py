@@ -10,10 +10,12 @@
     ├── PluginError          a plugin cannot be loaded, or its class is not a method
     ├── MissingExtraError    an optional dependency is not installed
     ├── ForkError            this cannot be done in a forked process
-    └── EndpointError        a model that is asked to judge cannot be reached, or refuses
+    ├── EndpointError        a model that is asked to judge cannot be reached, or refuses
+    └── RetrieverError       a retriever that is asked for its list fails, or takes too long
 
     JuryrankWarning          base class
     ├── DataWarning          data was dropped or repaired; the message says what and how often
+    ├── RetrieverWarning     a retriever failed or took too long, and its list is missing from the result
     ├── ConvergenceWarning   an iteration did not converge; the last estimate is used
     └── CacheWarning         the cache of compiled code is damaged or not writable; results do not change
 """
@@ -77,7 +79,7 @@ class PluginError(JuryrankError):
     """A plugin that cannot be loaded, or whose class is not a method."""
 
 
-class MissingExtraError(JuryrankError):
+class MissingExtraError(JuryrankError, ImportError):
     """An optional dependency that is not installed."""
 
     @classmethod
@@ -98,12 +100,20 @@ class EndpointError(JuryrankError):
     """A model that cannot be reached, or refuses to answer."""
 
 
+class RetrieverError(JuryrankError):
+    """A retriever that fails, or takes too long."""
+
+
 class JuryrankWarning(UserWarning):
     """Base class of all warnings."""
 
 
 class DataWarning(JuryrankWarning):
     """Data was dropped or repaired."""
+
+
+class RetrieverWarning(JuryrankWarning):
+    """A retriever failed or took too long; the result is without its list."""
 
 
 class ConvergenceWarning(JuryrankWarning):
