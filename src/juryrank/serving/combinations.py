@@ -54,18 +54,39 @@ class Combinations:
             fused = {item: fused[item] for item in _as_they_appear(lists, plain)}
         return best_first(fused, of_type, top, by_name=self._by_name, ties_likely=True)
 
-    def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
+    def contributions(
+        self, lists: Mapping[str, PlainList], ranks: Mapping[str, Mapping[Any, Any]], items: Iterable[Any]
+    ) -> dict[str, dict[Any, float]] | None:
+        """What each list adds to the scores of all items; None where scores are no sums."""
+        if self._combination.rule != "sum" or self._combination.factor is not None:
+            return None
+        weighted, query = self._weigh({expert: listed for expert, listed in lists.items() if listed.items})
+        sign = -1.0 if self._combination.negated else 1.0
+        out: dict[str, dict[Any, float]] = {}
+        for expert, (items, numbers, others, weight) in weighted.items():
+            out[expert] = {} if others is None else dict.fromkeys(query.items, sign * weight * others)
+            out[expert].update(zip(items, [sign * weight * number for number in numbers], strict=True))
+        return out
+
+    def _weigh(self, plain: Mapping[str, PlainList]) -> tuple[dict[str, Weighted], QueryItems]:
+        """The numbers of the lists that have a weight, and the items of all."""
         c = self._combination
         weights = {expert: weight for expert in plain if (weight := c.weights.get(expert, c.others)) > 0.0}
         query = QueryItems([listed.items for listed in plain.values()], weights.values())
-        if not weights:
-            return dict.fromkeys(query.items, 0.0)
-        lists: list[Weighted] = []
+        out: dict[str, Weighted] = {}
         for expert, weight in weights.items():
             items, scored, ranks = plain[expert]
             scores = None if scored is None else list(map(float, scored.values()))
-            lists.append((items, *c.numbers(QueryList(len(items), scores, ranks, weight, query))))
-        some_unranked = len(weights) < len(plain)
+            out[expert] = (items, *c.numbers(QueryList(len(items), scores, ranks, weight, query)))
+        return out, query
+
+    def _combine(self, plain: Mapping[str, PlainList]) -> dict[Any, float]:
+        c = self._combination
+        weighted, query = self._weigh(plain)
+        if not weighted:
+            return dict.fromkeys(query.items, 0.0)
+        lists = list(weighted.values())
+        some_unranked = len(lists) < len(plain)
         scope = QueryItems([of[0] for of in lists]) if some_unranked and c.unranked_last else query
         fused = _pick(lists, c.rule, scope) if c.rule in PICKED else _add_up(lists, scope, some_unranked)
         if c.rule == "mean":

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Self
 
-import numpy as np
-
 from juryrank.data.draws import demand_request
 from juryrank.data.names import natural_key
 from juryrank.data.shapes import ItemList, Key, as_item_list, unique_names
@@ -20,8 +18,18 @@ from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown
 from juryrank.methods import Aggregator
 from juryrank.serving.by_dataset import rank_by_dataset
 from juryrank.serving.cleaning import Dropped, PlainList, as_item_lists, clean
+from juryrank.serving.detail import FusedItem, RankedLists, in_detail, read_plain
 from juryrank.serving.exploration import Exploration, Explored, Weighting, positions_over
-from juryrank.serving.inputs import ONE, by_name, by_query, many_queries, runs_of_one, without_iterators
+from juryrank.serving.inputs import (
+    ONE,
+    by_name,
+    by_query,
+    demand_options,
+    lists_of_one,
+    many_queries,
+    runs_of_one,
+    without_iterators,
+)
 from juryrank.serving.preparation import plain_way, resolve
 
 LISTS = frozenset((list,))
@@ -101,7 +109,7 @@ class Fuser:
         ``request`` is the id of the request; it matters only with ``explore``.
         """
         if top is not None or values != "score":
-            _demand_options(values, top)
+            demand_options(values, top)
         if type(lists) is not dict:
             lists = by_name(lists)
         if self._named and tuple(lists) != self._accepted:
@@ -128,9 +136,7 @@ class Fuser:
         With ``explore``, this takes as long as one call for each variant. Without, all probabilities are 1.
         """
         name = demand_request(request, "explored()")
-        named = without_iterators(by_name(lists))
-        if many_queries(named):
-            raise DataError("explored() takes the lists of one query; call it once for each query, with its request")
+        named = lists_of_one(lists, "explored()")
         weighting, rankings = self._rank_by_variants(named, name, values, key, top, strict)
         ranking = rankings[weighting.variant]
         return Explored(
@@ -140,6 +146,40 @@ class Fuser:
             weights={expert: weighting(expert) for expert in named},
             positions=positions_over(rankings, ranking),
         )
+
+    @property
+    def uses_scores(self) -> bool:
+        """Whether the scores of the lists matter, and not only their order."""
+        return self._model.uses_scores
+
+    def detailed(
+        self,
+        lists: Mapping[Any, Any] | Iterable[Any],
+        *,
+        values: str = "score",
+        key: Key = None,
+        top: int | None = None,
+        strict: bool = False,
+        request: Any = None,
+    ) -> list[FusedItem]:
+        """The ranking of the same call, of one query, with the ranks of its items by expert and what each expert adds.
+
+        >>> Fuser("rrf", k=1).detailed({"bm25": ["a", "b"], "dense": ["b"]}, top=1)
+        [FusedItem(item='b', score=0.8333333333333333, ranks={'bm25': 2, 'dense': 1},
+                   contributions={'bm25': 0.3333333333333333, 'dense': 0.5})]
+        """
+        demand_options(values, top)
+        named = lists_of_one(lists, "detailed()")
+        if self._named and tuple(named) != self._accepted:
+            self._check_experts(named, strict)
+        plain = read_plain(named) if key is None and values == "score" and self._plain is not None else None
+        ranked = None if plain is None or self._plain is None else self._plain(plain.lists, Dropped(), top)
+        if plain is None or ranked is None:
+            runs = clean(runs_of_one(named, values, key), uses_scores=self.uses_scores, values=values)
+            plain = RankedLists.of({expert: listed for (expert, _), listed in runs.items()})
+            ranked = self._rank_cleaned(plain.lists, top)
+        added = None if self._plain is None else self._plain.contributions(plain.lists, plain.ranks, ranked)
+        return in_detail(ranked, plain.ranks, added)
 
     def _rank_by_variants(
         self, lists: Mapping[str, Any], request: str, values: str, key: Key, top: int | None, strict: bool
@@ -209,8 +249,10 @@ class Fuser:
         return fused
 
     def _rank_cleaned(self, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
-        """The ranking of cleaned lists, in plain Python."""
-        assert self._plain is not None
+        """The ranking of the cleaned lists of one query."""
+        if self._plain is None:
+            runs, values = as_item_lists({(expert, ONE): listed for expert, listed in lists.items()})
+            return dict(islice(rank_by_dataset(runs, self._model, values).get(ONE, {}).items(), top))
         if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
             raise DataError("the scores of the lists are too large to be combined; scale them down")
         return ranked
@@ -260,6 +302,13 @@ class _ExploringFuser(Fuser):
         name = demand_request(request, "a Fuser that explores")
         return self._variant(self._exploration.variant(name))(lists, **options)
 
+    def detailed(
+        self, lists: Mapping[Any, Any] | Iterable[Any], *, request: Any = None, **options: Any
+    ) -> list[FusedItem]:
+        """As ``Fuser``, with the weights of the request."""
+        name = demand_request(request, "a Fuser that explores")
+        return self._variant(self._exploration.variant(name)).detailed(lists, **options)
+
     def _variant(self, number: int) -> Fuser:
         if (known := self._variants.get(number)) is not None:
             return known
@@ -277,18 +326,10 @@ class _ExploringFuser(Fuser):
     def _rank_by_variants(
         self, lists: Mapping[str, Any], request: str, values: str, key: Key, top: int | None, strict: bool
     ) -> tuple[Weighting, list[dict[Any, float]]]:
-        _demand_options(values, top)
+        demand_options(values, top)
         if self._named:
             self._check_experts(lists, strict)
         runs = clean(runs_of_one(lists, values, key), uses_scores=self._model.uses_scores, values=values)
         plain = {expert: listed for (expert, _), listed in runs.items()}
         chosen = Weighting(self._exploration, self._exploration.variant(request))
         return chosen, [self._variant(n)._rank_cleaned(plain, top) for n in range(self._exploration.variants)]
-
-
-def _demand_options(values: str, top: int | None) -> None:
-    """An error for options that have no meaning."""
-    if values not in ("score", "rank"):
-        raise DataError(f"values must be 'score' or 'rank', got {values!r}")
-    if top is not None and (not isinstance(top, int | np.integer) or top < 1):
-        raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")

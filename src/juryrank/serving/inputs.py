@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from juryrank.data.shapes import ItemList, Key, as_item_list, elements_of, is_number, unique_names
+from juryrank.errors import DataError, ParameterError
 
 ONE = "one"  # the name of the only query
 READ_OFTEN = frozenset((list, dict, tuple))
@@ -49,3 +52,19 @@ def by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
     for (expert, query), listed in runs.items():
         out.setdefault(query, {})[expert] = listed
     return out
+
+
+def lists_of_one(lists: Mapping[Any, Any] | Iterable[Any], function: str) -> Mapping[str, Any]:
+    """The lists by name, which must be those of one query."""
+    named = without_iterators(by_name(lists))
+    if many_queries(named):
+        raise DataError(f"{function} takes the lists of one query; call it once for each query")
+    return named
+
+
+def demand_options(values: str, top: int | None) -> None:
+    """An error for options that have no meaning."""
+    if values not in ("score", "rank"):
+        raise DataError(f"values must be 'score' or 'rank', got {values!r}")
+    if top is not None and (not isinstance(top, int | np.integer) or top < 1):
+        raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")

@@ -77,6 +77,19 @@ class PointSums:
         except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
 
+    def contributions(
+        self, lists: Mapping[str, PlainList], ranks: Mapping[str, Mapping[Any, Any]], items: Iterable[Any]
+    ) -> dict[str, Mapping[Any, float]]:
+        """The points of each list for these items; ``ranks`` has the rank of every item of the lists."""
+        out: dict[str, Mapping[Any, float]] = {}
+        for expert, listed in lists.items():
+            if listed.scored is None and listed.ranks is None:
+                worth, rank = self._curve(expert, len(listed.items))[0], ranks[expert]
+                out[expert] = {item: worth[rank[item] - 1] for item in items if item in rank}
+            elif (gains := self._read(listed, expert, Dropped())) is not None:
+                out[expert] = dict(zip(gains[0], gains[1]))  # noqa: B905 (there are at least as many points)
+        return out
+
     def _read(self, listed: Any, expert: str, dropped: Dropped) -> Gains | None:
         """The items of a list, in order unless some tie, and their points."""
         if type(listed) is PlainList:

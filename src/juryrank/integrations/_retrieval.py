@@ -1,0 +1,255 @@
+"""What the adapters of retriever frameworks share: calls of all retrievers at once, identity of documents, fusion."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from juryrank.errors import DataError, ParameterError, RetrieverError, RetrieverWarning, warn_user
+from juryrank.methods import Aggregator
+from juryrank.serving import Fuser
+
+D = TypeVar("D")
+OnError = Literal["raise", "skip"]
+Model = Aggregator | str | os.PathLike[str]
+TEXT = frozenset((str,))
+Key = str | Callable[[Any], Any] | None
+
+
+def make_fuser(model: Model | None = None, method: str | None = None, **params: Any) -> Fuser:
+    """The Fuser of a model (a fitted method or the path of a saved one), or of a method with its parameters."""
+    given = {name: value for name, value in params.items() if value is not None}
+    if model is None:
+        return Fuser(method or "rrf", **given)
+    if method is not None or given:
+        raise ParameterError("a model has its method and parameters already; give model= or method=, not both")
+    return Fuser(os.path.join(os.curdir, model) if isinstance(model, str) else model)  # a name is a path, too
+
+
+def demand_policy(on_error: str, timeout: float | None) -> None:
+    """An error for a policy that has no meaning."""
+    if on_error not in ("raise", "skip"):
+        raise ParameterError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        raise ParameterError(f"timeout is a number of seconds above 0, or None for no limit, got {timeout!r}")
+
+
+@dataclass(frozen=True)
+class Collected(Generic[D]):
+    """The lists of the retrievers that answered, and why the others did not."""
+
+    lists: dict[str, list[D]]
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def collect(
+    calls: Mapping[str, Callable[[], Sequence[D]]], *, on_error: OnError = "raise", timeout: float | None = None
+) -> Collected[D]:
+    """The lists of all calls, which are made at the same time in threads of their own.
+
+    A call that takes longer than ``timeout`` seconds has failed; its thread cannot be stopped, and does not keep the
+    program from ending. With ``on_error="raise"`` the first failure is an error, with "skip" a warning; if all calls
+    fail, it is an error in any case.
+    """
+    answers: dict[str, Any] = {}
+    finished: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+
+    def run(name: str, call: Callable[[], Sequence[D]]) -> None:
+        try:
+            answer: Any = call()
+        except BaseException as error:
+            answer = error
+        finished.put((name, answer))
+
+    for name, call in calls.items():
+        work = partial(contextvars.copy_context().run, run, name, call)
+        threading.Thread(target=work, daemon=True, name=f"juryrank {name}").start()
+    end = None if timeout is None else time.monotonic() + timeout
+    while len(answers) < len(calls):
+        try:
+            name, answer = finished.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
+        except Empty:
+            answers.update({name: _late(timeout) for name in calls if name not in answers})
+            break
+        answers[name] = answer
+        if isinstance(answer, BaseException) and on_error == "raise":
+            break
+    return _settle({name: answers[name] for name in calls if name in answers}, on_error)
+
+
+async def acollect(
+    calls: Mapping[str, Callable[[], Awaitable[Sequence[D]]]],
+    *,
+    on_error: OnError = "raise",
+    timeout: float | None = None,
+) -> Collected[D]:
+    """As ``collect``, for calls that give coroutines, which run at the same time.
+
+    Those that take too long are cancelled, and after the first failure with ``on_error="raise"`` the others, too.
+    """
+
+    async def run(call: Callable[[], Awaitable[Sequence[D]]]) -> Sequence[D]:
+        return await call()
+
+    tasks = {name: asyncio.create_task(run(call), name=f"juryrank {name}") for name, call in calls.items()}
+    until = asyncio.FIRST_EXCEPTION if on_error == "raise" else asyncio.ALL_COMPLETED
+    try:
+        done, pending = await asyncio.wait(tasks.values(), timeout=timeout, return_when=until)
+    finally:
+        for task in tasks.values():
+            task.cancel()
+    failed = any(task.cancelled() or task.exception() is not None for task in done)
+    answers: dict[str, Any] = {}
+    for name, task in tasks.items():
+        if task in pending:
+            if not (failed and on_error == "raise"):
+                answers[name] = _late(timeout)
+        else:
+            answers[name] = asyncio.CancelledError() if task.cancelled() else task.exception() or task.result()
+    return _settle(answers, on_error)
+
+
+def _late(timeout: float | None) -> TimeoutError:
+    return TimeoutError(f"no answer within {timeout:g} s")
+
+
+def _settle(answers: Mapping[str, Any], on_error: OnError) -> Collected[Any]:
+    """The lists, or the error that the policy asks for."""
+    lists: dict[str, list[Any]] = {}
+    errors: dict[str, Exception] = {}
+    for name, answer in answers.items():
+        if isinstance(answer, BaseException):
+            if not isinstance(answer, Exception | asyncio.CancelledError):
+                raise answer  # Ctrl-C and the like are no failures of a retriever
+            errors[name] = answer if isinstance(answer, Exception) else RetrieverError("cancelled")
+        elif isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+            errors[name] = TypeError(f"must return a list of documents, got {type(answer).__name__}")
+        else:
+            lists[name] = list(answer)
+    failed = {name: _describe(error) for name, error in errors.items()}
+    if errors and on_error == "raise":
+        name, error = next(iter(errors.items()))
+        advice = "on_error='skip' would go on without it"
+        raise RetrieverError(f"retriever {name!r} failed: {failed[name]} ({advice})") from error
+    if errors and not lists:
+        texts = "; ".join(f"{name!r}: {text}" for name, text in failed.items())
+        raise RetrieverError(f"all retrievers failed: {texts}") from next(iter(errors.values()))
+    for name, text in failed.items():
+        warn_user(f"retriever {name!r} failed, and the result is without it: {text}", RetrieverWarning)
+    return Collected(lists, failed)
+
+
+def _describe(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+class Identity(Generic[D]):
+    """What makes two documents the same.
+
+    ``key`` is None, "id", the name of a metadata field, or a function of the document. None is the id if every document
+    has one and the text if none has; if only some have an id, documents of different retrievers could not be matched,
+    which is an error.
+    """
+
+    def __init__(
+        self,
+        key: Key,
+        *,
+        id_of: Callable[[D], Any],
+        metadata_of: Callable[[D], Mapping[str, Any]],
+        text_of: Callable[[D], Any],
+    ) -> None:
+        if key is not None and not isinstance(key, str) and not callable(key):
+            raise ParameterError(f"key is 'id', the name of a metadata field or a function, got {key!r}")
+        self._key, self._id_of, self._metadata_of, self._text_of = key, id_of, metadata_of, text_of
+
+    def keys_of(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
+        """The identity of each document of each list, as text."""
+        if self._key is None:
+            return self._by_id_or_text(lists)
+        if callable(self._key):
+            of, name = self._key, "what key= gives"
+        elif self._key == "id":
+            of, name = self._id_of, "the id"
+        else:
+            of, name = self._field, f"the metadata field {self._key!r}"
+        keys = {expert: list(map(of, documents)) for expert, documents in lists.items()}
+        for expert, found in keys.items():
+            if None in found:
+                rank = found.index(None) + 1
+                raise DataError(f"{expert!r}: the document at rank {rank} has no identity: {name} is missing or None")
+        return {expert: _as_texts(found) for expert, found in keys.items()}
+
+    def _field(self, document: D) -> Any:
+        return self._metadata_of(document).get(self._key)  # type: ignore[arg-type]
+
+    def _by_id_or_text(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
+        ids = {expert: list(map(self._id_of, documents)) for expert, documents in lists.items()}
+        without = [expert for expert, found in ids.items() if None in found]
+        if not without:
+            return {expert: _as_texts(found) for expert, found in ids.items()}
+        if all(each is None for each in chain.from_iterable(ids.values())):
+            return {expert: _as_texts(list(map(self._text_of, documents))) for expert, documents in lists.items()}
+        raise DataError(
+            f"documents of {', '.join(map(repr, without))} have no id and others have one, so that the same document "
+            "cannot be recognised: give key=, a metadata field that all have or a function of the document"
+        )
+
+
+def _as_texts(keys: list[Any]) -> list[str]:
+    return keys if TEXT.issuperset(map(type, keys)) else list(map(str, keys))
+
+
+class Fused(NamedTuple):
+    """A document of the result: its score, its rank by retriever, and what each retriever adds to its score."""
+
+    document: Any
+    score: float
+    ranks: dict[str, float]
+    contributions: dict[str, float] | None
+
+
+class DocumentFusion(Generic[D]):
+    """One list from the lists of several retrievers.
+
+    ``score_of`` gives the score of a document, or None; it is asked only if the method uses scores, and lists of
+    which every document has a score go by score. A document that is repeated in a list counts once, where it is first.
+    """
+
+    def __init__(self, fuser: Fuser, identity: Identity[D], score_of: Callable[[D], Any] | None = None) -> None:
+        self._fuser, self._identity = fuser, identity
+        self._score_of = score_of if fuser.uses_scores else None
+
+    def fuse(self, lists: Mapping[str, Sequence[D]], top: int | None = None) -> list[Fused]:
+        """The ``top`` documents, best first, each from the list in which it has the best rank."""
+        keys = self._identity.keys_of(lists)
+        firsts: dict[str, Mapping[str, D]] = {}  # of lists in which rank and position differ
+        given: dict[str, Any] = {}
+        for expert, found in keys.items():
+            given[expert] = found
+            if self._score_of is not None or len(set(found)) < len(found):
+                firsts[expert] = dict(zip(reversed(found), reversed(lists[expert]), strict=True))  # of equals, the last
+                given[expert] = self._given(found, lists[expert])
+        out = []
+        for item, score, ranks, contributions in self._fuser.detailed(given, top=top):
+            best = min(ranks, key=ranks.__getitem__)
+            document = firsts[best][item] if best in firsts else lists[best][int(ranks[best]) - 1]
+            out.append(Fused(document, score, ranks, contributions))
+        return out
+
+    def _given(self, keys: list[str], documents: Sequence[D]) -> Any:
+        """Each document once: its score, or the documents in order where scores do not count or some have none."""
+        scores = [None] if self._score_of is None else list(map(self._score_of, documents))
+        if any(score is None for score in scores):
+            return list(dict.fromkeys(keys))
+        return dict(zip(reversed(keys), reversed(scores), strict=True))
