@@ -1,0 +1,216 @@
+"""LangChain: a retriever that asks several others at once and fuses their documents by a learned model or a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from numbers import Integral
+from operator import attrgetter
+from typing import Any, Self
+
+from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
+from juryrank.integrations._retrieval import (
+    DocumentFusion,
+    Identity,
+    Key,
+    Model,
+    OnError,
+    acollect,
+    collect,
+    demand_policy,
+    make_fuser,
+)
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.runnables.config import patch_config
+    from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_config_specs
+    from pydantic import PrivateAttr, SkipValidation, model_validator
+except ImportError as error:
+    raise MissingExtraError.of("langchain", "juryrank.integrations.langchain needs langchain-core") from error
+
+
+class JuryRetriever(BaseRetriever):
+    """Asks several retrievers at once and fuses their documents into one list.
+
+    ``retrievers`` are retrievers by name, the names of the experts of the model. How they are fused is a ``model`` (a
+    fitted method, or the path of a saved one), or a ``method`` by name (``rrf`` by default) with ``weights`` by
+    retriever and other ``params``. ``k`` is the number of documents, None for all.
+
+    >>> from langchain_core.documents import Document
+    >>> from langchain_core.runnables import RunnableLambda
+    >>> bm25 = RunnableLambda(lambda query: [Document("tea"), Document("milk")])
+    >>> dense = RunnableLambda(lambda query: [Document("milk"), Document("rice")])
+    >>> retriever = JuryRetriever(retrievers={"bm25": bm25, "dense": dense}, weights={"dense": 2.0}, k=2)
+    >>> [document.page_content for document in retriever.invoke("drinks")]
+    ['milk', 'rice']
+    >>> [document.page_content for document in retriever.invoke("drinks", k=1)]
+    ['milk']
+
+    ``key`` says which documents are the same: None (the id if all have one, the text if none has), "id", a metadata
+    field or a function. ``score_key`` is the metadata field with the score, for methods that use scores. A retriever
+    that fails, or takes more than ``timeout`` seconds, is an error, or left out with ``on_error="skip"``. Documents of
+    the result have score, ranks and contributions by retriever in ``metadata[metadata_key]``.
+    """
+
+    # The types of fields are not checked by pydantic, whose errors have several lines, but below.
+    retrievers: SkipValidation[Mapping[str, Runnable]] = {}
+    model: SkipValidation[Model | None] = None
+    method: SkipValidation[str | None] = None
+    weights: SkipValidation[Mapping[str, float] | None] = None
+    params: SkipValidation[Mapping[str, Any]] = {}
+    k: SkipValidation[int | None] = 10
+    key: SkipValidation[Key] = None
+    score_key: SkipValidation[str | None] = None
+    on_error: SkipValidation[OnError] = "raise"
+    timeout: SkipValidation[float | None] = None
+    metadata_key: SkipValidation[str] = "juryrank"
+
+    _fusion: DocumentFusion[Document] = PrivateAttr()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, options: Any) -> Any:
+        if unknown := set(options) - set(cls.model_fields):
+            raise ParameterError(f"{cls.__name__} has no option {unknown_names(unknown, cls.model_fields)}")
+        return options
+
+    @model_validator(mode="after")
+    def _prepare(self) -> Self:
+        _check_retrievers(self.retrievers)
+        _check_k(self.k)
+        demand_policy(self.on_error, self.timeout)
+        for name in ("score_key", "metadata_key"):
+            if not isinstance(value := getattr(self, name), str) and (name, value) != ("score_key", None):
+                raise ParameterError(f"{name} is the name of a metadata field, got {value!r}")
+        fuser = make_fuser(self.model, self.method, weights=self.weights, **self.params)
+        if fuser.uses_scores and self.score_key is None:
+            raise ParameterError(
+                f"{self.method or 'this model'} uses scores: give score_key, the metadata field in which the "
+                "retrievers put them"
+            )
+        identity = Identity[Document](
+            self.key, id_of=attrgetter("id"), metadata_of=attrgetter("metadata"), text_of=attrgetter("page_content")
+        )
+        self._fusion = DocumentFusion(fuser, identity, self.score_key and partial(_score_of, self.score_key))
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in type(self).model_fields:
+            self._fusion = self.model_copy(update={name: value})._fusion  # an error changes nothing
+        super().__setattr__(name, value)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other options where ``update`` has some; unlike in other models, they are checked."""
+        copied: Self = super().model_copy(deep=deep)
+        return type(self)(**{**dict(copied), **update}) if update else copied
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """What a call can configure: the fields that the retrievers declare."""
+        specs = (spec for retriever in self.retrievers.values() for spec in retriever.config_specs)
+        return get_unique_config_specs(specs)  # type: ignore[no-any-return]
+
+    def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
+        """The documents of a query, best first; ``k`` is their number."""
+        return super().invoke(input, config, run_config=config, **kwargs)  # type: ignore[no-any-return]
+
+    async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
+        """The documents of a query, best first; ``k`` is their number."""
+        return await super().ainvoke(input, config, run_config=config, **kwargs)  # type: ignore[no-any-return]
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        run_config: RunnableConfig | None = None,
+    ) -> list[Document]:
+        _check_k(k)
+        calls = {
+            name: partial(retriever.invoke, query, _config_of(name, run_manager, run_config))
+            for name, retriever in self.retrievers.items()
+        }
+        collected = collect(calls, on_error=self.on_error, timeout=self.timeout)
+        return self._fuse(collected.lists, k, collected.failed)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        run_config: RunnableConfig | None = None,
+    ) -> list[Document]:
+        _check_k(k)
+        calls = {
+            name: partial(retriever.ainvoke, query, _config_of(name, run_manager, run_config))
+            for name, retriever in self.retrievers.items()
+        }
+        collected = await acollect(calls, on_error=self.on_error, timeout=self.timeout)
+        return self._fuse(collected.lists, k, collected.failed)
+
+    def fuse_documents(self, lists: Mapping[str, Sequence[Document]], k: int | None = None) -> list[Document]:
+        """The best ``k`` documents of lists that have been retrieved already, by the name of their retriever."""
+        _check_k(k)
+        return self._fuse(lists, k, {})
+
+    def _fuse(
+        self, lists: Mapping[str, Sequence[Document]], k: int | None, failed: Mapping[str, str]
+    ) -> list[Document]:
+        for name, documents in lists.items():
+            _check_documents(name, documents)
+        fused = []
+        for document, score, ranks, contributions in self._fusion.fuse(lists, self.k if k is None else k):
+            about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
+            if failed:
+                about["failed"] = dict(failed)
+            metadata = {**document.metadata, self.metadata_key: about}
+            fused.append(document.model_copy(update={"metadata": metadata}))  # those of the retrievers do not change
+        return fused
+
+
+def _config_of(
+    name: str,
+    run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun,
+    config: RunnableConfig | None,
+) -> RunnableConfig:
+    """The configuration of the call, with callbacks that show the retriever below the fusion."""
+    return patch_config(config, callbacks=run_manager.get_child(tag=f"retriever:{name}"))
+
+
+def _check_retrievers(retrievers: Any) -> None:
+    if not isinstance(retrievers, Mapping) or not retrievers:
+        got = type(retrievers).__name__ if retrievers else "none"
+        raise ParameterError(f"retrievers must be {{name: retriever}} with at least one retriever, got {got}")
+    for name, retriever in retrievers.items():
+        if not isinstance(name, str):
+            raise ParameterError(f"the names of retrievers must be text, got {name!r}")
+        if not isinstance(retriever, Runnable):
+            raise ParameterError(
+                f"retriever {name!r} must be a retriever or another Runnable of LangChain (a function becomes one by "
+                f"RunnableLambda), got {type(retriever).__name__}"
+            )
+
+
+def _check_k(k: Any) -> None:
+    if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
+        raise ParameterError(f"k must be a whole number >= 1, or None, got {k!r}")
+
+
+def _check_documents(name: str, documents: Sequence[Any]) -> None:
+    if not all(issubclass(each, Document) for each in set(map(type, documents))):
+        wrong = next(each for each in documents if not isinstance(each, Document))
+        raise DataError(f"retriever {name!r} must give a list of Document, got {type(wrong).__name__} in its list")
+
+
+def _score_of(field: str, document: Document) -> Any:
+    """The score in a metadata field; without one, the method would silently go by rank."""
+    if (score := document.metadata.get(field)) is None:
+        text = document.page_content[:40]
+        raise DataError(f"the method uses scores, and a document has none in metadata[{field!r}]: {text!r}")
+    return score
