@@ -195,6 +195,8 @@ class Identity(Generic[D]):
 
     def _by_id_or_text(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
         ids = {expert: list(map(self._id_of, documents)) for expert, documents in lists.items()}
+        if all(map(TEXT.issuperset, (map(type, found) for found in ids.values()))):
+            return ids  # what most retrievers give
         without = [expert for expert, found in ids.items() if None in found]
         if not without:
             return {expert: _as_texts(found) for expert, found in ids.items()}

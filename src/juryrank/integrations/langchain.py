@@ -95,7 +95,8 @@ class JuryRetriever(BaseRetriever):
         identity = Identity[Document](
             self.key, id_of=attrgetter("id"), metadata_of=attrgetter("metadata"), text_of=attrgetter("page_content")
         )
-        self._fusion = DocumentFusion(fuser, identity, self.score_key and partial(_score_of, self.score_key))
+        score_of = None if self.score_key is None else partial(_score_of, self.score_key)
+        self._fusion = DocumentFusion(fuser, identity, score_of)
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -114,11 +115,16 @@ class JuryRetriever(BaseRetriever):
         specs = (spec for retriever in self.retrievers.values() for spec in retriever.config_specs)
         return get_unique_config_specs(specs)  # type: ignore[no-any-return]
 
-    def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
+    def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:  # noqa: A002
         """The documents of a query, best first; ``k`` is their number."""
         return super().invoke(input, config, run_config=config, **kwargs)  # type: ignore[no-any-return]
 
-    async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
+    async def ainvoke(
+        self,
+        input: str,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
         """The documents of a query, best first; ``k`` is their number."""
         return await super().ainvoke(input, config, run_config=config, **kwargs)  # type: ignore[no-any-return]
 
@@ -162,10 +168,13 @@ class JuryRetriever(BaseRetriever):
     def _fuse(
         self, lists: Mapping[str, Sequence[Document]], k: int | None, failed: Mapping[str, str]
     ) -> list[Document]:
-        for name, documents in lists.items():
-            _check_documents(name, documents)
+        try:
+            best = self._fusion.fuse(lists, self.k if k is None else k)
+        except Exception:
+            _check_documents(lists)  # only now: it takes time
+            raise
         fused = []
-        for document, score, ranks, contributions in self._fusion.fuse(lists, self.k if k is None else k):
+        for document, score, ranks, contributions in best:
             about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
             if failed:
                 about["failed"] = dict(failed)
@@ -202,10 +211,10 @@ def _check_k(k: Any) -> None:
         raise ParameterError(f"k must be a whole number >= 1, or None, got {k!r}")
 
 
-def _check_documents(name: str, documents: Sequence[Any]) -> None:
-    if not all(issubclass(each, Document) for each in set(map(type, documents))):
-        wrong = next(each for each in documents if not isinstance(each, Document))
-        raise DataError(f"retriever {name!r} must give a list of Document, got {type(wrong).__name__} in its list")
+def _check_documents(lists: Mapping[str, Sequence[Any]]) -> None:
+    for name, documents in lists.items():
+        for wrong in (each for each in documents if not isinstance(each, Document)):
+            raise DataError(f"retriever {name!r} must give a list of Document, got {type(wrong).__name__} in its list")
 
 
 def _score_of(field: str, document: Document) -> Any:
