@@ -94,7 +94,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown parameter": ({"retrievers": GOOD, "params": {"constant": 60}}, "constant"),
     "k is 0": ({"retrievers": GOOD, "k": 0}, "k must be a whole number >= 1, or None.*0"),
     "k is text": ({"retrievers": GOOD, "k": "10"}, "k must be a whole number >= 1, or None.*'10'"),
-    "unknown option": ({"retrievers": GOOD, "wieghts": {"x": 1}}, "wieghts.*did you mean 'weights'"),
+    "unknown option": ({"retrievers": GOOD, "weight": {"x": 1}}, "weight.*did you mean 'weights'"),
     "on_error": ({"retrievers": GOOD, "on_error": "ignore"}, "on_error.*'raise'.*'skip'.*ignore"),
     "timeout": ({"retrievers": GOOD, "timeout": 0}, "timeout.*0"),
     "key": ({"retrievers": GOOD, "key": 3}, "key.*3"),
