@@ -58,8 +58,8 @@ class HaystackFusion:
         """The arguments from which the same fusion is made, as plain data."""
         if self._model is not None and not isinstance(self._model, str | os.PathLike):
             raise SerializationError(
-                "a fitted model is written to YAML as the path of its file: save it, juryrank.save(model, 'model.json'), "
-                "and give the path, model='model.json'"
+                "a model is written to YAML as the path of its file, and this one is in memory: save it, "
+                "juryrank.save(model, 'model.json'), and give the path, model='model.json'"
             )
         weights = None if self._weights is None else {str(name): float(each) for name, each in self._weights.items()}
         return {

@@ -16,12 +16,12 @@ __all__ = ["JuryJoiner"]
 class JuryJoiner:
     """Fuses the documents of several retrievers with a learned model, or with a method and its parameters.
 
-    The component has one input for each name in ``experts``, such as "bm25" and "dense", and the names are those that
-    the model knows: ``pipeline.connect("bm25_retriever", "joiner.bm25")``. ``model`` is a fitted method or the path of a
+    The component has one input for each name in ``experts``, such as "bm25" and "dense"; the names are those that the
+    model knows: ``pipeline.connect("bm25_retriever", "joiner.bm25")``. ``model`` is a fitted method or the path of a
     saved one; without a model, ``method`` (default "rrf"), ``weights`` by expert, and further parameters of the method.
 
-    Documents of two experts are the same if their ``key`` is the same: None or "id" is the id, another string a field of
-    ``meta``, and a function is called with each document. ``top_k`` is the length of the result, None for all documents.
+    Documents of two experts are the same if their ``key`` is the same: None or "id" is the id, another string a field
+    of ``meta``, and a function is called with each document. ``top_k`` is the length of the result, None for all.
 
     An input that is not connected, or gets nothing because its branch of the pipeline did not run, is an error with
     ``on_missing="raise"``; with "skip", the others are fused without it, with a warning. An empty list is not missing.
@@ -59,10 +59,12 @@ class JuryJoiner:
         :returns: ``documents``, best first, and ``failed``, the experts without a list and why.
         """
         if lists.keys() - set(self._experts):
-            raise UnknownNameError(f"no such experts: {unknown_names(lists.keys() - set(self._experts), self._experts)}")
-        given = {expert: listed for expert in self._experts if (listed := lists.get(expert)) is not None}
-        failed = {expert: "no list has arrived" for expert in self._experts if expert not in given}
+            raise UnknownNameError(
+                f"no such experts: {unknown_names(lists.keys() - set(self._experts), self._experts)}"
+            )
+        failed = {expert: "no list has arrived" for expert in self._experts if lists.get(expert) is None}
         self._report(failed)
+        given = {expert: lists.get(expert) or [] for expert in self._experts}  # an empty list contributes nothing
         return {"documents": self.fuse_documents(given, top_k), "failed": failed}
 
     def fuse_documents(self, lists: Mapping[str, Sequence[Document]], top_k: int | None = None) -> list[Document]:
@@ -75,19 +77,20 @@ class JuryJoiner:
             return
         names = ", ".join(map(repr, failed))
         if len(failed) == len(self._experts):
-            raise RetrieverError(f"no list has arrived of any expert: {names}; connect retrievers to these inputs")
+            raise RetrieverError(f"no list has arrived from any expert: {names}; connect retrievers to these inputs")
         if self._on_missing == "raise":
             raise RetrieverError(
-                f"no list has arrived of {names}: connect a retriever to each input of the joiner; "
+                f"no list has arrived from {names}: connect a retriever to each input of the joiner; "
                 "on_missing='skip' would go on without"
             )
-        warn_user(f"no list has arrived of {names}, and the result is without", RetrieverWarning)
+        warn_user(f"no list has arrived from {names}, and the result is without", RetrieverWarning)
 
     def to_dict(self) -> dict[str, Any]:
         """The component as plain data, for YAML."""
-        return default_to_dict(
+        data: dict[str, Any] = default_to_dict(
             self, experts=list(self._experts), on_missing=self._on_missing, **self._fusion.settings()
         )
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "JuryJoiner":
@@ -99,7 +102,9 @@ class JuryJoiner:
 def _names(experts: Any) -> tuple[str, ...]:
     """The names of the experts, which become inputs."""
     if isinstance(experts, str) or not isinstance(experts, Sequence) or not experts:
-        raise ParameterError(f"experts is a list of names, one for each input, such as ['bm25', 'dense'], got {experts!r}")
+        raise ParameterError(
+            f"experts is a list of names, one for each input, such as ['bm25', 'dense'], got {experts!r}"
+        )
     for name in experts:
         if not isinstance(name, str) or not name or name == "top_k":
             raise ParameterError(f"the name of an expert is text and not 'top_k', which is another input, got {name!r}")

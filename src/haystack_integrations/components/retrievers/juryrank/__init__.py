@@ -105,7 +105,8 @@ class JuryRetriever:
         return self._fusion.fuse(lists, top_k)
 
     def _result(self, collected: Collected[Document], top_k: int | None) -> dict[str, Any]:
-        return {"documents": self.fuse_documents(collected.lists, top_k), "failed": collected.failed}
+        lists = {name: collected.lists.get(name, []) for name in self._retrievers}  # an empty list contributes nothing
+        return {"documents": self.fuse_documents(lists, top_k), "failed": collected.failed}
 
     def _inputs(
         self, forms: Sequence[Any], filters: dict[str, Any] | None, top_k: int | None
@@ -121,11 +122,13 @@ class JuryRetriever:
         inputs = {}
         for name, retriever in self._retrievers.items():
             sockets = retriever.__haystack_input__
-            absent = [form for form in FORMS if form in sockets and sockets.get(form).is_mandatory and form not in given]
+            absent = [
+                form for form in FORMS if form in sockets and sockets.get(form).is_mandatory and form not in given
+            ]
             if absent:
                 raise ParameterError(
-                    f"retriever {name!r} needs {' and '.join(absent)}: give it to run(), or let the retriever embed the "
-                    "text, TextEmbeddingRetriever(retriever=..., text_embedder=...)"
+                    f"retriever {name!r} needs {' and '.join(absent)}: give it to run(), or let the retriever embed "
+                    "the text, TextEmbeddingRetriever(retriever=..., text_embedder=...)"
                 )
             inputs[name] = {form: value for form, value in given.items() if form in sockets} | options
         return inputs
@@ -159,7 +162,7 @@ class JuryRetriever:
 
     def to_dict(self) -> dict[str, Any]:
         """The component as plain data, for YAML."""
-        return default_to_dict(
+        data: dict[str, Any] = default_to_dict(
             self,
             retrievers={name: component_to_dict(each, name) for name, each in self._retrievers.items()},
             top_k_per_retriever=self._top_k_per_retriever,
@@ -168,6 +171,7 @@ class JuryRetriever:
             timeout=self._timeout,
             **self._fusion.settings(),
         )
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "JuryRetriever":
@@ -202,6 +206,6 @@ def _demand_retrievers(retrievers: Any) -> None:
         sockets = getattr(each, "__haystack_input__", ())
         if not any(form in sockets for form in FORMS):
             raise ParameterError(
-                f"retriever {name!r} must be a Haystack component with an input {', '.join(FORMS[:-1])} or {FORMS[-1]}, "
+                f"retriever {name!r} must be a Haystack component with one of the inputs {', '.join(FORMS)}, "
                 f"got {type(each).__name__}"
             )
