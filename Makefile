@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test quick lint types kernels oldest attack bench reproduce docs picture stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack bench reproduce docs picture stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -38,6 +38,10 @@ oldest: $(VENV)/.dev
 	$(PY) -m pip --python $(OLDEST)/bin/python install -q -r $(OLDEST)/requirements.txt
 	JURYRANK_KERNELS=numba PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py \
 	  tests/cli/test_evaluate.py tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
+
+# The examples of every page of docs/integrations, each in a new environment with what the page says to install.
+extras: $(VENV)/.demo
+	$(PY) tests/extras.py
 
 # What damages, injects, kills and forks, with large counts.
 attack: $(VENV)/.dev
