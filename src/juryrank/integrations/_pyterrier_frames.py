@@ -71,11 +71,16 @@ def numbers(column: Any, name: str) -> Any:
 
 
 def scored_lists(qids: Iterable[str], docnos: Iterable[str], scores: Iterable[float]) -> dict[str, Any]:
-    """``{query: {document: score}}``; a list with a document twice stays a list of pairs, which is reported."""
+    """``{query: {document: score}}``; a list with a document twice keeps both, for juryrank to count and report."""
     pairs: dict[str, list[tuple[str, float]]] = {}
     for qid, docno, score in zip(qids, docnos, scores, strict=True):
         pairs.setdefault(qid, []).append((docno, score))
-    return {qid: unique if len(unique := dict(listed)) == len(listed) else listed for qid, listed in pairs.items()}
+    out: dict[str, Any] = {}
+    for qid, listed in pairs.items():
+        unique = dict(listed)
+        repeats = len(unique) < len(listed)
+        out[qid] = [{"id": docno, "score": score} for docno, score in listed] if repeats else unique
+    return out
 
 
 def feature_lists(frame: Any, experts: Sequence[str], missing_value: float | None) -> Runs:
@@ -163,12 +168,12 @@ def rerank(inp: Any, fused: Ranking) -> Any:
     for row, (qid, docno) in enumerate(zip(keyed["qid"].tolist(), keyed["docno"].tolist(), strict=True)):
         places.setdefault(qid, {}).setdefault(docno, row)
     found = []
-    for qid, rows in places.items():
+    for qid, row_of in places.items():
         ranking = fused.get(qid, {})
         last = min(ranking.values(), default=1.0) - 1
-        unlisted = sorted(rows.keys() - ranking.keys(), key=natural_key)
+        unlisted = sorted(row_of.keys() - ranking.keys(), key=natural_key)
         complete = {**ranking, **dict.fromkeys(unlisted, last)}
-        found += [(rows[docno], score, rank) for docno, score, rank in _best_first(complete)]
+        found += [(row_of[docno], score, rank) for docno, score, rank in _best_first(complete)]
     rows, scores, ranks = map(list, zip(*found, strict=True))
     kept = inp[[column for column in inp.columns if column not in RANKED]]
     return kept.iloc[rows].reset_index(drop=True).assign(score=scores, rank=ranks)

@@ -17,6 +17,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from juryrank.errors import DataError, ParameterError, RetrieverError, RetrieverWarning, warn_user
 from juryrank.methods import Aggregator
 from juryrank.serving import Fuser
+from juryrank.serving.preparation import resolve
 
 D = TypeVar("D")
 OnError = Literal["raise", "skip"]
@@ -27,12 +28,17 @@ Key = str | Callable[[Any], Any] | None
 
 def make_fuser(model: Model | None = None, method: str | None = None, **params: Any) -> Fuser:
     """The Fuser of a model (a fitted method or the path of a saved one), or of a method with its parameters."""
+    return Fuser(make_method(model, method, "rrf", **params))
+
+
+def make_method(model: Model | None, method: str | None, default: str, **params: Any) -> Aggregator:
+    """The method of a model (a fitted method or the path of a saved one), or that of a name with its parameters."""
     given = {name: value for name, value in params.items() if value is not None}
     if model is None:
-        return Fuser(method or "rrf", **given)
+        return resolve(method or default, given)
     if method is not None or given:
         raise ParameterError("a model has its method and parameters already; give model= or method=, not both")
-    return Fuser(os.path.join(os.curdir, model) if isinstance(model, str) else model)  # a name is a path, too
+    return resolve(os.path.join(os.curdir, model) if isinstance(model, str) else model, {})  # a name is a path, too
 
 
 def demand_policy(on_error: str, timeout: float | None) -> None:
@@ -84,6 +90,19 @@ def collect(
         if isinstance(answer, BaseException) and on_error == "raise":
             break
     return _settle({name: answers[name] for name in calls if name in answers}, on_error)
+
+
+def collect_in_turn(calls: Mapping[str, Callable[[], Sequence[D]]], *, on_error: OnError = "raise") -> Collected[D]:
+    """As ``collect``, one call after the other in this thread, for retrievers that must not be called from others."""
+    answers: dict[str, Any] = {}
+    for name, call in calls.items():
+        try:
+            answers[name] = call()
+        except Exception as error:
+            answers[name] = error
+            if on_error == "raise":
+                break
+    return _settle(answers, on_error)
 
 
 async def acollect(

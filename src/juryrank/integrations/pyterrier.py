@@ -5,15 +5,15 @@ Checked with pyterrier 1.1. Nothing here needs Java.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, ParameterError
-from juryrank.methods import Aggregator, method
+from juryrank.integrations._retrieval import Model, OnError, collect_in_turn, demand_policy, make_method
+from juryrank.methods import Aggregator
 from juryrank.models import fit, labelled_dataset
 from juryrank.serving import Fuser
-from juryrank.serving.preparation import resolve
 
 try:
     import pyterrier as pt
@@ -22,17 +22,15 @@ try:
 except ImportError as error:
     raise MissingExtraError.of("pyterrier", "juryrank.integrations.pyterrier needs pyterrier") from error
 
-Model = Aggregator | str | os.PathLike[str]
+NO_HELP = {"help_url": None}  # else PyTerrier downloads an index of its own pages, in which we are not
 
 
-class _Fusion(pt.Estimator):  # type: ignore[misc]
+class _Fusion(pt.Estimator):
     """What both estimators share: the method, its fit, and the fusion of the lists of all queries of a frame."""
 
     def __init__(self, method: str | None, model: Model | None, params: dict[str, Any]) -> None:
-        if model is not None and method is not None:
-            raise ParameterError("give either model, which is fitted, or method, the name of one to fit; got both")
         self.method, self.model, self.params = method, model, params
-        self._aggregator = resolve(model if model is not None else method or "jury", params)
+        self._aggregator = make_method(model, method, "jury", **params)
         self._fuser: Fuser | None = None
 
     @property
@@ -86,7 +84,7 @@ class _Fusion(pt.Estimator):  # type: ignore[misc]
             super().set_parameter(name, value)
             return
         self.params = {**self.params, name: value}
-        self._aggregator = method(self._aggregator.name, **self.params)
+        self._aggregator = make_method(None, self.method, "jury", **self.params)
         self._fuser = None
 
     def _own_parameters(self) -> dict[str, Any]:
@@ -122,12 +120,13 @@ class JuryFusion(_Fusion):
         *,
         method: str | None = None,
         model: Model | None = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         **params: Any,
     ) -> None:
         super().__init__(method, model, params)
         self.experts = _transformers(experts)
-        self.on_error = on_error
+        demand_policy(on_error, None)
+        self.on_error: OnError = on_error
 
     def transform(self, inp: Any) -> Any:
         """The fused results of the topics, or of the results, in ``inp``."""
@@ -144,11 +143,10 @@ class JuryFusion(_Fusion):
         results = self._results(topics_or_res, "raise")
         return {name: frames.lists_of(frame, name) for name, frame in results.items()}
 
-    def _results(self, inp: Any, on_error: str) -> dict[str, Any]:
-        """The results of each expert, one after the other: transformers are not safe for threads."""
-        return {
-            name: frames.results_of(expert.transform(inp.copy()), name, inp) for name, expert in self.experts.items()
-        }
+    def _results(self, inp: Any, on_error: OnError) -> dict[str, Any]:
+        """The results of each expert, one after the other: transformers may not be called from several threads."""
+        calls = {name: partial(_run, name, expert, inp) for name, expert in self.experts.items()}
+        return {name: frame for name, (frame,) in collect_in_turn(calls, on_error=on_error).lists.items()}
 
     def transform_inputs(self) -> list[list[str]]:
         """Columns that all experts accept."""
@@ -173,10 +171,15 @@ class JuryFusion(_Fusion):
         """The experts, by name."""
         return dict(self.experts)
 
-    schematic = {"label": "JuryFusion", "inner_pipelines_mode": "linked"}
+    schematic = {"label": "JuryFusion", "inner_pipelines_mode": "linked", **NO_HELP}
 
     def _names(self) -> Sequence[str]:
         return list(self.experts)
+
+
+def _run(name: str, expert: Any, inp: Any) -> list[Any]:
+    """The results of an expert; the copy is for transformers that write into their input."""
+    return [frames.results_of(expert.transform(inp.copy()), name, inp)]
 
 
 def _transformers(experts: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,7 +239,7 @@ class JuryFeatureFusion(_Fusion):
         pt.validate.result_frame(input_columns, extra_columns=["features"], context=self)
         return [*(column for column in input_columns if column not in frames.RANKED), *frames.RANKED]
 
-    schematic = {"label": "JuryFeatureFusion"}
+    schematic = {"label": "JuryFeatureFusion", **NO_HELP}
 
     def _names(self) -> Sequence[str]:
         return self.experts
