@@ -184,8 +184,8 @@ def test_a_learned_method_must_be_fitted_again_after_a_parameter_was_set(experts
     with pytest.raises(NotFittedError, match=r"call fit\(topics, qrels\)"):
         fusion.transform(topics()[20:])
     assert fusion.fit(topics()[:20], judged).model_.params()["shrink"] == 1.0
-    with pytest.raises(ValueError, match="Invalid parameter name shirnk"):
-        fusion.set_parameter("shirnk", 1.0)
+    with pytest.raises(ValueError, match="Invalid parameter name shrinkage"):
+        fusion.set_parameter("shrinkage", 1.0)
 
 
 def test_results_are_the_same_in_batches_and_in_any_order_of_experts(experts, fitted):
