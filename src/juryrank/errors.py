@@ -26,7 +26,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-OWN_CODE = ("juryrank", "contextlib")  # packages to skip on the way to the user's line: ours, and our with statements
+# Packages to skip on the way to the user's line: ours, our with statements, and frameworks that call our adapters.
+OWN_CODE = ("juryrank", "contextlib", "langchain_core")
 
 
 class JuryrankError(Exception):

@@ -39,8 +39,9 @@ class TestFailures:
 
     async def test_a_retriever_that_fails_can_be_left_out(self, way) -> None:
         retriever = JuryRetriever(retrievers={"x": listing(TEA, MILK), "down": Broken()}, on_error="skip")
-        with pytest.warns(RetrieverWarning, match=r"down.*connection refused"):
+        with pytest.warns(RetrieverWarning, match=r"down.*connection refused") as said:
             fused = await ask(retriever, way)
+        assert [warning.filename for warning in said] == [__file__]
         assert [document.page_content for document in fused] == ["tea", "milk"]
         for document in fused:
             assert list(document.metadata["juryrank"]["failed"]) == ["down"]
