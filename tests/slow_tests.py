@@ -20,6 +20,7 @@ FILES = {
     "tests/files/test_hostile_names.py",
     "tests/files/test_limits.py",
     "tests/files/test_round_trips.py",
+    "tests/integrations/test_haystack_yaml.py",
     "tests/integrations/test_pyterrier.py",
     "tests/judging/test_agreement.py",
     "tests/judging/test_endpoint.py",

@@ -92,9 +92,7 @@ def _as_document(fused: Fused) -> Any:
     ``dataclasses.replace`` takes eight times as long, which counts for results of hundreds of documents.
     """
     document = fused.document
-    detail: dict[str, Any] = {"ranks": fused.ranks}
-    if fused.contributions is not None:
-        detail["contributions"] = fused.contributions
+    detail = {"ranks": fused.ranks, "contributions": fused.contributions}
     copy = object.__new__(type(document))
     copy.__dict__.update(document.__dict__, score=fused.score, meta={**document.meta, FIELD: detail})
     return copy

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -179,7 +180,7 @@ class JuryRetriever:
         data = with_function(data)
         settings = data["init_parameters"]
         settings["retrievers"] = {
-            name: component_from_dict(import_class_by_name(each["type"]), each, name)
+            name: component_from_dict(import_class_by_name(each["type"]), deepcopy(each), name)  # some change the data
             for name, each in settings["retrievers"].items()
         }
         made: JuryRetriever = default_from_dict(cls, data)
