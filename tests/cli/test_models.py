@@ -187,7 +187,7 @@ def test_an_unknown_query_or_export_ends_with_2(run: Run, model: Path) -> None:
     assert run("export", model, "--to", "excel").code == 2
 
 
-@pytest.mark.parametrize("to", ["json", "csv", "python", "sql", "elasticsearch", "opensearch", "qdrant"])
+@pytest.mark.parametrize("to", [*PORTABLE, "elasticsearch", "opensearch", "qdrant"])
 def test_export_writes_what_it_prints(run: Run, model: Path, tmp_path: Path, to: str) -> None:
     sizes = ["--depth", "30"] if to in PORTABLE else []  # engines take weights, which have no depth
     options = ["export", model, "--to", to, *sizes, "--data", DEMO]
@@ -206,6 +206,17 @@ def test_export_says_what_is_missing(run: Run, model: Path, tmp_path: Path) -> N
     assert run("fit", DEMO, "--method", "borda", "-o", borda, "-q").code == 0
     assert "give items" in run("export", borda, "--to", "json").err
     assert run("export", borda, "--to", "json", "--items", "40").code == 0
+
+
+def test_export_takes_the_experts_of_an_engine(run: Run, model: Path, tmp_path: Path) -> None:
+    six = run("export", model, "--to", "opensearch", "--data", DEMO, "--experts", "bm25, dense")
+    assert (six.code, json.loads(six.out)["weights"].keys()) == (0, {"bm25", "dense"})
+    rrf = tmp_path / "rrf.json"
+    assert run("fit", DEMO, "--method", "rrf", "-o", rrf, "-q").code == 0
+    failed = run("export", rrf, "--to", "opensearch", "--data", DEMO)
+    assert failed.code == 1
+    assert "at most 5 queries" in failed.err
+    assert "--experts" in failed.err
 
 
 @pytest.mark.parametrize("valid", [["--valid", "a.csv", "b.csv"], ["--valid=a.csv", "b.csv"]])

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ import juryrank
 from conftest import random_dataset
 from juryrank._export import ENGINES, export
 from juryrank._export.engines import nearest_rrf
-from juryrank._export.rrf_weights import RSquared, divide_ranks, fit_weights, multiply_points
+from juryrank._export.rrf_weights import RSquared, best_experts, divide_ranks, fit_weights, multiply_points
 from juryrank.data.build import from_dicts
-from juryrank.errors import DataError, DataWarning
+from juryrank.errors import DataError, DataWarning, UnknownNameError
 from juryrank.evaluation.folds import splits_of
 from juryrank.methods import method
 
@@ -101,6 +102,78 @@ def test_data_is_needed_and_must_say_something():
     level = from_dicts({"a": {"q": ["x"]}})
     with pytest.raises(DataError, match="the same score"):
         export(method("rrf").fit(level), "elasticsearch", data=level)
+
+
+def many_experts(n: int):
+    rng = np.random.default_rng(1)
+    queries = [f"q{q}" for q in range(8)]
+    runs = {f"e{e}": {q: [f"i{i}" for i in rng.permutation(30)[:15]] for q in queries} for e in range(n)}
+    return from_dicts(runs, labels={q: {f"i{i}": float(rng.integers(0, 3)) for i in range(30)} for q in queries})
+
+
+def test_opensearch_takes_five_queries_and_the_error_names_five_experts():
+    data = many_experts(7)
+    weights = {"e0": 3.0, "e1": 0.1, "e2": 2.0, "e3": 4.0, "e4": 0.05, "e5": 2.5, "e6": 3.5}
+    model = method("rrf", weights=weights).fit(data)
+    with pytest.raises(DataError, match=r"at most 5 queries .* 7 experts .* experts=.*: e0,e2,e3,e5,e6$"):
+        export(model, "opensearch", data=data)
+    found = json.loads(export(model, "opensearch", data=data, experts=["e0", "e2", "e3", "e5", "e6"]))
+    assert list(found["weights"]) == ["e0", "e2", "e3", "e5", "e6"]
+    assert found["left out, weight 0"] == ["e1", "e4"]
+    assert len(found["search"]["query"]["hybrid"]["queries"]) == 5
+    assert found["search"]["query"]["hybrid"]["pagination_depth"] == 15
+    for to in ("elasticsearch", "qdrant"):  # these have no such limit
+        assert len(json.loads(export(model, to, data=data))["weights"]) == 7
+
+
+def test_the_five_experts_explain_more_than_most_other_fives():
+    data = many_experts(8)
+    target = method("rrf", weights={f"e{n}": 0.5 + n / 4 for n in range(8)}).fit(data).predict(data)
+    weights, constant = fit_weights(target, division=False)
+    best, explained, whole = best_experts(target, weights, constant, 5)
+    r_squared = RSquared(target)
+
+    def value(five):
+        among = np.isin(np.arange(8), five).astype(float)
+        found, k = fit_weights(target, division=False, among=among)
+        assert set(np.flatnonzero(found)) <= set(five)
+        return r_squared(multiply_points(found[r_squared.expert], r_squared.rank, k)[0])[0]
+
+    assert len(best) == 5
+    others = [value(five) for five in combinations(range(8), 5)]
+    assert explained >= np.quantile(others, 0.9) - 1e-3
+    assert explained < whole
+
+
+def test_chosen_experts_must_be_in_the_data_and_are_for_engines_alone():
+    data = queries_of()
+    model = method("jury").fit(data)
+    with pytest.raises(UnknownNameError, match="not in the data: e; known: a, b, c, d"):
+        export(model, "qdrant", data=data, experts=["a", "e"])
+    with pytest.raises(DataError, match="a list of names, got the text 'ab'"):
+        export(model, "qdrant", data=data, experts="ab")
+    with pytest.raises(DataError, match="at least one"):
+        export(model, "qdrant", data=data, experts=[])
+    with pytest.raises(DataError, match="json has the points of all; leave it out"):
+        export(model, "json", data=data, experts=["a"])
+
+
+def test_elasticsearch_needs_two_retrievers():
+    data = queries_of()
+    with pytest.raises(DataError, match=r"only the expert 'b' has a positive weight.*send the query of b alone"):
+        export(method("rrf").fit(data), "elasticsearch", data=data, experts=["b"])
+    assert json.loads(export(method("rrf").fit(data), "opensearch", data=data, experts=["b"]))["weights"] == {"b": 1.0}
+
+
+@pytest.mark.parametrize("to", ["elasticsearch", "opensearch"])
+def test_lists_that_are_longer_than_an_engine_takes_are_reported(to):
+    data = from_dicts({e: {"q": [f"i{n}" for n in range(10_001)][::step]} for e, step in (("a", 1), ("b", -1))})
+    with pytest.warns(DataWarning, match="up to 10,001 items, and .* takes 10,000"):
+        found = json.loads(export(method("rrf", weights={"a": 2.0}).fit(data), to, data=data))
+    cut = found["request"]["retriever"]["rrf"]["rank_window_size"] if to == "elasticsearch" else (
+        found["search"]["query"]["hybrid"]["pagination_depth"]
+    )  # fmt: skip
+    assert cut == 10_000
 
 
 def test_a_method_that_is_no_sum_has_a_nearest_rrf_too():

@@ -72,11 +72,14 @@ class RSquared:
         return float(both**2 / (own * whole)), self.times * slope[self.slot]
 
 
-def fit_weights(target: Consensus, *, division: bool) -> tuple[Floats, int]:
-    """Weights by expert and the rank constant; with ``division`` weights divide ranks, as in Qdrant."""
+def fit_weights(target: Consensus, *, division: bool, among: Floats | None = None) -> tuple[Floats, int]:
+    """Weights by expert and the rank constant; with ``division`` weights divide ranks, as in Qdrant.
+
+    Experts that are 0 in ``among`` have weight 0.
+    """
     r_squared = RSquared(target)
     n = len(target.rankings.experts)
-    start = np.append(np.ones(n), np.log(START))
+    start = np.append(np.ones(n) if among is None else among, np.log(START))
     found = _maximise(r_squared, multiply_points, start, fixed=False)
     constant = round(np.exp(found[-1]))
     weights = _maximise(r_squared, multiply_points, np.append(found[:-1], np.log(constant)), fixed=True)[:-1]
@@ -88,6 +91,25 @@ def fit_weights(target: Consensus, *, division: bool) -> tuple[Floats, int]:
         start = np.append(weights, np.log(constant + 1.0))
         return _maximise(r_squared, divide_ranks, start, fixed=True)[:-1], constant + 1
     return weights, constant
+
+
+def best_experts(target: Consensus, weights: Floats, constant: int, most: int) -> tuple[list[int], float, float]:
+    """The experts that explain most of the scores where only ``most`` may have a weight; their R², and that of all.
+
+    Experts are left out one after the other: always that without which R² stays largest while the weights of the others
+    stay as they are. After each, the weights of the others are fitted again.
+    """
+    r_squared = RSquared(target)
+
+    def explained(at: Floats) -> float:
+        return r_squared(multiply_points(at[r_squared.expert], r_squared.rank, constant)[0])[0]
+
+    whole = explained(weights)
+    while (weights > 0).sum() > most:
+        fewer = [np.where(np.arange(len(weights)) == n, 0.0, weights) for n in np.flatnonzero(weights)]
+        start = np.append(max(fewer, key=explained), np.log(constant))
+        weights = _maximise(r_squared, multiply_points, start, fixed=True)[:-1]
+    return np.flatnonzero(weights).tolist(), explained(weights), whole
 
 
 def _maximise(r_squared: RSquared, points: Points, start: Floats, *, fixed: bool) -> Floats:

@@ -11,13 +11,19 @@ from juryrank.cli.terminal import note, write_stdout
 
 def run(
     model: options.Model,
-    to: Annotated[str, typer.Option("--to", help="json, csv, python, sql, elasticsearch, opensearch or qdrant.")],
+    to: Annotated[
+        str, typer.Option("--to", help="json, csv, python, sql, elasticsearch, opensearch, qdrant or qdrant-formula.")
+    ],
     depth: Annotated[
         int | None, typer.Option("--depth", help="Number of ranks in the table (1000), or the length of every list.")
     ] = None,
     items: Annotated[
         int | None,
         typer.Option("--items", help="Number of items of every query, for methods whose points depend on it."),
+    ] = None,
+    experts: Annotated[
+        str | None,
+        typer.Option("--experts", metavar="NAME,…", help="Experts that may have a weight, for search engines."),
     ] = None,
     out: options.Output = None,
     *,
@@ -31,7 +37,8 @@ def run(
 
     fitted = load(model)
     given = reading.read_optional(data.sources)
-    text = export(fitted, to, data=given, depth=depth, items=items)
+    chosen = None if experts is None else options.names(experts)
+    text = export(fitted, to, data=given, depth=depth, items=items, experts=chosen)
     if out is None:
         write_stdout(text)
         return

@@ -9,7 +9,7 @@ from typing import Any
 OPTIONS = {
     "columns": "--columns", "label_columns": "--label-columns", "values": "--values", "labels": "--labels",
     "features": "--features", "format": "--from", "weights": "--weights", "tag": "--tag", "top": "--top",
-    "grades": "--grades",
+    "grades": "--grades", "experts": "--experts",
 }  # fmt: skip
 WRITING = re.compile(r"write\(…, format='?([^')]+)'?\)")
 NAMES = re.compile(r"\b(columns|label_columns)=(\{[^{}]*\})")
