@@ -22,6 +22,8 @@ FILES = {
     "tests/files/test_round_trips.py",
     "tests/integrations/test_haystack_yaml.py",
     "tests/integrations/test_pyterrier.py",
+    "tests/integrations/test_qdrant_edge.py",
+    "tests/integrations/test_qdrant_local.py",
     "tests/judging/test_agreement.py",
     "tests/judging/test_endpoint.py",
     "tests/judging/test_reliability.py",

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from juryrank._export.engines import nearest_rrf
 from juryrank._export.qdrant_formula import formula_query
 from juryrank._export.requests import measured
 from juryrank._export.table import position_table
-from juryrank.data import Dataset
 from juryrank.errors import DataError, MissingExtraError, UnknownNameError, unknown_names, warn_about_data
 from juryrank.methods import Aggregator
+from juryrank.models import labelled_dataset
 from juryrank.serving import Fuser
 from juryrank.serving.preparation import resolve
 
@@ -35,12 +36,12 @@ RANKS = models.RrfQuery(rrf=models.Rrf(k=1))  # of a single list: scores are 1 /
 class NearestRRF:
     """The weighted RRF of Qdrant that is closest to a model over the lists of ``data``.
 
-    ``weights`` and ``k`` are what the request has, ``measured`` is how much of the model is left. ``experts`` names
-    those that may have a weight; by default, all.
+    ``data`` and ``labels``, which measure the loss, are what ``fit`` takes. ``weights`` and ``k`` are what the request
+    has, ``measured`` is how much of the model is left. ``experts`` names those that may have a weight; by default, all.
     """
 
-    def __init__(self, model: Model, data: Dataset, *, experts: Sequence[str] | None = None) -> None:
-        found = nearest_rrf(resolve(model, {}), data, "qdrant", experts=experts)
+    def __init__(self, model: Model, data: Any, *, labels: Any = None, experts: Sequence[str] | None = None) -> None:
+        found = nearest_rrf(resolve(model, {}), labelled_dataset(data, labels), "qdrant", experts=experts)
         self.weights: dict[str, float] = found.by_name()
         self.k: int = found.constant
         self.measured: dict[str, Any] = measured(found)
@@ -126,5 +127,16 @@ def fuse_points(
     for listed in by_name.values():
         for point in listed:
             points.setdefault(point.id, point)
-    fused = fuser({name: [point.id for point in listed] for name, listed in by_name.items()}, top=top)
-    return [points[name].model_copy(update={"score": score}) for name, score in fused.items()]
+    given = {name: _as_list(name, listed, fuser.uses_scores) for name, listed in by_name.items()}
+    return [points[name].model_copy(update={"score": score}) for name, score in fuser(given, top=top).items()]
+
+
+def _as_list(name: str, points: list[Any], with_scores: bool) -> list[Any]:
+    if not with_scores:
+        return [point.id for point in points]
+    if any(after.score > before.score for before, after in pairwise(points)):
+        raise DataError(
+            f"expert {name!r}: scores grow along the list, as distances do; for a method that uses scores, search with "
+            "the distance Cosine or Dot, whose scores are larger for better points"
+        )
+    return [(point.id, point.score) for point in points]
