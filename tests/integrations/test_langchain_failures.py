@@ -1,5 +1,7 @@
 """JuryRetriever: retrievers that fail or take too long, and mistakes of the user."""
 
+import importlib
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +14,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_retrievers import Broken, Slow, documents, listing
 
 import juryrank
-from juryrank.errors import JuryrankError, RetrieverError, RetrieverWarning
+from juryrank.errors import JuryrankError, MissingExtraError, RetrieverError, RetrieverWarning
 from juryrank.integrations.langchain import JuryRetriever
 
 TEA, MILK = documents("tea", "milk")
@@ -46,6 +48,14 @@ class TestFailures:
         for document in fused:
             assert list(document.metadata["juryrank"]["failed"]) == ["down"]
             assert "connection refused" in document.metadata["juryrank"]["failed"]["down"]
+
+    async def test_the_weight_of_a_retriever_that_is_left_out_is_not_reported_as_unknown(self, way) -> None:
+        retriever = JuryRetriever(
+            retrievers={"x": listing(TEA), "down": Broken()}, weights={"x": 1.0, "down": 2.0}, on_error="skip"
+        )
+        with pytest.warns(RetrieverWarning) as said:
+            assert len(await ask(retriever, way)) == 1
+        assert len(said) == 1
 
     async def test_a_retriever_that_takes_too_long_is_an_error_that_names_it(self, way, slow) -> None:
         retriever = JuryRetriever(retrievers={"x": listing(TEA), "slow": slow}, timeout=0.05)
@@ -93,6 +103,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         "weights|parameters",
     ),
     "unknown parameter": ({"retrievers": GOOD, "params": {"constant": 60}}, "constant"),
+    "params is no dict": ({"retrievers": GOOD, "params": ["k"]}, r"params must be \{name: value\}.*\['k'\]"),
+    "weights in params": ({"retrievers": GOOD, "params": {"weights": {"x": 2.0}}}, "weights is an option of its own"),
+    "weights as a list": ({"retrievers": GOOD, "weights": [0.3, 0.7]}, r"weights.*names.*\[0\.3, 0\.7\]"),
+    "weight of no retriever": ({"retrievers": {"dense": GOOD["x"]}, "weights": {"dens": 2.0}}, "did you mean 'dense'"),
+    "negative weight": ({"retrievers": GOOD, "weights": {"x": -1.0}}, "weight of expert 'x'.*-1"),
     "k is 0": ({"retrievers": GOOD, "k": 0}, "k must be a whole number >= 1, or None.*0"),
     "k is text": ({"retrievers": GOOD, "k": "10"}, "k must be a whole number >= 1, or None.*'10'"),
     "unknown option": ({"retrievers": GOOD, "weight": {"x": 1}}, "weight.*did you mean 'weights'"),
@@ -120,6 +135,13 @@ def test_a_wrong_k_in_a_call_is_an_error(k) -> None:
 def test_an_unknown_option_of_a_call_is_an_error() -> None:
     with pytest.raises(TypeError, match="top_k"):
         JuryRetriever(retrievers=GOOD).invoke("q", top_k=3)
+
+
+def test_without_langchain_the_error_says_what_to_install(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_core.callbacks", None)
+    monkeypatch.delitem(sys.modules, "juryrank.integrations.langchain")
+    with pytest.raises(MissingExtraError, match=r"langchain-core: pip install 'juryrank\[langchain\]'"):
+        importlib.import_module("juryrank.integrations.langchain")
 
 
 class TestAssignment:

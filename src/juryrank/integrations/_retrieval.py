@@ -56,6 +56,11 @@ class Collected(Generic[D]):
     lists: dict[str, list[D]]
     failed: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def complete(self) -> dict[str, list[D]]:
+        """The lists of all; that of a retriever that failed is empty, so that its weight is not reported as unknown."""
+        return {**self.lists, **{name: [] for name in self.failed}}
+
 
 def collect(
     calls: Mapping[str, Callable[[], Sequence[D]]], *, on_error: OnError = "raise", timeout: float | None = None

@@ -86,7 +86,10 @@ class JuryRetriever(BaseRetriever):
         for name in ("score_key", "metadata_key"):
             if not isinstance(value := getattr(self, name), str) and (name, value) != ("score_key", None):
                 raise ParameterError(f"{name} is the name of a metadata field, got {value!r}")
+        _check_params(self.params)
         fuser = make_fuser(self.model, self.method, weights=self.weights, **self.params)
+        if self.weights and (unknown := self.weights.keys() - self.retrievers.keys()):
+            raise ParameterError(f"weights of no retriever: {unknown_names(unknown, self.retrievers)}")
         if fuser.uses_scores and self.score_key is None:
             raise ParameterError(
                 f"{self.method or 'this model'} uses scores: give score_key, the metadata field in which the "
@@ -142,7 +145,7 @@ class JuryRetriever(BaseRetriever):
             for name, retriever in self.retrievers.items()
         }
         collected = collect(calls, on_error=self.on_error, timeout=self.timeout)
-        return self._fuse(collected.lists, k, collected.failed)
+        return self._fuse(collected.complete, k, collected.failed)
 
     async def _aget_relevant_documents(
         self,
@@ -158,7 +161,7 @@ class JuryRetriever(BaseRetriever):
             for name, retriever in self.retrievers.items()
         }
         collected = await acollect(calls, on_error=self.on_error, timeout=self.timeout)
-        return self._fuse(collected.lists, k, collected.failed)
+        return self._fuse(collected.complete, k, collected.failed)
 
     def fuse_documents(self, lists: Mapping[str, Sequence[Document]], k: int | None = None) -> list[Document]:
         """The best ``k`` documents of lists that have been retrieved already, by the name of their retriever."""
@@ -204,6 +207,14 @@ def _check_retrievers(retrievers: Any) -> None:
                 f"retriever {name!r} must be a retriever or another Runnable of LangChain (a function becomes one by "
                 f"RunnableLambda), got {type(retriever).__name__}"
             )
+
+
+def _check_params(params: Any) -> None:
+    if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+        raise ParameterError(f"params must be {{name: value}}, the parameters of the method, got {params!r}")
+    for name in ("model", "method", "weights"):
+        if name in params:
+            raise ParameterError(f"{name} is an option of its own: give it as {name}=, not in params")
 
 
 def _check_k(k: Any) -> None:
