@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from juryrank._export.portable import to_csv, to_json, to_python, to_sql
+from juryrank._export.portable import to_csv, to_json, to_python
 from juryrank._export.qdrant_formula import to_formula
+from juryrank._export.sql import to_sql
 from juryrank._export.table import PositionTable, has_table, position_table
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.methods import Aggregator
