@@ -1,0 +1,145 @@
+"""What the retriever and the postprocessor for LlamaIndex share: checks of options, copies, and nodes of a result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, unknown_names, warn_user
+from juryrank.integrations._retrieval import Fused, Model, OnError, demand_policy, make_fuser
+from juryrank.serving import Fuser
+from juryrank.serving.detail import FusedItem
+
+try:
+    from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+except ImportError as error:
+    raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
+
+
+def prepare_fuser(
+    names: Iterable[str],
+    kind: str,
+    model: Model | None,
+    method: str | None,
+    weights: Mapping[str, float] | None,
+    params: Mapping[str, Any] | None,
+) -> Fuser:
+    """The Fuser of these options; ``names`` are those of the retrievers or experts, which ``kind`` says."""
+    own_params = {} if params is None else params
+    if not isinstance(own_params, Mapping) or not all(isinstance(name, str) for name in own_params):
+        raise ParameterError(f"params must be {{name: value}}, the parameters of the method, got {params!r}")
+    if misplaced := [name for name in ("model", "method", "weights") if name in own_params]:
+        raise ParameterError(f"{misplaced[0]} is an option of its own: give it as {misplaced[0]}=, not in params")
+    fuser = make_fuser(model, method, weights=weights, **own_params)
+    if weights and (unknown := weights.keys() - set(names)):
+        raise ParameterError(f"weights of no {kind}: {unknown_names(unknown, names)}")
+    return fuser
+
+
+def demand_settings(k: Any, on_error: OnError, timeout: float | None, metadata_key: Any) -> None:
+    """An error for options that have no meaning."""
+    demand_k(k)
+    demand_policy(on_error, timeout)
+    if metadata_key is not None and not isinstance(metadata_key, str):
+        raise ParameterError(f"metadata_key is the name of a metadata field, or None, got {metadata_key!r}")
+
+
+def demand_k(k: Any) -> None:
+    """An error for a number of nodes that is none."""
+    if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
+        raise ParameterError(f"k must be a whole number >= 1, or None, got {k!r}")
+
+
+def demand_names(option: str, given: Any, form: str) -> None:
+    """An error unless the option is a dictionary whose keys are names."""
+    if not isinstance(given, Mapping) or not given:
+        got = type(given).__name__ if given else "none"
+        raise ParameterError(f"{option} must be {form} with at least one name, got {got}")
+    if wrong := [name for name in given if not isinstance(name, str)]:
+        raise ParameterError(f"the names of {option} must be text, got {wrong[0]!r}")
+
+
+def demand_nodes(lists: Mapping[str, Sequence[Any]]) -> None:
+    """An error for a list that has something else than nodes with scores."""
+    for name, nodes in lists.items():
+        for rank, node in enumerate(nodes, 1):
+            if not isinstance(node, NodeWithScore):
+                raise DataError(f"{name!r} must be a list of NodeWithScore, got {type(node).__name__} at rank {rank}")
+
+
+def own_query(query: QueryBundle | None) -> QueryBundle | None:
+    """A copy for one retriever: many write the embedding of the query into it, and those of others may differ."""
+    return copy(query)
+
+
+def own_nodes(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
+    """Copies for one postprocessor: many write scores into the nodes that they get, and some metadata."""
+    return [
+        NodeWithScore(node=each.node.model_copy(update={"metadata": dict(each.node.metadata)}), score=each.score)
+        for each in nodes
+    ]
+
+
+def score_of(node: NodeWithScore) -> float:
+    """The score; without one, a method that uses scores would silently go by rank."""
+    if node.score is None:
+        raise DataError(f"the method uses scores, and the node {node.node_id!r} has none")
+    return float(node.score)
+
+
+def scores_in(field: str, expert: str, nodes: Sequence[NodeWithScore]) -> dict[str, float]:
+    """The scores of the nodes in a metadata field, where they have one."""
+    scores: dict[str, float] = {}
+    for each in reversed(nodes):  # of equal ids, the first counts
+        if (score := each.node.metadata.get(field)) is None:
+            continue
+        if isinstance(score, bool) or not isinstance(score, Real) or not isfinite(score):
+            raise DataError(
+                f"expert {expert!r}: metadata[{field!r}] of node {each.node_id!r} must be a number, got {score!r}"
+            )
+        scores[each.node_id] = float(score)
+    if nodes and not scores:
+        found = sorted({str(name) for each in nodes for name in each.node.metadata})
+        fields = ", ".join(found[:10]) or "none"
+        warn_user(f"expert {expert!r}: no node has the metadata field {field!r}; fields: {fields}", DataWarning)
+    return scores
+
+
+def fused_node(
+    node: BaseNode, fused: Fused | FusedItem, failed: Mapping[str, str], metadata_key: str | None
+) -> NodeWithScore:
+    """A node of the result: a copy with details in its metadata, of which neither LLMs nor embeddings see anything."""
+    score = fused.score
+    if metadata_key is None:
+        return NodeWithScore(node=node, score=score)
+    about: dict[str, Any] = {"score": score, "ranks": fused.ranks, "contributions": fused.contributions}
+    if failed:
+        about["failed"] = dict(failed)
+    update: dict[str, Any] = {"metadata": {**node.metadata, metadata_key: about}}
+    for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
+        update[field] = list(dict.fromkeys((*getattr(node, field), metadata_key)))
+    return NodeWithScore(node=node.model_copy(update=update), score=score)
+
+
+def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:
+    """Warn if the lists have nodes with the same text and metadata, and no id in common.
+
+    An index that splits documents gives every node an id of its own, so that no retriever would confirm another.
+    """
+    if sum(map(bool, lists.values())) < 2 or _shared({node.node_id for node in nodes} for nodes in lists.values()):
+        return
+    if same := _shared({node.node.hash for node in nodes} for nodes in lists.values()):
+        warn_user(
+            f"no two lists have a node id in common, but {same} texts with the same metadata are in several lists and "
+            "count as different nodes: give key=lambda node: node.hash, or build the indexes from the same nodes",
+            DataWarning,
+        )
+
+
+def _shared(sets: Iterable[set[str]]) -> int:
+    """How many values are in more than one set."""
+    return sum(count > 1 for count in Counter(value for each in sets for value in each).values())
