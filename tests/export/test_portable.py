@@ -217,8 +217,8 @@ def test_an_expert_named_as_all_others_is_refused_in_csv():
 
 
 def test_an_unknown_target_is_named():
-    with pytest.raises(UnknownNameError, match=r"no export 'sqlite'; did you mean 'sql'\?"):
-        export(method("rrf").fit(awkward()), "sqlite")
+    with pytest.raises(UnknownNameError, match=r"no export 'sql2'; did you mean 'sql'\?"):
+        export(method("rrf").fit(awkward()), "sql2")
 
 
 def test_tied_integers_stand_in_their_own_order_as_in_fuse():

@@ -8,6 +8,7 @@ from typing import Any
 from juryrank._export.portable import to_csv, to_json, to_python
 from juryrank._export.qdrant_formula import to_formula
 from juryrank._export.sql import to_sql
+from juryrank._export.sqlite import to_sqlite
 from juryrank._export.table import PositionTable, has_table, position_table
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.methods import Aggregator
@@ -15,7 +16,14 @@ from juryrank.models import labelled_dataset
 
 __all__ = ["ENGINES", "PORTABLE", "PositionTable", "export", "has_table", "position_table"]
 
-PORTABLE = {"csv": to_csv, "json": to_json, "python": to_python, "qdrant-formula": to_formula, "sql": to_sql}
+PORTABLE = {
+    "csv": to_csv,
+    "json": to_json,
+    "python": to_python,
+    "qdrant-formula": to_formula,
+    "sql": to_sql,
+    "sqlite": to_sqlite,
+}
 ENGINES = ("elasticsearch", "opensearch", "qdrant")
 
 
@@ -31,12 +39,12 @@ def export(
 ) -> str:
     """The text of a fitted model for another system.
 
-    ``json``, ``csv``, ``python`` and ``sql`` are exact for ranks up to ``depth`` (1000 by default, at most 10 million
-    points in all; if the points of a method depend on them, for lists of ``depth`` items in queries of ``items``).
-    ``elasticsearch``, ``opensearch`` and ``qdrant`` take only weights: they get the nearest weighted RRF over the lists
-    of ``data``, with a report of the loss; ``data`` and ``labels`` are what ``fit`` takes. ``experts`` names those that
-    may have a weight; OpenSearch takes at most five. ``qdrant-formula`` has the points of all experts as a formula,
-    exact in collections of one shard.
+    ``json``, ``csv``, ``python``, ``sql`` and ``sqlite`` are exact for ranks up to ``depth`` (1000 by default, at most
+    10 million points in all; if the points of a method depend on them, for lists of ``depth`` items in queries of
+    ``items``). ``elasticsearch``, ``opensearch`` and ``qdrant`` take only weights: they get the nearest weighted RRF
+    over the lists of ``data``, with a report of the loss; ``data`` and ``labels`` are what ``fit`` takes. ``experts``
+    names those that may have a weight; OpenSearch takes at most five. ``qdrant-formula`` has the points of all experts
+    as a formula, exact in collections of one shard.
     """
     if to not in PORTABLE and to not in ENGINES:
         raise UnknownNameError.of("export", to, [*PORTABLE, *ENGINES])

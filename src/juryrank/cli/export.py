@@ -12,7 +12,8 @@ from juryrank.cli.terminal import note, write_stdout
 def run(
     model: options.Model,
     to: Annotated[
-        str, typer.Option("--to", help="json, csv, python, sql, elasticsearch, opensearch, qdrant or qdrant-formula.")
+        str,
+        typer.Option("--to", help="json, csv, python, sql, sqlite, elasticsearch, opensearch, qdrant, qdrant-formula."),
     ],
     depth: Annotated[
         int | None, typer.Option("--depth", help="Number of ranks in the table (1000), or the length of every list.")
