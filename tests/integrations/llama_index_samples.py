@@ -149,3 +149,16 @@ def cooking() -> tuple[dict[str, dict[str, list[str]]], dict[str, Listed]]:
                 NodeWithScore(node=by_id[item], score=1 / rank) for rank, item in enumerate(items, 1)
             ]
     return lists, {expert: Listed(results[expert]) for expert in sorted(results)}
+
+
+def shared_words(one: str, other: str) -> int:
+    return len(set(one.lower().split()) & set(other.lower().split()))
+
+
+class CountTitleWords(BaseNodePostprocessor):
+    """Writes into the metadata how many words the title shares with the query."""
+
+    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: Any = None) -> list[NodeWithScore]:
+        for each in nodes:
+            each.node.metadata["title_words"] = shared_words(each.metadata["title"], query_bundle.query_str)
+        return nodes
