@@ -45,6 +45,9 @@ def fit(
     if isinstance(method, Aggregator) and params:
         raise ParameterError(f"{method.name} has its parameters already; give the method by name to set them here")
     model = copy(method) if isinstance(method, Aggregator) else make_method(method, **params)
+    from juryrank.io.records import consume
+
+    labels = consume(labels)  # an iterator is used up by the training data
     train, held_out = (None if part is None else labelled_dataset(part, labels) for part in (data, valid))
     if train is None:
         raise DataError("fit needs data: a Dataset, {expert: {query: list}} or anything that read takes")
@@ -59,9 +62,11 @@ def labelled_dataset(data: Any, labels: Any = None) -> Dataset:
     """The Dataset of ``data`` and ``labels`` as ``fit`` takes them."""
     from juryrank.data.build import from_dicts
     from juryrank.io import read, read_labels
+    from juryrank.io.python_inputs import merge_frames, runs_by_expert
 
+    data = merge_frames(data)
     if isinstance(data, Mapping):
-        data = from_dicts(data)
+        data = from_dicts(runs_by_expert(data))
     if not isinstance(data, Dataset | Rankings):
         return read(data, labels=labels)
     found = as_dataset(data)

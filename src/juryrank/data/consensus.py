@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,26 @@ from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.data.rankings import Rankings
 from juryrank.data.trec_lines import demand_run_names, few_run_lines, format_lines, has_odd_name, run_lines
-from juryrank.errors import DataError
+from juryrank.errors import DataError, MissingExtraError
 from juryrank.forks import require_threads
 from juryrank.kernels.ragged import children, descending_order, parents
 from juryrank.lazy_polars import is_imported, pl
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import ranx
+
 SHOWN_QUERIES, SHOWN_ITEMS = 3, 5  # in a notebook
 AT_ONCE = 1 << 15  # items of a run that are written at a time, which limits the memory
 FEW = 100_000  # lines of a run, which are written in the time that the import of polars takes
+
+
+class ScoredDoc(NamedTuple):
+    """An item of a query and its score: a tuple with the fields of a scored document of ir_measures and ir_datasets."""
+
+    query_id: str
+    doc_id: str
+    score: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +76,14 @@ class Consensus(ByQuery):
         descending_order(self.rankings.slot_ptr, self.scores, out)
         return out
 
+    @cached_property
+    def trec_order(self) -> Ints:
+        """As ``order``, but as trec_eval orders: scores in single precision, equal ones by name, last name first."""
+        by_name, score = self.rankings.slots_by_name_descending, single_precision(self.scores)
+        order = np.empty(len(score), np.int64)
+        descending_order(self.rankings.slot_ptr, score[by_name], order)
+        return by_name[order]
+
     def take(self, chosen: Ints) -> Consensus:
         """The chosen queries, in that order."""
         scores = self.scores[children(self.rankings.slot_ptr, chosen)]
@@ -87,6 +107,34 @@ class Consensus(ByQuery):
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
         """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``."""
         return self._frame(0, len(self), top)
+
+    def to_pandas(self, top: int | None = None) -> pd.DataFrame:
+        """As ``to_frame``, a DataFrame of pandas; pyarrow is not needed."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("to_pandas needs pandas: pip install pandas") from None
+        return pd.DataFrame({column.name: column.to_list() for column in self.to_frame(top)})
+
+    def to_scored_docs(self, top: int | None = None) -> list[ScoredDoc]:
+        """Tuples ``(query, item, score)``, best first, with the names of fields of ir_measures and ir_datasets."""
+        rows = self.to_frame(top).select("query", "item", "score")
+        return list(map(ScoredDoc, *(column.to_list() for column in rows)))
+
+    def to_ranx(self, name: str = "juryrank") -> ranx.Run:
+        """A Run of ranx, in the order of trec_eval.
+
+        ranx has no order for equal scores. Where scores are equal, in single precision as in trec_eval, those of later
+        items are lowered by the smallest possible step.
+        """
+        try:
+            import ranx
+        except ImportError:
+            raise MissingExtraError("to_ranx needs ranx: pip install ranx") from None
+        r, order = self.rankings, self.trec_order
+        names, scores = r.items[r.slot_item[order]].tolist(), falling(r.slot_ptr, self.scores[order]).tolist()
+        filled = [(query, *r.slot_ptr[q : q + 2]) for q, query in enumerate(r.queries) if r.query_size[q]]
+        return ranx.Run({query: dict(zip(names[a:b], scores[a:b], strict=True)) for query, a, b in filled}, name=name)
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
         """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent."""
@@ -135,3 +183,23 @@ class Consensus(ByQuery):
             return slot, query, rank
         kept = rank <= top
         return slot[kept], query[kept], rank[kept]
+
+
+def single_precision(scores: Floats) -> Floats:
+    """The scores rounded to single precision."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
+
+
+def falling(ptr: Ints, scores: Floats) -> Floats:
+    """The scores, each that is not below the one before it in its query lowered to the next number below that one."""
+    out = scores.copy()
+    rises = np.flatnonzero(out[1:] >= out[:-1]) + 1
+    first = np.zeros(len(out) + 1, bool)
+    first[ptr] = True
+    for start in rises[~first[rises]].tolist():
+        place = start
+        while place < len(out) and not first[place] and out[place] >= out[place - 1]:
+            out[place] = np.nextafter(out[place - 1], -np.inf)
+            place += 1
+    return out

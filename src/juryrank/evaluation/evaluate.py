@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data import Consensus
+from juryrank.data import Consensus, Dataset, Rankings
 from juryrank.data.arrays import Floats, freeze
 from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
@@ -17,7 +17,7 @@ from juryrank.evaluation.baseline_differences import Differences, against_table,
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares, shares_beside
 from juryrank.lazy_polars import pl
 from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
-from juryrank.metrics.inputs import Evaluable, Judgements, as_truth, consensus_by_name, is_run
+from juryrank.metrics.inputs import Evaluable, consensus_by_expert, consensus_by_name, is_run
 from juryrank.metrics.plain_dicts import judge_dicts
 from juryrank.metrics.truth import check_unjudged, condense
 from juryrank.report import Report, Table, number
@@ -127,9 +127,9 @@ class Evaluation(Report):
 
 
 def evaluate(
-    consensus: Evaluable,
-    labels: Judgements,
-    metrics: str | Metric | Sequence[str | Metric],
+    consensus: Any,
+    labels: Any,
+    metrics: Any,
     *,
     convention: str = "trec",
     unjudged: str = "irrelevant",
@@ -140,8 +140,10 @@ def evaluate(
     """Evaluate against labels, or against the reference ranking of a Dataset.
 
     ``consensus`` is a Consensus (all its slots are ranked), a run ``{query: {item: score}}``, a Dataset (each single
-    expert, with the items it ranked), or ``{name: any of these}``. Queries without labels are left out; labelled
-    queries that are not ranked count as 0; both with a warning. It is an error if no query is shared.
+    expert, with the items it ranked), anything else that ``read`` takes, or ``{name: any of these}``. ``labels`` are
+    what ``read`` takes as labels, ``metrics`` names or measures of ir_measures, one or several. Queries without labels
+    are left out; labelled queries that are not ranked count as 0; both with a warning. It is an error if no query is
+    shared.
 
     Unjudged items count as not relevant; with ``unjudged="ignore"`` they are removed from the rankings before the
     metrics are computed (condensed lists). Beside metrics with a cutoff k the result has Judged@k, the share of the
@@ -198,18 +200,35 @@ def _shares(metrics: Sequence[Metric], judged: Collection[JudgedConsensus]) -> J
 JudgedByName = tuple[dict[str, JudgedConsensus], tuple[str, ...], bool]
 
 
-def _judge(consensus: Evaluable, labels: Judgements, convention: str, unjudged: str) -> JudgedByName:
-    truth = Truth(as_truth(labels), unjudged)
+def _judge(consensus: Any, labels: Any, convention: str, unjudged: str) -> JudgedByName:
+    from juryrank.io import read_labels  # not needed for plain dicts
+
+    truth = Truth(read_labels(labels), unjudged)
     if not truth.queries:
         raise DataError("no query has labels")
-    things, single = consensus_by_name(consensus)
+    things, single = consensus_by_name(_evaluable(consensus))
     judged = {name: truth.judge(thing, convention=convention, name=name) for name, thing in things.items()}
     if not any(one.any_known for one in judged.values()):
         _report_unjudged(things, truth)
     return judged, truth.queries, single
 
 
-def _judge_plain_dicts(consensus: Evaluable, labels: Judgements, convention: str, unjudged: str) -> JudgedByName | None:
+def _evaluable(given: Any) -> Evaluable:
+    """Files, frames and runs of other libraries as a Consensus, or a Dataset if they have several experts."""
+    from juryrank.io import read
+    from juryrank.io.records import consume, is_run_of_library
+
+    if isinstance(given, Consensus | Dataset | Rankings):
+        return given
+    if isinstance(given, Mapping):
+        things = {name: consume(thing) for name, thing in given.items()}
+        return {name: _evaluable(thing) if is_run_of_library(thing) else thing for name, thing in things.items()}
+    rankings = read(given).rankings
+    experts = consensus_by_expert(rankings)
+    return next(iter(experts.values())) if len(experts) == 1 else rankings
+
+
+def _judge_plain_dicts(consensus: Any, labels: Any, convention: str, unjudged: str) -> JudgedByName | None:
     """As ``_judge``, if everything is plain dicts; else None."""
     if not (isinstance(consensus, Mapping) and isinstance(labels, Mapping)):
         return None
@@ -235,9 +254,9 @@ def _report_unjudged(things: Mapping[str, Consensus], truth: Truth) -> None:
         warn_about_data(text)
 
 
-def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metric, ...]:
+def as_metrics(metrics: Any) -> tuple[Metric, ...]:
     """Metrics given as text or values, one or several, without duplicates."""
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    given = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     if not given:
         raise ParameterError("at least one metric is needed, for example nDCG@10")
     return tuple(dict.fromkeys(map(parse_metric, given)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
-from juryrank.data.long_table import labels_from_dict
+from juryrank.data.long_table import labels_from_dict, labels_from_rows
 from juryrank.errors import DataError, refuse_warnings
 from juryrank.forks import require_threads
 from juryrank.io import judgements
@@ -18,7 +18,8 @@ from juryrank.io.folders import save_folder
 from juryrank.io.formats import FORMATS, format_for, get_format
 from juryrank.io.item_features import add_features
 from juryrank.io.letor_folds import fold_folders, fold_positions, read_folds
-from juryrank.io.python_inputs import candidate_rows, frame_rows
+from juryrank.io.python_inputs import candidate_rows, frame_rows, merge_frames, python_dataset
+from juryrank.io.records import consume, records_of
 from juryrank.io.rows import Rows, concat
 from juryrank.io.sources import Input, inputs_of, load_sources, read_fast, read_rows
 from juryrank.io.tables import frames
@@ -40,11 +41,14 @@ def read(
     values: str | None = None,
     strict: bool = False,
 ) -> Dataset:
-    """The Dataset in a file, several files, a folder of runs or of LETOR folds, an open file, or a dataframe.
+    """The Dataset in a file, several files, a folder of runs or of LETOR folds, an open file, a dataframe, or Python.
 
-    ``labels`` (a path, a frame or ``{query: {item: label}}``) and ``features`` (LETOR feature files, or tables with a
-    column per feature) are joined by the names of query and item. ``candidates`` (``{query: [items]}`` or a frame) get
-    slots even if nobody ranks them. The format is detected from the files unless ``format`` is given.
+    From Python, ``source`` is ``{expert: run}``, a list of ranx Runs, or one run: ``{query: {item: score}}``, a ranx
+    Run, or an iterable of ``(query, item, score)`` or of records with ``query_id``, ``doc_id`` and ``score``.
+    ``labels`` (a path, a frame, ``{query: {item: label}}``, ranx Qrels, ``(query, item, label)`` or records with
+    ``relevance``) and ``features`` (LETOR feature files, or tables with a column per feature) are joined by the names
+    of query and item. ``candidates`` (``{query: [items]}`` or a frame) get slots even if nobody ranks them. The format
+    is detected from the files unless ``format`` is given.
     For tables, ``columns`` maps query, item, … to headers (to column numbers if there is no header, to None if there is
     no such column, ``expert`` to a list of headers if each expert has a column), and ``values`` is "rank" or "score".
     ``label_columns`` does the same for ``labels``. Data that is dropped or repaired gives a DataWarning, or with
@@ -102,13 +106,19 @@ def write(
 
 def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: Rows | None) -> Dataset:
     def build(rows: Rows) -> Dataset:
-        data = (rows if extra is None else concat([rows, extra], rows.name)).build()
+        return check((rows if extra is None else concat([rows, extra], rows.name)).build(), rows.name)
+
+    def check(data: Dataset, name: str) -> Dataset:
         if not data.rankings.n_slots:
-            raise DataError(f"{rows.name}: nothing to read: no row has an item with a rank, a score or a label")
+            raise DataError(f"{name}: nothing to read: no row has an item with a rank, a score or a label")
         return data
 
+    source = merge_frames(consume(source))
     if hasattr(source, "__arrow_c_stream__"):
         return build(frame_rows(source, format_name, options))
+    candidates = None if extra is None else extra.candidates
+    if (found := python_dataset(source, format_name, options, candidates)) is not None:
+        return check(found, "the data")
     inputs = inputs_of(source)
     if folders := _fold_folders(inputs):
         FORMATS["letor"].check_options(options, str(source))
@@ -129,13 +139,16 @@ def _fold_folders(inputs: list[Input]) -> list[Path]:
 
 
 def read_labels(labels: Any, columns: Columns = None) -> Labels | Dataset:
-    """The labels in a file, a frame or ``{query: {item: label}}``, as ``read`` takes them."""
+    """The labels in a file, a frame, ``{query: {item: label}}`` or qrels of other libraries, as ``read`` takes them."""
     if isinstance(labels, Labels | Dataset):
         return labels
     if isinstance(labels, Mapping):
         return labels_from_dict(labels)
     if hasattr(labels, "__arrow_c_stream__"):
         return judgements.labels_from_frame(frames.from_arrow(labels), columns).build()
+    labels = consume(labels)
+    if (records := records_of(labels, "labels")) is not None:
+        return labels_from_rows(records.labels())
     inputs = inputs_of(labels)
     if _fold_folders(inputs):
         return read(labels)

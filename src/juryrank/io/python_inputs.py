@@ -1,19 +1,27 @@
-"""Dataframes and dicts as rows, for ``read``."""
+"""What ``read`` takes besides files: dataframes, dicts, and the runs and qrels of other libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from juryrank.data.build import ONE_QUERY
+from juryrank.data import Dataset
+from juryrank.data.build import ONE_QUERY, from_dicts
+from juryrank.data.long_table import from_long
+from juryrank.data.shapes import is_number
 from juryrank.errors import DataError
+from juryrank.io.dataset_frames import entries_of
 from juryrank.io.formats import FORMATS, get_format
 from juryrank.io.formats.comparisons import is_comparisons
-from juryrank.io.rows import SLOT, Rows
+from juryrank.io.records import LABEL, consume, ranx_class, records_of
+from juryrank.io.rows import SLOT, Rows, concat
 from juryrank.io.sources import Options
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import convert_columns, roles
 from juryrank.lazy_polars import pl
+
+ONE_RUN = "run"  # the expert of a run without a name
+SOURCE = "the data"  # in messages
 
 
 def frame_rows(frame: Any, format_name: str | None, options: Options) -> Rows:
@@ -41,3 +49,91 @@ def candidate_rows(candidates: Any) -> Rows:
                 candidates=rows.with_columns(query="query" if "query" in found else pl.lit(ONE_QUERY)),
             )
     raise DataError("candidates must be {query: [items]} or a frame with columns query and item")
+
+
+def merge_frames(given: Any) -> Any:
+    """``{expert: frame}`` as one frame with a column of experts; everything else unchanged."""
+    if not isinstance(given, Mapping) or not given:
+        return given
+    if not all(hasattr(frame, "__arrow_c_stream__") for frame in given.values()):
+        return given
+    parts = []
+    for name, thing in given.items():
+        frame = frames.from_arrow(thing)
+        if "expert" in frames.match_headers(frame.columns):
+            raise DataError(f"expert {name!r}: its frame has a column of experts, too; give the frame without a dict")
+        parts.append(frame.with_columns(expert=pl.lit(str(name))))
+    try:
+        return pl.concat(parts, how="diagonal_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"the frames of {', '.join(map(repr, given))} do not fit together: {error}") from None
+
+
+def python_dataset(
+    source: Any, format_name: str | None, options: Options, candidates: pl.DataFrame | None
+) -> Dataset | None:
+    """The Dataset of a dict, or of the runs or qrels of another library; None for paths, open files and the like."""
+    runs = _runs_of(source)
+    if runs is None:
+        return None
+    if format_name is not None or "columns" in options:
+        raise DataError("format= and columns= are for files and dataframes")
+    if isinstance(runs, Rows):
+        rows = runs if candidates is None else concat([runs, Rows(name=SOURCE, candidates=candidates)], SOURCE)
+        return rows.build()
+    data = from_dicts(runs, values=options.get("values", "score"))
+    if candidates is not None:
+        entries = entries_of(data.rankings).drop("list", "slot", "weight")
+        data = from_long(entries, candidates=candidates, natural_items=True)
+    return data
+
+
+def runs_by_expert(given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """``{expert: {query: list}}`` from ``{expert: run}``; ``from_dicts`` checks what is no run."""
+    runs = {name: consume(run) for name, run in given.items()}
+    found = {name: None if isinstance(run, Mapping) else records_of(run, _where(name)) for name, run in runs.items()}
+    return {name: run if (records := found[name]) is None else records.lists() for name, run in runs.items()}
+
+
+def _where(expert: Any) -> str:
+    return f"expert {str(expert)!r}"
+
+
+def _runs_of(source: Any) -> Mapping[Any, Any] | Rows | None:
+    """``{expert: {query: list}}``, or the rows of labels; None for paths, open files and the like."""
+    if isinstance(source, Mapping):
+        return {ONE_RUN: source} if _is_one_run(source) else runs_by_expert(source)
+    if isinstance(source, list | tuple) and source and all(ranx_class(run) == "Run" for run in source):
+        return runs_by_expert(_by_name(source))
+    records = records_of(source, SOURCE)
+    if records is not None and records.kind == LABEL:
+        return Rows(name=SOURCE, labels=records.labels())
+    return None if records is None else {getattr(source, "name", None) or ONE_RUN: records.lists()}
+
+
+def _is_one_run(given: Mapping[Any, Any]) -> bool:
+    """Whether this is ``{query: {item: score}}``, not ``{expert: run}``; an error if it is neither throughout."""
+    scores = {name: _has_scores(inner) for name, inner in given.items() if not isinstance(inner, Mapping) or inner}
+    if len(set(scores.values())) > 1:
+        one, other = (next(repr(name) for name, found in scores.items() if found is kind) for kind in (True, False))
+        raise DataError(
+            f"{SOURCE}: a dict must be {{query: {{item: score}}}} or {{expert: run}}, "
+            f"but {one} has scores of items and {other} has not"
+        )
+    return any(scores.values())
+
+
+def _has_scores(inner: Any) -> bool:
+    """Whether this is ``{item: score}``, by its first score."""
+    first = next(iter(inner.values())) if isinstance(inner, Mapping) else ""
+    return first is None or is_number(first)
+
+
+def _by_name(runs: Sequence[Any]) -> dict[str, Any]:
+    """Runs of ranx by their names."""
+    if len(runs) == 1:
+        return {runs[0].name or ONE_RUN: runs[0]}
+    named = {run.name: run for run in runs}
+    if len(named) < len(runs) or not all(named):
+        raise DataError(f"{SOURCE}: each Run of a list needs a name of its own, or give {{expert: run}}")
+    return named

@@ -36,8 +36,9 @@ def inputs_of(source: Any) -> list[Input]:
     if several and all(isinstance(each, str | os.PathLike) or hasattr(each, "read") for each in several):
         return [each if hasattr(each, "read") else Path(each) for each in several]
     raise DataError(
-        f"read takes a path, an open file, a list of them or a dataframe, got {type(source).__name__}; "
-        "for dicts, lists and arrays there are from_dicts, from_orders and from_array"
+        "read takes a path, an open file, a list of them, a dataframe, a dict, a ranx Run or Qrels, tuples (query, "
+        f"item, number), or records with query_id, doc_id and score or relevance, got {type(source).__name__}; "
+        "for orders and arrays there are from_orders and from_array"
     )
 
 

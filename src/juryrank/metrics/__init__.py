@@ -44,8 +44,10 @@ ALIASES: dict[str, str] = {
 }
 
 
-def parse_metric(text: str | Metric) -> Metric:
+def parse_metric(text: str | Metric | object) -> Metric:
     """The metric with this name, such as ``nDCG@10``; case does not matter.
+
+    Instead of text, it may be a thing whose text is that of a metric, as a measure of ir_measures.
 
     >>> parse_metric("ndcg@10")
     NDCG(cutoff=10, dcg='log2')
@@ -56,6 +58,7 @@ def parse_metric(text: str | Metric) -> Metric:
     """
     if isinstance(text, Metric):
         return text
+    text = str(text)
     if known_to_trec_eval(text):
         raise UnknownNameError(f"{text.strip()} of trec_eval is not available; known: {', '.join(METRICS)}")
     name, params = split_metric(text)

@@ -1,4 +1,4 @@
-"""The inputs of ``evaluate``: rankings of any kind as consensuses by name, labels of any kind as truth."""
+"""The inputs of ``evaluate``: rankings of any kind as consensuses by name."""
 
 from __future__ import annotations
 
@@ -7,24 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data import Consensus, Dataset, Labels, Rankings, as_dataset
+from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
 Evaluable = Consensus | Dataset | Rankings | Mapping[str, Any]
-Judgements = Dataset | Labels | Mapping[str, Mapping[str, float]]
-
-
-def as_truth(labels: Judgements) -> Dataset | Labels:
-    """Labels or a Dataset, also from ``{query: {item: label}}``."""
-    if isinstance(labels, Dataset | Labels):
-        return labels
-    if isinstance(labels, Mapping):
-        from juryrank.data.long_table import labels_from_dict
-
-        return labels_from_dict(labels)
-    raise DataError(f"labels must be a Dataset, Labels or {{query: {{item: label}}}}, got {type(labels).__name__}")
 
 
 def consensus_by_name(given: Evaluable) -> tuple[dict[str, Consensus], bool]:

@@ -8,8 +8,8 @@ from juryrank.errors import ParameterError
 
 SHAPE = re.compile(r"\s*(?P<name>[A-Za-z]\w*)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cutoff>[^\s@]+))?\s*")
 
-# Metrics of trec_eval with a cutoff in their name: ndcg_cut_10 or ndcg_cut.10.
-TREC_CUTOFFS = {"map_cut": "AP", "ndcg_cut": "nDCG", "P": "P", "recall": "R", "success": "Success"}
+# Metrics of trec_eval with a cutoff in their name: ndcg_cut_10 or ndcg_cut.10; judged_10 is Pyserini's.
+TREC_CUTOFFS = {"judged": "Judged", "map_cut": "AP", "ndcg_cut": "nDCG", "P": "P", "recall": "R", "success": "Success"}
 TREC_SHAPE = re.compile(r"\s*(?P<name>[A-Za-z_]+?)[_.](?P<cutoff>\d+)\s*")
 # Metrics of trec_eval that are not available here, some with a number at the end.
 TREC_OTHERS = (

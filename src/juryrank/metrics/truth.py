@@ -8,9 +8,10 @@ import numpy as np
 
 from juryrank.data import Consensus, Dataset, Labels, Rankings
 from juryrank.data.arrays import Floats, Ints, freeze
+from juryrank.data.consensus import single_precision as single_precision
 from juryrank.data.label_matching import check_queries
 from juryrank.errors import DataError, UnknownNameError, warn_about_data
-from juryrank.kernels.ragged import children, descending_order, parents, sizes_to_ptr
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
 CONVENTIONS = {
     "trec": "as trec_eval: equal scores by item name, last name first; gain = label; discount log2(place + 1)",
@@ -130,7 +131,7 @@ class Truth:
         if convention not in CONVENTIONS:
             raise UnknownNameError.of("convention", convention, CONVENTIONS)
         r = consensus.rankings
-        order = _trec_order(consensus) if convention == "trec" else consensus.order
+        order = consensus.trec_order if convention == "trec" else consensus.order
         slot_ptr = r.slot_ptr
         if r.queries != self.queries:
             found = self._positions(r, name)
@@ -198,18 +199,3 @@ def _ideal(labels: Labels, chosen: Ints) -> tuple[Ints, Floats]:
         return labels.label_ptr, labels.descending_values
     ptr = sizes_to_ptr(np.diff(labels.label_ptr)[chosen])
     return ptr, labels.descending_values[children(labels.label_ptr, chosen)]
-
-
-def _trec_order(consensus: Consensus) -> Ints:
-    """Slots of each query from best to worst as in trec_eval, which stores scores in single precision."""
-    r = consensus.rankings
-    score = single_precision(consensus.scores)
-    order = np.empty(len(score), np.int64)
-    descending_order(r.slot_ptr, score[r.slots_by_name_descending], order)
-    return r.slots_by_name_descending[order]
-
-
-def single_precision(scores: Floats) -> Floats:
-    """The scores rounded to single precision."""
-    with np.errstate(over="ignore"):
-        return scores.astype(np.float32).astype(np.float64)

@@ -13,6 +13,7 @@ from juryrank.errors import DataError, MissingExtraError
 from juryrank.io.limits import max_size, too_large
 from juryrank.io.source import Source, ending_of
 from juryrank.io.tables.columns import HEADERS, Fail, normalise
+from juryrank.io.tables.pandas_frames import polars_frame
 from juryrank.lazy_polars import pl
 
 CELL = 8  # bytes of a cell in memory, at least
@@ -39,7 +40,7 @@ def from_arrow(thing: Any) -> pl.DataFrame:
     if index and None not in index and not set(index) & set(thing.columns):
         thing = thing.reset_index()
     try:
-        return thing if isinstance(thing, pl.DataFrame) else pl.DataFrame(thing)
+        return polars_frame(thing)
     except ImportError as error:
         raise MissingExtraError(f"reading a {type(thing).__name__} needs another package: {error}") from None
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
