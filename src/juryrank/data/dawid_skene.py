@@ -69,6 +69,9 @@ class Regularisation:
     tol: float = 1e-3  # of probabilities
 
 
+USUAL = Regularisation()
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """What EM found."""
@@ -87,7 +90,7 @@ def ordinal_matrix(n_levels: int, step: float) -> Floats:
     return matrix
 
 
-def dawid_skene(given: Judgements, prior: Regularisation = Regularisation()) -> Estimate:  # noqa: B008
+def dawid_skene(given: Judgements, prior: Regularisation = USUAL) -> Estimate:
     """The probabilities of the true grades, and the confusion matrix of each judge.
 
     EM from the shares of the grades. Deterministic; the order of items, judges and rows does not matter.
