@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 
 # Packages to skip on the way to the user's line: ours, our with statements, and frameworks that call our adapters.
-OWN_CODE = ("juryrank", "contextlib", "langchain_core")
+OWN_CODE = ("juryrank", "contextlib", "haystack", "haystack_integrations", "langchain_core", "pyterrier")
 
 
 class JuryrankError(Exception):

@@ -5,6 +5,7 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -145,6 +146,7 @@ class TestPipeline:
     def test_top_k_of_a_run_takes_precedence(self) -> None:
         pipeline = hybrid(JuryJoiner(["bm25", "dense"], top_k=3))
         assert len(pipeline.run(asked(QUERY))["joiner"]["documents"]) == 3
+        assert len(JuryJoiner(["x"], top_k=np.int64(2)).run(x=of("a", "b", "c"))["documents"]) == 2
         assert len(pipeline.run(asked(QUERY) | {"joiner": {"top_k": 5}})["joiner"]["documents"]) == 5
         assert pipeline.run(asked(QUERY) | {"joiner": {"top_k": 0}})["joiner"]["documents"] == []
 
@@ -280,6 +282,14 @@ class TestDocuments:
         assert type(document) is Passage
 
 
+def test_warnings_point_to_the_line_that_runs_the_pipeline() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("joiner", JuryJoiner(["x", "y"], on_missing="skip"))
+    with pytest.warns(RetrieverWarning) as said:
+        pipeline.run({"joiner": {"x": of("a")}})
+    assert [each.filename for each in said] == [__file__]
+
+
 class TestIdentity:
     TEXTS = [Document(content="tea", meta={"url": "u1", "store": "s"}), Document(content="milk", meta={"url": "u2"})]
     OTHERS = [Document(content="milk", meta={"url": "u2", "page": 3}), Document(content="tea", meta={"url": "u1"})]
@@ -343,7 +353,9 @@ class TestDocumentJoiner:
         (lambda: JuryJoiner("bm25"), "experts is a list of names"),
         (lambda: JuryJoiner([]), "experts is a list of names"),
         (lambda: JuryJoiner(["x", "x"]), "a name of its own"),
-        (lambda: JuryJoiner(["top_k"]), "not 'top_k'"),
+        (lambda: JuryJoiner(["top_k"]), "neither 'top_k', which is another input, nor 'self', got 'top_k'"),
+        (lambda: JuryJoiner(["self"]), "got 'self'"),
+        (lambda: JuryJoiner(["bm25"], weights={"bm52": 2.0}), r"weights of no expert: bm52 \(did you mean 'bm25'\?\)"),
         (lambda: JuryJoiner(["x"], top_k=0), "top_k is a whole number >= 1 or None, got 0"),
         (lambda: JuryJoiner(["x"]).run(x=[], top_k=-1), "top_k is a whole number >= 0 or None, got -1"),
         (lambda: JuryJoiner(["x"], on_missing="ignore"), "on_missing must be 'raise' or 'skip', got 'ignore'"),
@@ -372,3 +384,6 @@ def test_other_things_than_documents_are_an_error_that_says_where() -> None:
         JuryJoiner(["x"]).run(x=["a", "b"])
     with pytest.raises(DataError, match="found dict at rank 2"):
         JuryJoiner(["x"]).run(x=[*of("a"), {"id": "b"}])
+    for wrong in (of("a")[0], iter(of("a"))):
+        with pytest.raises(DataError, match=f"'x' must be a list of Haystack Documents, found {type(wrong).__name__}"):
+            JuryJoiner(["x"]).run(x=wrong)

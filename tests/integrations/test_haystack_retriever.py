@@ -290,6 +290,7 @@ class TestConcurrency:
         (lambda: JuryRetriever({"x": found}), "'x' must be a Haystack component .*, got function"),
         (lambda: JuryRetriever({"x": MockTextEmbedder()}), "'x' must be a Haystack component .*, got MockTextEmbedder"),
         (lambda: JuryRetriever({"x": Stub(found)}, on_error="ignore"), "on_error must be"),
+        (lambda: JuryRetriever({"x": Stub(found)}, weights={"y": 2.0}), "weights of no expert: y"),
         (lambda: JuryRetriever({"x": Stub(found)}, timeout=0), "timeout is a number of seconds above 0"),
         (
             lambda: JuryRetriever({"x": Stub(found)}, top_k_per_retriever=0),

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import pickle
 import threading
 from collections import defaultdict
 from typing import Any
@@ -167,6 +168,15 @@ class TestDocuments:
         assert (fused.id, fused.page_content, fused.metadata["page"]) == ("1", "tea", 3)
         fused.metadata["page"] = 4
         assert tea == Document("tea", id="1", metadata={"page": 3})
+
+    def test_a_document_of_the_result_is_a_copy_as_pydantic_makes_it(self) -> None:
+        for given in (TEA, Document("tea", metadata={"page": 3}), Document(page_content="tea", id="a")):
+            (found,) = JuryRetriever(retrievers={"x": listing(given)}).invoke("q")
+            expected = given.model_copy(update={"metadata": {**given.metadata, "juryrank": found.metadata["juryrank"]}})
+            assert found == expected == pickle.loads(pickle.dumps(found)) == found.model_copy()
+            assert found.model_fields_set == expected.model_fields_set
+            assert found.model_dump_json() == expected.model_dump_json()
+            assert repr(found) == repr(expected)
 
     def test_a_subclass_of_document_keeps_its_class_and_fields(self) -> None:
         class Paragraph(Document):

@@ -211,6 +211,15 @@ def test_parameters_are_checked_where_they_are_given(experts):
             JuryFusion(experts_given)
     with pytest.raises(ParameterError, match=r"experts\['a'\] must be a PyTerrier transformer, got DataFrame; use pt"):
         JuryFusion({"a": pd.DataFrame({"qid": []})})
-    for names in ([], "bm25", ["a", "a"], {"a": 1}):
+    for names in ([], "bm25", {"a": 1}, None, 3):
         with pytest.raises(ParameterError, match="experts must be names of the features"):
             JuryFeatureFusion(names)
+    bm25 = experts["bm25_baseline"]
+    for make in (lambda: JuryFeatureFusion(["a", "a"]), lambda: JuryFusion({1: bm25, "1": bm25})):
+        with pytest.raises(ParameterError, match="each expert needs a name of its own"):
+            make()
+    for make in (JuryFeatureFusion, lambda names, **options: JuryFusion(dict.fromkeys(names, bm25), **options)):
+        with pytest.raises(ParameterError, match=r"weights of no expert: bm52 \(did you mean 'bm25'\?\)"):
+            make(["bm25", "t5"], method="rrf", weights={"bm52": 2.0})
+    with pytest.raises(ParameterError, match="missing_value must be a number or None, got 'none'"):
+        JuryFeatureFusion(["a"], missing_value="none")

@@ -253,7 +253,7 @@ def test_a_model_is_not_fitted_without_one_of_its_experts():
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (None, "must return a pandas DataFrame, got NoneType"),
+        (None, "what expert 'wrong' returns must be a pandas DataFrame, got NoneType"),
         (pd.DataFrame({"qid": ["1"], "score": [1.0]}), "must return the column 'docno'; its columns are"),
         (pd.DataFrame({"qid": ["1"], "docno": ["x"]}), "must return a score or a rank"),
         (frame(["1", "1"], ["x", None], [1.0, 2.0]), "docno must not be empty; it is in 1 of 2 rows"),
@@ -284,6 +284,11 @@ def test_qrels_that_cannot_be_used_are_explained():
         fusion.fit(TOPICS, judged.rename(columns={"label": "rel"}))
     with pytest.raises(DataError, match="labels"):
         fusion.fit(TOPICS, judged.assign(qid="topic-77"))
+    for wrong in ({"1": {"x": 1}}, None):
+        with pytest.raises(DataError, match=f"qrels must be a pandas DataFrame, got {type(wrong).__name__}"):
+            fusion.fit(TOPICS, wrong)
+    with pytest.raises(DataError, match="topics must be a pandas DataFrame, got NoneType"):
+        fusion.fit(None, judged)
     with pytest.raises(DataError, match="validation needs both, topics and qrels"):
         fusion.fit(TOPICS, judged, TOPICS)
     with pytest.raises(DataError, match="no expert returned any document"):

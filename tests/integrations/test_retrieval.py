@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import pytest
 
 import juryrank
@@ -224,6 +225,20 @@ def test_documents_are_fused_as_their_ids_are():
     assert fused[0].ranks == {"bm25": 3, "dense": 1}
     assert fused[0].contributions == pytest.approx({"bm25": 1 / 63, "dense": 1 / 61})
     assert len(DocumentFusion(juryrank.Fuser("rrf"), identity()).fuse(lists, 2)) == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_documents_come_from_the_list_with_the_best_rank_whether_all_are_wanted_or_few(seed):
+    rng = np.random.default_rng(seed)
+    ids = {name: [f"d{i}" for i in rng.permutation(40)[: rng.integers(0, 40)]] for name in ("x", "y", "z")}
+    lists = {name: [Doc(each, text=name) for each in listed] for name, listed in ids.items()}
+    fusion = DocumentFusion(juryrank.Fuser("rrf"), identity())
+    everything = fusion.fuse(lists)
+    assert [(each.document.id, each.score) for each in everything] == list(juryrank.fuse(ids).items())
+    for each in everything:
+        ranks = {name: listed.index(each.document.id) for name, listed in ids.items() if each.document.id in listed}
+        assert each.document.text == min(ranks, key=ranks.get)  # of equal ranks, the first list
+    assert fusion.fuse(lists, 3) == everything[:3]
 
 
 def test_a_repeated_document_counts_once_where_it_is_first():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Integral
 from operator import attrgetter
 from typing import Any
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError
-from juryrank.integrations._retrieval import DocumentFusion, Fused, Identity, Key, Model, make_fuser
+from juryrank.integrations._retrieval import DocumentFusion, Fused, Identity, Key, Model, demand_weights_of, make_fuser
 
 try:
     from haystack import Document
@@ -25,6 +26,7 @@ class HaystackFusion:
 
     def __init__(
         self,
+        experts: Collection[str],
         model: Model | None,
         method: str | None,
         weights: Mapping[str, float] | None,
@@ -33,25 +35,22 @@ class HaystackFusion:
         key: Key,
     ) -> None:
         if top_k is not None:
-            demand_count("top_k", top_k, least=1)
+            top_k = as_count("top_k", top_k, least=1)
         self._model, self._method, self._key, self._top_k = model, method, key, top_k
         self._weights, self._params = weights, dict(params)
         identity = Identity(key, id_of=attrgetter("id"), metadata_of=attrgetter("meta"), text_of=attrgetter("content"))
-        self._fusion: DocumentFusion[Any] = DocumentFusion(
-            make_fuser(model, method, weights=weights, **params), identity, score_of=attrgetter("score")
-        )
+        fuser = make_fuser(model, method, weights=weights, **params)
+        demand_weights_of(experts, weights, "expert")
+        self._fusion: DocumentFusion[Any] = DocumentFusion(fuser, identity, score_of=attrgetter("score"))
 
     def fuse(self, lists: Mapping[str, Sequence[Any]], top_k: int | None) -> list[Any]:
         """The best documents, copied, with the fused score; by default as many as ``top_k`` of the settings."""
-        if top_k is None:
-            top_k = self._top_k
-        else:
-            demand_count("top_k", top_k, least=0)
+        top_k = self._top_k if top_k is None else as_count("top_k", top_k, least=0)
         if top_k == 0:  # as in Haystack's own components
             return []
         try:
             return list(map(_as_document, self._fusion.fuse(lists, top_k)))
-        except AttributeError as error:
+        except (AttributeError, TypeError, ValueError) as error:
             raise _wrong_documents(lists) or error from None
 
     def settings(self) -> dict[str, Any]:
@@ -80,10 +79,11 @@ def with_function(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**data, "init_parameters": settings}
 
 
-def demand_count(name: str, given: Any, least: int) -> None:
-    """An error for a number of documents that is none."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+def as_count(name: str, given: Any, least: int) -> int:
+    """A number of documents; an error for anything else."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise ParameterError(f"{name} is a whole number >= {least} or None, got {given!r}")
+    return int(given)
 
 
 def _as_document(fused: Fused) -> Any:
@@ -101,6 +101,8 @@ def _as_document(fused: Fused) -> Any:
 def _wrong_documents(lists: Mapping[str, Any]) -> DataError | None:
     """The error for a list that has something else than documents, if there is one."""
     for expert, documents in lists.items():
+        if not isinstance(documents, list | tuple):
+            return DataError(f"{expert!r} must be a list of Haystack Documents, found {type(documents).__name__}")
         for rank, document in enumerate(documents, 1):
             if not isinstance(document, Document):
                 return DataError(

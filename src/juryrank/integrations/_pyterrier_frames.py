@@ -25,8 +25,7 @@ OF_ONE_EXPERT = {*KEYS, *RANKED, "docid", "features"}
 
 def results_of(frame: Any, expert: str, queries: Any) -> Any:
     """The results of an expert, checked, for the queries of a frame; qid and docno are text."""
-    if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"expert {expert!r} must return a pandas DataFrame, got {type(frame).__name__}")
+    demand_frame(frame, f"what expert {expert!r} returns")
     if absent := [column for column in KEYS if column not in frame.columns]:
         raise DataError(
             f"expert {expert!r} must return the column {absent[0]!r}; its columns are {list(frame.columns)}"
@@ -35,6 +34,12 @@ def results_of(frame: Any, expert: str, queries: Any) -> Any:
         raise DataError(f"expert {expert!r} must return a score or a rank; its columns are {list(frame.columns)}")
     frame = with_text_keys(frame, f"expert {expert!r}")
     return frame[frame["qid"].isin(set(texts(queries["qid"])))]
+
+
+def demand_frame(given: Any, name: str) -> None:
+    """An error for anything but a frame."""
+    if not isinstance(given, pd.DataFrame):
+        raise DataError(f"{name} must be a pandas DataFrame, got {type(given).__name__}")
 
 
 def with_text_keys(frame: Any, source: str) -> Any:
@@ -101,6 +106,7 @@ def feature_lists(frame: Any, experts: Sequence[str], missing_value: float | Non
 
 def labels_of(qrels: Any) -> pl.DataFrame:
     """The rows of qrels as labels."""
+    demand_frame(qrels, "qrels")
     if absent := [column for column in (*KEYS, "label") if column not in qrels.columns]:
         raise DataError(f"qrels must have the column {absent[0]!r}; its columns are {list(qrels.columns)}")
     keyed = with_text_keys(qrels, "qrels")

@@ -10,11 +10,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, zip_longest
+from operator import itemgetter
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from juryrank.errors import DataError, ParameterError, RetrieverError, RetrieverWarning, warn_user
+from juryrank.errors import DataError, ParameterError, RetrieverError, RetrieverWarning, unknown_names, warn_user
 from juryrank.methods import Aggregator
 from juryrank.serving import Fuser
 from juryrank.serving.preparation import resolve
@@ -39,6 +40,12 @@ def make_method(model: Model | None, method: str | None, default: str, **params:
     if method is not None or given:
         raise ParameterError("a model has its method and parameters already; give model= or method=, not both")
     return resolve(os.path.join(os.curdir, model) if isinstance(model, str) else model, {})  # a name is a path, too
+
+
+def demand_weights_of(names: Iterable[str], weights: Mapping[str, float] | None, kind: str = "retriever") -> None:
+    """An error for weights of names that no retriever has."""
+    if weights and (unknown := weights.keys() - set(names)):
+        raise ParameterError(f"weights of no {kind}: {unknown_names(unknown, names)}")
 
 
 def demand_policy(on_error: str, timeout: float | None) -> None:
@@ -245,6 +252,9 @@ class Fused(NamedTuple):
     contributions: dict[str, float] | None
 
 
+MAKE_FUSED: Callable[[Iterable[Any]], Fused] = partial(tuple.__new__, Fused)  # in half the time of the class
+
+
 class DocumentFusion(Generic[D]):
     """One list from the lists of several retrievers.
 
@@ -266,12 +276,16 @@ class DocumentFusion(Generic[D]):
             if self._score_of is not None or len(set(found)) < len(found):
                 firsts[expert] = dict(zip(reversed(found), reversed(lists[expert]), strict=True))  # of equals, the last
                 given[expert] = self._given(found, lists[expert])
-        out = []
-        for item, score, ranks, contributions in self._fuser.detailed(given, top=top):
-            best = min(ranks, key=ranks.__getitem__)
-            document = firsts[best][item] if best in firsts else lists[best][int(ranks[best]) - 1]
-            out.append(Fused(document, score, ranks, contributions))
-        return out
+        best = self._fuser.detailed(given, top=top)
+        if firsts or 4 * len(best) < sum(map(len, keys.values())):
+            at_best_rank = [(item, ranks, min(ranks, key=ranks.__getitem__)) for item, _, ranks, _ in best]
+            documents: Iterable[D] = [
+                firsts[of][item] if of in firsts else lists[of][int(ranks[of]) - 1] for item, ranks, of in at_best_rank
+            ]
+        else:  # in half the time for all documents
+            documents = map(_by_key(keys, lists).__getitem__, map(itemgetter(0), best))
+        _, scores, ranks_of, contributions = zip(*best, strict=True) if best else ((),) * 4
+        return list(map(MAKE_FUSED, zip(documents, scores, ranks_of, contributions, strict=True)))
 
     def _given(self, keys: list[str], documents: Sequence[D]) -> Any:
         """Each document once: its score, or the documents in order where scores do not count or some have none."""
@@ -279,3 +293,9 @@ class DocumentFusion(Generic[D]):
         if any(score is None for score in scores):
             return list(dict.fromkeys(keys))
         return dict(zip(reversed(keys), reversed(scores), strict=True))
+
+
+def _by_key(keys: Mapping[str, Sequence[str]], lists: Mapping[str, Sequence[D]]) -> dict[str, D]:
+    """Each document from the list in which it is highest, the first of several such lists."""
+    names, documents = ([*chain.from_iterable(zip_longest(*each.values()))] for each in (keys, lists))
+    return dict(zip(reversed(names), reversed(documents), strict=True))  # of equal keys, the last stays

@@ -18,6 +18,7 @@ from juryrank.integrations._retrieval import (
     acollect,
     collect,
     demand_policy,
+    demand_weights_of,
     make_fuser,
 )
 
@@ -31,6 +32,8 @@ try:
     from pydantic import PrivateAttr, SkipValidation, model_validator
 except ImportError as error:
     raise MissingExtraError.of("langchain", "juryrank.integrations.langchain needs langchain-core") from error
+
+SET = object.__setattr__
 
 
 class JuryRetriever(BaseRetriever):
@@ -88,8 +91,7 @@ class JuryRetriever(BaseRetriever):
                 raise ParameterError(f"{name} is the name of a metadata field, got {value!r}")
         _check_params(self.params)
         fuser = make_fuser(self.model, self.method, weights=self.weights, **self.params)
-        if self.weights and (unknown := self.weights.keys() - self.retrievers.keys()):
-            raise ParameterError(f"weights of no retriever: {unknown_names(unknown, self.retrievers)}")
+        demand_weights_of(self.retrievers, self.weights)
         if fuser.uses_scores and self.score_key is None:
             raise ParameterError(
                 f"{self.method or 'this model'} uses scores: give score_key, the metadata field in which the "
@@ -182,8 +184,20 @@ class JuryRetriever(BaseRetriever):
             if failed:
                 about["failed"] = dict(failed)
             metadata = {**document.metadata, self.metadata_key: about}
-            fused.append(document.model_copy(update={"metadata": metadata}))  # those of the retrievers do not change
+            fused.append(_with_metadata(document, metadata))  # those of the retrievers do not change
         return fused
+
+
+def _with_metadata(document: Document, metadata: dict[str, Any]) -> Document:
+    """A copy with other metadata; ``model_copy`` takes three times as long, which counts for hundreds of documents."""
+    if type(document) is not Document:
+        return document.model_copy(update={"metadata": metadata})
+    copied = object.__new__(Document)
+    SET(copied, "__dict__", {**document.__dict__, "metadata": metadata})
+    SET(copied, "__pydantic_fields_set__", {*document.__pydantic_fields_set__, "metadata"})
+    SET(copied, "__pydantic_extra__", None)
+    SET(copied, "__pydantic_private__", None)
+    return copied
 
 
 def _config_of(

@@ -5,12 +5,20 @@ Checked with pyterrier 1.1. Nothing here needs Java.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, ParameterError
-from juryrank.integrations._retrieval import Model, OnError, collect_in_turn, demand_policy, make_method
+from juryrank.integrations._retrieval import (
+    Model,
+    OnError,
+    collect_in_turn,
+    demand_policy,
+    demand_weights_of,
+    make_method,
+)
 from juryrank.methods import Aggregator
 from juryrank.models import fit, labelled_dataset
 from juryrank.serving import Fuser
@@ -28,9 +36,12 @@ NO_HELP = {"help_url": None}  # else PyTerrier downloads an index of its own pag
 class _Fusion(pt.Estimator):
     """What both estimators share: the method, its fit, and the fusion of the lists of all queries of a frame."""
 
-    def __init__(self, method: str | None, model: Model | None, params: dict[str, Any]) -> None:
+    def __init__(self, names: Sequence[str], method: str | None, model: Model | None, params: dict[str, Any]) -> None:
+        if len(set(names)) < len(names):
+            raise ParameterError(f"each expert needs a name of its own, got {', '.join(names)}")
         self.method, self.model, self.params = method, model, params
         self._aggregator = make_method(model, method, "jury", **params)
+        demand_weights_of(names, params.get("weights"), "expert")
         self._fuser: Fuser | None = None
 
     @property
@@ -54,6 +65,7 @@ class _Fusion(pt.Estimator):
         return self
 
     def _labelled(self, topics_or_res: Any, qrels: Any) -> Any:
+        frames.demand_frame(topics_or_res, "topics")
         lists = self._training_lists(topics_or_res)
         if not any(lists.values()):
             raise DataError(
@@ -123,8 +135,8 @@ class JuryFusion(_Fusion):
         on_error: OnError = "raise",
         **params: Any,
     ) -> None:
-        super().__init__(method, model, params)
         self.experts = _transformers(experts)
+        super().__init__(list(map(str, experts)), method, model, params)
         demand_policy(on_error, None)
         self.on_error: OnError = on_error
 
@@ -214,10 +226,12 @@ class JuryFeatureFusion(_Fusion):
         missing_value: float | None = 0.0,
         **params: Any,
     ) -> None:
-        super().__init__(method, model, params)
-        if isinstance(experts, str | Mapping) or not experts or len(set(experts)) < len(experts):
+        if isinstance(experts, str | Mapping) or not isinstance(experts, Iterable) or not [*experts]:
             raise ParameterError(f"experts must be names of the features, all different; got {experts!r:.100}")
         self.experts = [str(name) for name in experts]
+        super().__init__(self.experts, method, model, params)
+        if isinstance(missing_value, bool) or not isinstance(missing_value, Real | None):
+            raise ParameterError(f"missing_value must be a number or None, got {missing_value!r}")
         self.missing_value = missing_value
 
     def transform(self, inp: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import count
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import count, repeat
 from typing import Any, NamedTuple
 
 from juryrank.serving.cleaning import Dropped, PlainList, by_rank, read_list
@@ -22,17 +23,30 @@ class FusedItem(NamedTuple):
     contributions: dict[str, float] | None
 
 
+MAKE: Callable[[Iterable[Any]], FusedItem] = partial(tuple.__new__, FusedItem)  # in half the time of the class
+
+
 def in_detail(
     ranked: Mapping[Any, float],
     ranks: Mapping[str, Mapping[Any, float]],
     contributions: Mapping[str, Mapping[Any, float]] | None,
 ) -> list[FusedItem]:
     """The items of a ranking, best first, from the numbers of all experts."""
-    by_expert = list(ranks.items())
-    if contributions is None:
-        return [FusedItem(item, score, _of(item, by_expert), None) for item, score in ranked.items()]
-    added = [(expert, contributions[expert]) for expert in ranks if expert in contributions]
-    return [FusedItem(item, score, _of(item, by_expert), _of(item, added)) for item, score in ranked.items()]
+    added: Iterable[dict[str, float] | None] = repeat(None)
+    if contributions is not None:
+        added = _by_item(ranked, {expert: contributions[expert] for expert in ranks if expert in contributions})
+    return list(map(MAKE, zip(ranked, ranked.values(), _by_item(ranked, ranks), added)))  # noqa: B905 (the last may repeat)
+
+
+def _by_item(items: Iterable[Any], by_expert: Mapping[str, Mapping[Any, float]]) -> list[dict[str, float]]:
+    """For each item the numbers of the experts that have one for it."""
+    found: dict[Any, dict[str, float]] = {item: {} for item in items}
+    for expert, numbers in by_expert.items():
+        if not numbers.keys() <= found.keys():
+            numbers = {item: numbers[item] for item in found if item in numbers}
+        for item, number in numbers.items():
+            found[item][expert] = number
+    return list(found.values())
 
 
 class RankedLists(NamedTuple):
@@ -70,7 +84,3 @@ def read_plain(given: Mapping[str, Any]) -> RankedLists | None:
 def _ranks_in(listed: PlainList) -> dict[Any, float]:
     items, _, ranks = by_rank(listed)
     return dict(zip(items, range(1, len(items) + 1) if ranks is None else ranks, strict=True))
-
-
-def _of(item: Any, by_expert: Sequence[tuple[str, Mapping[Any, float]]]) -> dict[str, float]:
-    return {expert: numbers[item] for expert, numbers in by_expert if item in numbers}

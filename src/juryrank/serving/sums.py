@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from math import isfinite
 from operator import gt, itemgetter
@@ -78,14 +78,17 @@ class PointSums:
             return None
 
     def contributions(
-        self, lists: Mapping[str, PlainList], ranks: Mapping[str, Mapping[Any, Any]], items: Iterable[Any]
+        self, lists: Mapping[str, PlainList], ranks: Mapping[str, Mapping[Any, Any]], items: Collection[Any]
     ) -> dict[str, Mapping[Any, float]]:
-        """The points of each list for these items; ``ranks`` has the rank of every item of the lists."""
+        """The points of each list, at least for these items; ``ranks`` has the rank of every item of the lists."""
         out: dict[str, Mapping[Any, float]] = {}
         for expert, listed in lists.items():
             if listed.scored is None and listed.ranks is None:
                 worth, rank = self._curve(expert, len(listed.items))[0], ranks[expert]
-                out[expert] = {item: worth[rank[item] - 1] for item in items if item in rank}
+                if 4 * len(items) > len(rank):  # else it is faster not to look at all
+                    out[expert] = dict(zip(listed.items, worth))  # noqa: B905 (there are at least as many points)
+                else:
+                    out[expert] = {item: worth[rank[item] - 1] for item in items if item in rank}
             elif (gains := self._read(listed, expert, Dropped())) is not None:
                 out[expert] = dict(zip(gains[0], gains[1]))  # noqa: B905 (there are at least as many points)
         return out

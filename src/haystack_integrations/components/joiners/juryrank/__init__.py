@@ -46,7 +46,7 @@ class JuryJoiner:
             raise ParameterError(f"on_missing must be 'raise' or 'skip', got {on_missing!r}")
         self._experts = _names(experts)
         self._on_missing = on_missing
-        self._fusion = HaystackFusion(model, method, weights, params, top_k, key)
+        self._fusion = HaystackFusion(self._experts, model, method, weights, params, top_k, key)
         for expert in self._experts:
             component.set_input_type(self, expert, list[Document] | None, None)
 
@@ -106,8 +106,10 @@ def _names(experts: Any) -> tuple[str, ...]:
             f"experts is a list of names, one for each input, such as ['bm25', 'dense'], got {experts!r}"
         )
     for name in experts:
-        if not isinstance(name, str) or not name or name == "top_k":
-            raise ParameterError(f"the name of an expert is text and not 'top_k', which is another input, got {name!r}")
+        if not isinstance(name, str) or not name or name in ("top_k", "self"):
+            raise ParameterError(
+                f"the name of an expert is text, and neither 'top_k', which is another input, nor 'self', got {name!r}"
+            )
     if len(set(experts)) < len(experts):
         raise ParameterError(f"each expert needs a name of its own, got {list(experts)}")
     return tuple(experts)

@@ -11,7 +11,7 @@ from haystack.core.serialization import component_from_dict, component_to_dict, 
 from haystack.dataclasses import SparseEmbedding
 
 from juryrank.errors import ParameterError
-from juryrank.integrations._haystack import HaystackFusion, demand_count, with_function
+from juryrank.integrations._haystack import HaystackFusion, as_count, with_function
 from juryrank.integrations._retrieval import Collected, Key, Model, OnError, acollect, collect, demand_policy
 
 __all__ = ["JuryRetriever"]
@@ -50,9 +50,9 @@ class JuryRetriever:
         _demand_retrievers(retrievers)
         demand_policy(on_error, timeout)
         if top_k_per_retriever is not None:
-            demand_count("top_k_per_retriever", top_k_per_retriever, least=1)
+            top_k_per_retriever = as_count("top_k_per_retriever", top_k_per_retriever, least=1)
         self._retrievers = dict(retrievers)
-        self._fusion = HaystackFusion(model, method, weights, params, top_k, key)
+        self._fusion = HaystackFusion(self._retrievers, model, method, weights, params, top_k, key)
         self._top_k_per_retriever, self._filters = top_k_per_retriever, filters
         self._on_error, self._timeout = on_error, timeout
 
@@ -113,10 +113,7 @@ class JuryRetriever:
         self, forms: Sequence[Any], filters: dict[str, Any] | None, top_k: int | None
     ) -> dict[str, dict[str, Any]]:
         """The inputs of every retriever; an error where one needs a form of the query that is not given."""
-        if top_k is None:
-            top_k = self._top_k_per_retriever
-        else:
-            demand_count("top_k_per_retriever", top_k, least=0)
+        top_k = self._top_k_per_retriever if top_k is None else as_count("top_k_per_retriever", top_k, least=0)
         shared = {"filters": self._filters if filters is None else filters, "top_k": top_k}
         options = {name: value for name, value in shared.items() if value is not None}
         given = {form: value for form, value in zip(FORMS, forms, strict=True) if value is not None}
