@@ -4,6 +4,7 @@ import asyncio
 import copy
 import pickle
 import threading
+import time
 from collections import defaultdict
 from typing import Any
 
@@ -14,9 +15,9 @@ pytest.importorskip("llama_index.core")
 import llama_index.core
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms.mock import MockLLM
-from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import ImageNode, IndexNode, MetadataMode, NodeWithScore, TextNode
-from llama_index_samples import DEMO, Waiting, WaitingInThreads, cooking, ids, listing, node, texts
+from llama_index_samples import DEMO, Broken, Waiting, WaitingInThreads, cooking, ids, listing, node, texts
 
 import juryrank
 from juryrank.integrations.llama_index import JuryRetriever
@@ -117,7 +118,7 @@ class TestQueryFusionRetriever:
 
     def test_its_ranks_start_at_0_and_the_dialect_gives_its_scores(self, demo) -> None:
         lists, retrievers = demo
-        dialect = JuryRetriever(retrievers, params={"dialect": "llamaindex"}, k=None)
+        dialect = JuryRetriever(retrievers, params={"dialect": "llamaindex"}, key=lambda each: each.hash, k=None)
         for query, by_expert in lists.items():
             found = theirs(retrievers).retrieve(query)
             ours = dialect.retrieve(query)
@@ -146,6 +147,27 @@ class TestQueryFusionRetriever:
         retriever = listing("tea", "milk")
         QueryFusionRetriever([retriever], llm=MockLLM(), mode="reciprocal_rerank", num_queries=1).retrieve("q")
         assert [each.score for each in retriever.results["q"]] == [1 / 60, 1 / 61]
+
+    def test_a_retriever_that_fails_is_not_named(self) -> None:
+        with pytest.raises(ConnectionError, match=r"^connection refused$"):
+            theirs({"x": listing("tea"), "down": Broken()}).retrieve("q")
+
+    async def test_retrievers_without_asynchronous_code_run_one_after_the_other(self) -> None:
+        running, most = 0, 0
+
+        class Counting(BaseRetriever):
+            def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+                nonlocal running, most
+                running, most = running + 1, max(most, running + 1)
+                time.sleep(0.1)
+                running -= 1
+                return []
+
+        retrievers = {"x": Counting(), "y": Counting()}
+        await theirs(retrievers).aretrieve("q")
+        assert most == 1
+        await JuryRetriever(retrievers).aretrieve("q")
+        assert most == 2
 
 
 class TestNodes:
