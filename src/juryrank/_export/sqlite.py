@@ -40,7 +40,11 @@ JOIN juryrank_points
         CAST(entries.rank AS INTEGER), (SELECT MAX(rank) FROM juryrank_points WHERE place = {others})
     )
 GROUP BY entries.query, entries.item
-ORDER BY entries.query, score DESC, {number} IS NULL, {number}, entries.item
+ORDER BY
+    entries.query,
+    score DESC,
+    {number} NULLS LAST,
+    entries.item
 """
 
 # Whole numbers come first, by value: 9 before 10. Names with leading zeros and very long numbers are text.
