@@ -22,6 +22,7 @@ FILES = {
     "tests/files/test_round_trips.py",
     "tests/integrations/test_duckdb.py",
     "tests/integrations/test_haystack_yaml.py",
+    "tests/integrations/test_llama_index_engine.py",
     "tests/integrations/test_postgres.py",
     "tests/integrations/test_pyterrier.py",
     "tests/integrations/test_qdrant_edge.py",
