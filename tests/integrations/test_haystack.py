@@ -320,6 +320,27 @@ class TestDocumentJoiner:
         assert [each.score for each in ours["documents"]] == pytest.approx([each.score for each in theirs], rel=1e-12)
         assert theirs[0].score == pytest.approx(61 * (0.25 / 63 + 0.75 / 61), rel=1e-12)
 
+    @pytest.mark.parametrize("seed", range(20))
+    def test_its_scores_are_those_of_the_dialect_for_random_lists(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        lists = {name: of(*(f"d{i}" for i in rng.permutation(30)[: rng.integers(1, 25)])) for name in "xyz"}
+        weights = rng.integers(1, 4, 3).astype(float).tolist()
+        theirs = DocumentJoiner("reciprocal_rank_fusion", weights=weights).run(list(lists.values()))["documents"]
+        options: dict[str, Any] = {
+            "method": "rrf",
+            "dialect": "haystack",
+            "weights": dict(zip("xyz", weights, strict=True)),
+        }
+        ours = JuryJoiner(list("xyz"), top_k=None, **options).run(**lists)["documents"]
+        scores = {each.id: each.score for each in theirs}
+        assert {each.id: each.score for each in ours} == pytest.approx(scores, rel=1e-12)
+        assert [scores[each.id] for each in ours] == pytest.approx([each.score for each in theirs], rel=1e-12)
+
+    def test_without_one_of_its_lists_it_says_nothing_or_fails_in_zip(self) -> None:
+        assert ids(DocumentJoiner("reciprocal_rank_fusion").run([of("a")])["documents"]) == ["a"]
+        with pytest.raises(ValueError, match=r"zip\(\) argument 2 is longer"):
+            DocumentJoiner("reciprocal_rank_fusion", weights=[0.3, 0.7]).run([of("a")])
+
     def test_its_weights_go_by_the_names_of_components_and_ours_by_the_names_of_inputs(self) -> None:
         """Weights [1, 0] leave the list of "a", not that of "z", which was connected first."""
 

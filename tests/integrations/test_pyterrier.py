@@ -15,8 +15,6 @@ import juryrank
 from juryrank.errors import NotFittedError, ParameterError
 from juryrank.integrations.pyterrier import JuryFeatureFusion, JuryFusion
 
-# PyTerrier 1.1 on pandas 3.1
-pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")
 METRICS = ["ndcg_cut_10", "map"]
 OTHER_COUNT = "ignore:Got number of results different expected:UserWarning"  # of PyTerrier, where ** fills in zeros
 

@@ -16,9 +16,6 @@ import juryrank
 from juryrank.errors import DataError, DataWarning, NotFittedError, RetrieverError, RetrieverWarning
 from juryrank.integrations.pyterrier import JuryFeatureFusion, JuryFusion
 
-# PyTerrier 1.1 on pandas 3.1
-pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")
-
 TOPICS = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "coffee beans"]})
 
 
