@@ -9,8 +9,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, unknown_names, warn_user
-from juryrank.integrations._retrieval import Fused, Model, OnError, demand_policy, make_fuser
+from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
+from juryrank.integrations._retrieval import Fused, Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
 from juryrank.serving.detail import FusedItem
 
@@ -35,8 +35,7 @@ def prepare_fuser(
     if misplaced := [name for name in ("model", "method", "weights") if name in own_params]:
         raise ParameterError(f"{misplaced[0]} is an option of its own: give it as {misplaced[0]}=, not in params")
     fuser = make_fuser(model, method, weights=weights, **own_params)
-    if weights and (unknown := weights.keys() - set(names)):
-        raise ParameterError(f"weights of no {kind}: {unknown_names(unknown, names)}")
+    demand_weights_of(names, weights, kind)
     return fuser
 
 
