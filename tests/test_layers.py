@@ -23,7 +23,7 @@ LEVELS = [
     ["methods"],
     ["models", "evaluation", "_public"],
     ["_explain", "_export", "_leaderboard", "judging", "clicks", "serving", "streaming"],
-    ["integrations"],
+    ["integrations", "server", "client"],
     ["cli"],
 ]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}

@@ -7,7 +7,7 @@ computed in plain Python, one query after another; all others by a Dataset.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import islice
 from typing import Any, Self
 
@@ -152,6 +152,15 @@ class Fuser:
         """Whether the scores of the lists matter, and not only their order."""
         return self._model.uses_scores
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether one query is fused in plain Python, in about the time of sorting its items; else by a Dataset."""
+        return self._plain is not None
+
+    def expert_warning(self, lists: Mapping[str, Any]) -> str | None:
+        """What a call would warn of about the experts of these lists, whether or not it was said before."""
+        return None if tuple(lists) == self._accepted else self._unknown_experts(lists)[0]
+
     def detailed(
         self,
         lists: Mapping[Any, Any] | Iterable[Any],
@@ -189,12 +198,7 @@ class Fuser:
 
     def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
         """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
-        messages = [self._model.unknown_weights(lists)]
-        new = lists.keys() - self._experts if self._experts else set()
-        if new - self._warned or (new and strict):
-            names = unknown_names(new, self._experts)
-            messages.append(f"{self._model.name}: experts that the model has not learned from: {names}")
-        message = "; ".join(filter(None, messages))
+        message, new = self._unknown_experts(lists, known=frozenset() if strict else self._warned)
         if message and strict:
             raise UnknownNameError(message)
         if message:
@@ -202,6 +206,20 @@ class Fuser:
             warn_about_data(message)
         elif not new:
             self._accepted = tuple(lists)
+
+    def _unknown_experts(
+        self, lists: Mapping[str, Any], known: Set[str] = frozenset()
+    ) -> tuple[str | None, Set[str]]:
+        """The warning about experts, if there is one, and the experts that the model has not learned from.
+
+        Those that are all ``known`` are not named.
+        """
+        messages = [self._model.unknown_weights(lists)]
+        new = lists.keys() - self._experts if self._experts else set[str]()
+        if new - known:
+            names = unknown_names(new, self._experts)
+            messages.append(f"{self._model.name}: experts that the model has not learned from: {names}")
+        return "; ".join(filter(None, messages)) or None, new
 
     def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None) -> dict[Any, float]:
         if self._plain is not None and key is None and values == "score":

@@ -1,0 +1,1 @@
+"""The HTTP service: fusion, explanations, models and feedback behind ``/v1``."""

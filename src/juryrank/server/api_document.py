@@ -1,0 +1,139 @@
+"""The OpenAPI document: the routes of the framework, and what it cannot know of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+LIST = {
+    "oneOf": [
+        {"type": "array", "items": ID, "description": "ids in order, best first"},
+        {"type": "object", "additionalProperties": {"type": "number"}, "description": "{id: score}"},
+        {
+            "type": "array",
+            "items": {"type": "array", "prefixItems": [ID, {"type": "number"}], "minItems": 2, "maxItems": 2},
+            "description": "[[id, score], …]",
+        },
+    ]
+}
+LISTS = {"type": "object", "additionalProperties": LIST, "description": "a list for each expert"}
+NUMBERS = {"type": "object", "additionalProperties": {"type": "number"}}
+FUSE = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "lists": LISTS,
+        "queries": {"type": "object", "additionalProperties": LISTS, "description": "a batch: the lists of each query"},
+        "model": {"type": "string", "description": "the name of a model; by default the only one"},
+        "method": {"type": "string", "description": "a method instead of a model, such as rrf"},
+        "weights": {**NUMBERS, "description": "of experts, for a method"},
+        "params": {"type": "object", "description": 'of the method, such as {"k": 60}'},
+        "top": {"type": "integer", "minimum": 1, "description": "how many items are returned"},
+        "explain": {"type": "boolean", "description": "adds ranks and contributions by expert"},
+    },
+    "examples": [{"lists": {"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}}, "method": "rrf", "top": 2}],
+}
+ITEM = {
+    "type": "object",
+    "required": ["id", "score"],
+    "properties": {
+        "id": ID,
+        "score": {"type": "number"},
+        "ranks": NUMBERS,
+        "contributions": {"oneOf": [NUMBERS, {"type": "null"}]},
+    },
+}
+FUSED = {
+    "type": "object",
+    "required": ["method", "model", "warnings"],
+    "properties": {
+        "method": {"type": "string"},
+        "model": {
+            "oneOf": [
+                {"type": "object", "properties": {"name": {"type": "string"}, "version": {"type": "string"}}},
+                {"type": "null"},
+            ]
+        },
+        "warnings": {"type": "array", "items": {"type": "string"}},
+        "items": {"type": "array", "items": ITEM},
+        "queries": {"type": "object", "additionalProperties": {"type": "array", "items": ITEM}},
+    },
+}
+PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "request_id": {"type": "string"},
+    },
+}
+# What a client may be told, beside the answer of each route.
+REFUSALS = {
+    "400": "The body is not JSON", "401": "No key, or an unknown one", "403": "The key has another scope",
+    "404": "There is no such model", "405": "The method is not allowed", "408": "The body came too slowly",
+    "409": "The request conflicts with another", "413": "Too large", "422": "The request does not fit",
+    "429": "Too many requests", "503": "Too much is under way, or the store is locked", "507": "The disk is full",
+}  # fmt: skip
+
+
+def body(schema: dict[str, Any], *, required: bool = True) -> dict[str, Any]:
+    """The ``requestBody`` of a route."""
+    return {"required": required, "content": {"application/json": {"schema": schema}}}
+
+
+def complete_document(routes: FastAPI, bodies: dict[str, dict[str, Any]] | None = None) -> None:
+    """Make the document of the application complete; ``bodies`` are request bodies by ``"post /path"``."""
+    described = {
+        "put /v1/models/{name}": body({"type": "object", "description": "a model file of juryrank"}),
+        "post /v1/models/{name}/rollback": body(
+            {"type": "object", "additionalProperties": False, "properties": {"version": {"type": "string"}}},
+            required=False,
+        ),
+        **(bodies or {}),
+    }
+
+    def document() -> dict[str, Any]:
+        if routes.openapi_schema is None:
+            found = get_openapi(
+                title=routes.title, version=routes.version, description=routes.description, routes=routes.routes
+            )
+            _add_fusion(found["paths"])
+            _describe(found, described)
+            routes.openapi_schema = found
+        return routes.openapi_schema
+
+    routes.openapi = document  # type: ignore[method-assign]
+
+
+def _add_fusion(paths: dict[str, Any]) -> None:
+    answers = {"200": {"description": "The fused list", "content": {"application/json": {"schema": FUSED}}}}
+    for path, name, summary in (
+        ("/v1/fuse", "fuse", "Fuse the lists of one query or of a batch"),
+        ("/v1/explain", "explain", "Fuse the lists of one query, with ranks and contributions by expert"),
+    ):
+        operation = {"summary": summary, "operationId": name, "requestBody": body(FUSE), "responses": dict(answers)}
+        paths[path] = {"post": operation}
+
+
+def _describe(found: dict[str, Any], described: dict[str, dict[str, Any]]) -> None:
+    """Bodies, refusals and keys of all operations."""
+    found["components"] = {
+        "schemas": {"Problem": PROBLEM},
+        "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+    }
+    refusal = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for path, item in found["paths"].items():
+        for method, operation in item.items():
+            if (wanted := described.get(f"{method} {path}")) is not None:
+                operation["requestBody"] = wanted
+            operation["responses"].pop("422", None)
+            for status, text in REFUSALS.items():
+                operation["responses"].setdefault(status, {"description": text, "content": refusal})
+            if path not in ("/healthz", "/readyz"):
+                operation["security"] = [{"key": []}, {}]

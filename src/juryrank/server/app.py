@@ -1,0 +1,150 @@
+"""The application: the front, and behind it the routes for models, feedback and health."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from juryrank import __version__
+from juryrank.errors import JuryrankError, UnknownNameError
+from juryrank.server import telemetry
+from juryrank.server.api_document import complete_document
+from juryrank.server.front import Front
+from juryrank.server.fusing import Fusing, install_warnings
+from juryrank.server.model_pages import describe, summarise
+from juryrank.server.problems import CONTENT_TYPE, Problem
+from juryrank.server.registry import Registry, Served
+from juryrank.server.settings import Settings
+
+encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+def create_app(settings: Settings) -> Any:
+    """The ASGI application of one worker."""
+    install_warnings()
+    registry = Registry(settings.models, keep=settings.versions, largest=settings.max_model)
+    metrics = telemetry.Metrics()
+    fusing = Fusing(registry, settings)
+    routes = FastAPI(
+        title="juryrank", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
+        description="Combines rankings by learned models and consensus methods.",
+    )  # fmt: skip
+    routes.state.registry, routes.state.metrics, routes.state.settings = registry, metrics, settings
+    add_model_routes(routes, registry)
+    add_health_routes(routes, registry, metrics)
+    routes.add_exception_handler(Problem, _answer_problem)
+    routes.add_exception_handler(HTTPException, _answer_http_error)
+    complete_document(routes)
+    app: Any = Front(routes, fusing, metrics, settings)
+    if settings.cors:
+        app = CORSMiddleware(
+            app, allow_origins=list(settings.cors), allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=["authorization", "content-type", "idempotency-key", "x-api-key", "x-request-id"],
+        )  # fmt: skip
+    return app
+
+
+def add_model_routes(routes: FastAPI, registry: Registry) -> None:
+    """Models: list, describe, upload, remove, roll back."""
+
+    @routes.get("/v1/models", summary="List the models")
+    async def list_models() -> Response:
+        faults = registry.faults()
+        return answer({"models": [summarise(registry, name, faults.get(name)) for name in registry.names()]})
+
+    @routes.get("/v1/models/{name}", summary="What a model has learned, and its versions")
+    async def show_model(name: str) -> Response:
+        with_problems(registry.get, name)
+        return answer(describe(registry, name, registry.faults().get(name)))
+
+    @routes.put("/v1/models/{name}", summary="Upload a model, which is in use from then on")
+    async def put_model(name: str, request: Request) -> Response:
+        body = await request.body()
+        served = await asyncio.to_thread(with_problems, registry.put, name, body)
+        return answer({"name": name, "version": served.version}, 201)
+
+    @routes.delete("/v1/models/{name}", summary="Remove a model from use", status_code=204)
+    async def delete_model(name: str) -> Response:
+        await asyncio.to_thread(with_problems, registry.delete, name)
+        return Response(status_code=204)
+
+    @routes.post("/v1/models/{name}/rollback", summary="Put an earlier version in use again")
+    async def roll_back(name: str, request: Request) -> Response:
+        wanted = _optional(await request.body(), "version")
+        served: Served = await asyncio.to_thread(with_problems, registry.roll_back, name, wanted)
+        return answer({"name": name, "version": served.version})
+
+
+def add_health_routes(routes: FastAPI, registry: Registry, metrics: telemetry.Metrics) -> None:
+    """Whether the service is alive and ready, and its metrics."""
+
+    @routes.get("/healthz", summary="Whether the process is alive")
+    async def health() -> Response:
+        return answer({"status": "ok", "version": __version__})
+
+    @routes.get("/readyz", summary="Whether models can be used")
+    async def ready() -> Response:
+        faults = registry.faults()
+        metrics.damaged(len(faults))
+        unusable = [name for name in faults if not _usable(registry, name)]
+        state = {"status": "unavailable" if unusable else "degraded" if faults else "ok", "damaged_models": faults}
+        return answer(state, 503 if unusable else 200)
+
+    @routes.get("/metrics", summary="Metrics in the format of Prometheus")
+    async def show_metrics() -> Response:
+        return Response(metrics.text(), media_type=telemetry.CONTENT_TYPE)
+
+
+def _usable(registry: Registry, name: str) -> bool:
+    try:
+        registry.get(name)
+    except JuryrankError:
+        return False
+    return True
+
+
+def answer(content: Any, status: int = 200) -> Response:
+    """A JSON answer."""
+    return Response(encode(content), status, media_type="application/json")
+
+
+def with_problems(call: Callable[..., Any], *args: Any) -> Any:
+    """The result of a call; errors that the caller can mend are problems."""
+    try:
+        return call(*args)
+    except UnknownNameError as error:
+        raise Problem(404, str(error)) from None
+    except JuryrankError as error:
+        raise Problem(422, str(error)) from None
+
+
+def _optional(body: bytes, name: str) -> str | None:
+    """The text of that name in a body that may be empty."""
+    if not body.strip():
+        return None
+    try:
+        found = msgspec.json.decode(body, type=dict[str, str | None])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(422, f'the body may be empty or {{"{name}": "…"}}: {error}') from None
+    if unknown := found.keys() - {name}:
+        raise Problem(422, f'the body may be empty or {{"{name}": "…"}}; unknown: {", ".join(sorted(unknown)):.80}')
+    return found.get(name)
+
+
+async def _answer_problem(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)
+    body = problem.body(request.scope.get("state", {}).get("request_id", ""))
+    return Response(body, problem.status, problem.headers, CONTENT_TYPE.decode())
+
+
+async def _answer_http_error(request: Request, error: Exception) -> Response:
+    """What the framework refuses: paths that do not exist, methods that are not allowed."""
+    assert isinstance(error, HTTPException)
+    detail = f"{request.method} {request.url.path!r:.200}: {error.detail}; GET /openapi.json lists all routes"
+    return await _answer_problem(request, Problem(error.status_code, detail, headers=dict(error.headers or {})))

@@ -1,0 +1,242 @@
+"""The front of the service, a plain ASGI application: keys, limits, request ids, metrics and logs for every request.
+
+``/v1/fuse`` and ``/v1/explain`` are answered here, since a framework would take longer than the fusion; all other
+requests go on to the application with the other routes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from itertools import count
+from typing import Any
+
+from juryrank.server import logs
+from juryrank.server.fusing import Fusing
+from juryrank.server.keys import KeyRing
+from juryrank.server.logs import log
+from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
+from juryrank.server.rates import RateLimit
+from juryrank.server.settings import Settings
+from juryrank.server.telemetry import Metrics, find_tracer, span
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
+JSON = b"application/json"
+MODEL_PATH = re.compile(r"/v1/models/[^/]+(/refit|/rollback)?")
+
+
+class DisconnectedError(Exception):
+    """The client is gone before its request was complete."""
+
+
+class Front:
+    """What every request passes."""
+
+    def __init__(self, inner: Any, fusing: Fusing, metrics: Metrics, settings: Settings) -> None:
+        self._inner, self._fusing, self._metrics, self._settings = inner, fusing, metrics, settings
+        self._keys = None if settings.keys is None else KeyRing(settings.keys)
+        self._rates = RateLimit(settings.rate / settings.workers)
+        self._prefix, self._counter = secrets.token_hex(4), count(1)
+        self._active = 0
+        self._tracer = find_tracer()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        start, path, method = time.perf_counter(), scope["path"], scope["method"]
+        headers = dict(scope["headers"])
+        request_id = self._request_id(headers)
+        answer = Answer(send, request_id)
+        self._active += 1
+        try:
+            if self._active > self._settings.concurrency:
+                raise Problem(503, "too many requests are under way; try again", headers={"retry-after": "1"})
+            caller = self._admit(path, method, headers)
+            if method == "POST" and (path == "/v1/fuse" or path == "/v1/explain"):
+                with span(self._tracer, path):
+                    await self._fuse(path, receive, answer, headers)
+            else:
+                scope.setdefault("state", {}).update(request_id=request_id, caller=caller)
+                await self._inner(scope, self._limited(receive, path, method, headers), answer.pass_on)
+        except Problem as problem:
+            await answer.problem(problem)
+        except DisconnectedError:
+            answer.status = 499
+        except Exception:
+            log.exception("a request failed", extra={"request_id": request_id})
+            await answer.problem(unexpected())
+        finally:
+            self._active -= 1
+            seconds = time.perf_counter() - start
+            route = _route(path)
+            self._metrics.request(route, answer.status, seconds)
+            if self._settings.access_log:
+                logs.write_line(
+                    {
+                        "time": logs.now(), "level": "info", "request_id": request_id, "method": method, "route": route,
+                        "status": answer.status, "milliseconds": round(seconds * 1e3, 3),
+                    }
+                )  # fmt: skip
+
+    def _request_id(self, headers: dict[bytes, bytes]) -> str:
+        given = headers.get(b"x-request-id")
+        if given is not None and REQUEST_ID.fullmatch(given):
+            return given.decode()
+        return f"{self._prefix}-{next(self._counter):x}"
+
+    def _admit(self, path: str, method: str, headers: dict[bytes, bytes]) -> str:
+        """The name of the caller; a Problem if the key does not allow the request, or there are too many."""
+        if path in OPEN or method == "OPTIONS":
+            return ""
+        caller = ""
+        if self._keys is not None:
+            given = headers.get(b"authorization", b"")
+            text = given[7:] if given[:7].lower() == b"bearer " else headers.get(b"x-api-key", b"")
+            key = self._keys.find(text.decode("latin-1"))
+            if key is None:
+                detail = (
+                    "a key is needed, as the header Authorization: Bearer KEY" if not text else "the key is not known"
+                )
+                raise Problem(401, detail, headers={"www-authenticate": "Bearer"})
+            needed = _needed_scopes(path, method)
+            if not needed.intersection(key.scopes):
+                raise Problem(
+                    403, f"the key has the scopes {', '.join(key.scopes)}, and this needs {' or '.join(sorted(needed))}"
+                )
+            caller = key.id
+        if wait := self._rates.wait(caller):
+            raise Problem(
+                429, "too many requests for this key", headers={"retry-after": f"{max(1, round(wait + 0.5))}"}
+            )
+        return caller
+
+    async def _fuse(self, path: str, receive: Receive, answer: Answer, headers: dict[bytes, bytes]) -> None:
+        body = await self._read(receive, headers)
+        content, entries, warned = self._fusing.answer(body, explain=path == "/v1/explain")
+        self._metrics.fused(entries, warned)
+        await answer.send(200, JSON, content)
+
+    async def _read(self, receive: Receive, headers: dict[bytes, bytes]) -> bytes:
+        """The body, of limited size, in limited time."""
+        limit = self._settings.max_body
+        _check_length(headers, limit)
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise DisconnectedError
+                if not message.get("more_body"):
+                    body: bytes = message.get("body", b"")
+                    if len(body) > limit:
+                        raise _too_large(limit)
+                    return body
+                parts, size = [message.get("body", b"")], len(message.get("body", b""))
+                while message.get("more_body"):
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise DisconnectedError
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > limit:
+                        raise _too_large(limit)
+                return b"".join(parts)
+        except TimeoutError:
+            raise Problem(408, f"the body must arrive within {self._settings.body_seconds:g} seconds") from None
+
+    def _limited(self, receive: Receive, path: str, method: str, headers: dict[bytes, bytes]) -> Receive:
+        """``receive`` with the limits of size and time, for the other routes."""
+        model = method == "PUT" and path.startswith("/v1/models/")
+        limit = self._settings.max_model if model else self._settings.max_body
+        _check_length(headers, limit)
+        size, end = 0, time.monotonic() + self._settings.body_seconds
+        complete = False
+
+        async def receive_limited() -> MutableMapping[str, Any]:
+            nonlocal size, complete
+            if complete:
+                return await receive()  # waits for the end of the connection
+            try:
+                async with asyncio.timeout(max(0.0, end - time.monotonic())):
+                    message = await receive()
+            except TimeoutError:
+                raise Problem(408, f"the body must arrive within {self._settings.body_seconds:g} seconds") from None
+            size += len(message.get("body", b""))
+            complete = not message.get("more_body")
+            if size > limit:
+                raise _too_large(limit)
+            return message
+
+        return receive_limited
+
+
+def _check_length(headers: dict[bytes, bytes], limit: int) -> None:
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 18 or int(length) > limit:
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(413, f"the body may have {limit} bytes", headers={"connection": "close"})
+
+
+def _needed_scopes(path: str, method: str) -> frozenset[str]:
+    if path in ("/v1/fuse", "/v1/explain"):
+        return frozenset(("fuse", "admin"))
+    if path == "/v1/feedback" and method == "POST":
+        return frozenset(("feedback", "admin"))
+    if method in ("GET", "HEAD") and (path == "/metrics" or path.startswith("/v1/models")):
+        return frozenset(("fuse", "feedback", "admin"))
+    return frozenset(("admin",))
+
+
+def _route(path: str) -> str:
+    """The path without names, for metrics and logs: what users send must not become a label."""
+    if path in ("/v1/fuse", "/v1/explain", "/v1/feedback", "/v1/models", "/metrics") or path in OPEN:
+        return path
+    if shape := MODEL_PATH.fullmatch(path):
+        return "/v1/models/{name}" + (shape[1] or "")
+    return "other"
+
+
+class Answer:
+    """The answer of one request."""
+
+    __slots__ = ("_request_id", "_send", "status")
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send, self._request_id, self.status = send, request_id, 0
+
+    async def send(self, status: int, content_type: bytes, body: bytes, headers: dict[str, str] | None = None) -> None:
+        """Send the whole answer."""
+        self.status = status
+        found = [
+            (b"content-type", content_type),
+            (b"content-length", b"%d" % len(body)),
+            (b"x-request-id", self._request_id.encode()),
+            (b"x-content-type-options", b"nosniff"),
+        ]
+        found += [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": found})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def problem(self, problem: Problem) -> None:
+        """Send a problem, unless an answer has begun."""
+        if not self.status:
+            await self.send(problem.status, CONTENT_TYPE, problem.body(self._request_id), problem.headers)
+
+    async def pass_on(self, message: MutableMapping[str, Any]) -> None:
+        """Send a message of the other routes, with the id of the request."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", []), (b"x-request-id", self._request_id.encode())]
+        await self._send(message)

@@ -1,0 +1,91 @@
+"""Start the service: check the settings, prepare once, then start the workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from juryrank.errors import DataError
+from juryrank.server import logs
+from juryrank.server.keys import read_keys
+from juryrank.server.logs import log
+from juryrank.server.registry import Registry
+from juryrank.server.settings import PATHS, Settings
+
+VARIABLE = "JURYRANK_SERVE"  # the settings for the workers, which are new processes
+KEEP_ALIVE_SECONDS = 75
+
+
+def run(settings: Settings) -> None:
+    """Serve until a signal ends it."""
+    settings.demand_safe()
+    logs.configure(settings.log_level)
+    registry = Registry(settings.models, keep=settings.versions, largest=settings.max_model)
+    for name, fault in registry.faults().items():
+        log.warning("model %s cannot be used: %s", name, fault)
+    if settings.keys is not None:
+        read_keys(settings.keys)
+    os.environ[VARIABLE] = dump(settings)
+    listener = listen(settings)
+    log.info(
+        "listening on http://%s:%d, models: %s", *listener.getsockname()[:2], ", ".join(registry.names()) or "none"
+    )
+    with tempfile.TemporaryDirectory(prefix="juryrank-metrics-") as folder:
+        if settings.workers > 1:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before the workers import what reads it
+        serve(settings, listener)
+
+
+def listen(settings: Settings) -> socket.socket:
+    """The socket that all workers accept from."""
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot listen on {settings.host}:{settings.port}: {reason}; choose another --port") from None
+
+
+def serve(settings: Settings, listener: socket.socket) -> None:
+    """Run one server in this process, or several below a supervisor that starts one anew when it dies."""
+    config = uvicorn.Config(
+        "juryrank.server.run:worker_app", factory=True, workers=settings.workers, log_config=None, access_log=False,
+        server_header=False, date_header=False, timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(settings.shutdown_seconds), lifespan="on", h11_max_incomplete_event_size=65536,
+    )  # fmt: skip
+    if settings.workers == 1:
+        uvicorn.Server(config).run([listener])
+    else:
+        from uvicorn.supervisors import Multiprocess
+
+        Multiprocess(config, [listener]).run()
+
+
+def worker_app() -> Any:
+    """The application, in a worker."""
+    settings = parse(os.environ[VARIABLE])
+    logs.configure(settings.log_level)
+    from juryrank.server.app import create_app
+
+    return create_app(settings)
+
+
+def dump(settings: Settings) -> str:
+    """The settings as text."""
+    return json.dumps(
+        {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    )
+
+
+def parse(text: str) -> Settings:
+    """The settings in a text of ``dump``."""
+    found = json.loads(text)
+    paths = {name: Path(found[name]) for name in PATHS if found[name] is not None}
+    return Settings(**{**found, **paths, "cors": tuple(found["cors"])})

@@ -1,0 +1,79 @@
+"""What is measured: metrics for Prometheus, and spans where OpenTelemetry is installed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # in which several workers count together
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """Counts of this worker; ``text`` has those of all workers."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        shared: dict[str, Any] = {"registry": self._registry}
+        self._requests = Counter("juryrank_requests", "Requests by route and status", ["route", "status"], **shared)
+        self._seconds = Histogram(
+            "juryrank_request_seconds", "Duration of requests", ["route"], buckets=SECONDS, **shared
+        )
+        self._items = Counter("juryrank_fused_items", "Entries of the lists that were fused", **shared)
+        self._warnings = Counter("juryrank_warnings", "Answers that contain warnings", **shared)
+        self._feedback = Counter("juryrank_feedback", "Feedback by outcome", ["outcome"], **shared)
+        self._damaged = Gauge(
+            "juryrank_damaged_models", "Models whose file cannot be read", multiprocess_mode="max", **shared
+        )
+        self._by_route: dict[tuple[str, int], tuple[Any, Any]] = {}
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request; the children of metrics are looked up once."""
+        known = self._by_route.get((route, status))
+        if known is None:
+            known = self._requests.labels(route, str(status)), self._seconds.labels(route)
+            self._by_route[route, status] = known
+        known[0].inc()
+        known[1].observe(seconds)
+
+    def fused(self, entries: int, with_warnings: bool) -> None:
+        """Count the entries of a request."""
+        self._items.inc(entries)
+        if with_warnings:
+            self._warnings.inc()
+
+    def feedback(self, outcome: str, number: int) -> None:
+        """Count feedback that was stored, or was there already."""
+        self._feedback.labels(outcome).inc(number)
+
+    def damaged(self, number: int) -> None:
+        """The number of models that cannot be read."""
+        self._damaged.set(number)
+
+    def text(self) -> bytes:
+        """All metrics in the format of Prometheus."""
+        if FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+
+def find_tracer() -> Any | None:
+    """The tracer of OpenTelemetry, if it is installed and configured."""
+    try:
+        from opentelemetry import trace
+    except ImportError:
+        return None
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return None  # installed, and nobody listens
+    return trace.get_tracer("juryrank")
+
+
+def span(tracer: Any | None, name: str) -> Any:
+    """A span of the tracer, or nothing."""
+    return nullcontext() if tracer is None else tracer.start_as_current_span(name)
