@@ -191,7 +191,7 @@ Query = namedtuple("Query", "query_id text")
         ({"q": {"a": 1.0}, "e": ["a"]}, "a dict must be .*, but 'q' has scores of items and 'e' has not"),
         ({"q": ["a", "b"]}, r"expert 'q': \{query: list\} is needed, got list"),
         ({"e": [Qrel("q", "a", 1)]}, "expert 'e': rankings need a score, and these are labels; give them with labels="),
-        ({"e": pl.DataFrame({"query": ["q"]}), "f": RUN}, r"expert 'e': \{query: list\} is needed, got DataFrame"),
+        ({"e": pl.DataFrame({"item": ["a"], "rank": [1]}), "f": RUN}, "expert 'e': a frame among other runs needs col"),
         ({}, "nothing to read"),
         (iter([]), "read takes a path, .*, got list"),
         ({("q", "a", 1.0)}, "read takes a path, .*, got set"),
@@ -244,6 +244,7 @@ def test_frames_by_name_are_experts() -> None:
     }
     assert_same(read(frames), read({"a": RUN, "b": OTHER}))
     assert fit(frames, "borda").predict(read(frames)).top() == Borda().fit_predict(read(frames)).top()
+    assert_same(read({"a": frames["a"], "b": OTHER}), read({"a": RUN, "b": OTHER}))
     with pytest.raises(DataError, match="expert 'a': its frame has a column of experts, too"):
         read({"a": frames["a"].with_columns(run=pl.lit("x"))})
     with pytest.raises(DataError, match="could all be the query; choose one"):

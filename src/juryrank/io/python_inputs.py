@@ -13,7 +13,7 @@ from juryrank.errors import DataError
 from juryrank.io.dataset_frames import entries_of
 from juryrank.io.formats import FORMATS, get_format
 from juryrank.io.formats.comparisons import is_comparisons
-from juryrank.io.records import LABEL, consume, ranx_class, records_of
+from juryrank.io.records import LABEL, SCORE, Records, consume, ranx_class, records_of
 from juryrank.io.rows import SLOT, Rows, concat
 from juryrank.io.sources import Options
 from juryrank.io.tables import frames
@@ -90,13 +90,21 @@ def python_dataset(
 
 def runs_by_expert(given: Mapping[Any, Any]) -> dict[Any, Any]:
     """``{expert: {query: list}}`` from ``{expert: run}``; ``from_dicts`` checks what is no run."""
-    runs = {name: consume(run) for name, run in given.items()}
-    found = {name: None if isinstance(run, Mapping) else records_of(run, _where(name)) for name, run in runs.items()}
-    return {name: run if (records := found[name]) is None else records.lists() for name, run in runs.items()}
+    return {name: _lists_of(consume(run), f"expert {str(name)!r}") for name, run in given.items()}
 
 
-def _where(expert: Any) -> str:
-    return f"expert {str(expert)!r}"
+def _lists_of(run: Any, where: str) -> Any:
+    """``{query: list}`` of a run; what is no run is unchanged."""
+    if isinstance(run, Mapping):
+        return run
+    if hasattr(run, "__arrow_c_stream__") and hasattr(run, "columns"):
+        rows = frame_rows(run, None, {})
+        if rows.entries is None or "score" not in rows.entries.columns or rows.labels is not None:
+            raise DataError(f"{where}: a frame among other runs needs columns query, item and score, and no labels")
+        query, item, score = (rows.entries[name].to_list() for name in ("query", "item", "score"))
+        return Records(query, item, score, SCORE, where).lists()
+    records = records_of(run, where)
+    return run if records is None else records.lists()
 
 
 def _runs_of(source: Any) -> Mapping[Any, Any] | Rows | None:
