@@ -207,9 +207,7 @@ class Fuser:
         elif not new:
             self._accepted = tuple(lists)
 
-    def _unknown_experts(
-        self, lists: Mapping[str, Any], known: Set[str] = frozenset()
-    ) -> tuple[str | None, Set[str]]:
+    def _unknown_experts(self, lists: Mapping[str, Any], known: Set[str] = frozenset()) -> tuple[str | None, Set[str]]:
         """The warning about experts, if there is one, and the experts that the model has not learned from.
 
         Those that are all ``known`` are not named.
