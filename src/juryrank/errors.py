@@ -27,7 +27,10 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 
 # Packages to skip on the way to the user's line: ours, our with statements, and frameworks that call our adapters.
-OWN_CODE = ("juryrank", "contextlib", "haystack", "haystack_integrations", "langchain_core", "pyterrier")
+OWN_CODE = (
+    "juryrank", "contextlib", "haystack", "haystack_integrations", "langchain_core", "llama_index",
+    "llama_index_instrumentation", "pyterrier",
+)  # fmt: skip
 
 
 class JuryrankError(Exception):
