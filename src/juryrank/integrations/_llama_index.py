@@ -10,14 +10,18 @@ from numbers import Integral, Real
 from typing import Any
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
+from juryrank.integrations._pydantic import with_changes
 from juryrank.integrations._retrieval import Fused, Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
 from juryrank.serving.detail import FusedItem
 
 try:
-    from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+    from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
+
+
+PATTERN = NodeWithScore(node=TextNode())
 
 
 def prepare_fuser(
@@ -121,7 +125,7 @@ def fused_node(
     update: dict[str, Any] = {"metadata": {**node.metadata, metadata_key: about}}
     for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
         update[field] = list(dict.fromkeys((*getattr(node, field), metadata_key)))
-    return NodeWithScore(node=node.model_copy(update=update), score=score)
+    return with_changes(PATTERN, {"node": with_changes(node, update), "score": score})
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, Self
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
+from juryrank.integrations._pydantic import with_changes
 from juryrank.integrations._retrieval import (
     DocumentFusion,
     Identity,
@@ -32,8 +33,6 @@ try:
     from pydantic import PrivateAttr, SkipValidation, model_validator
 except ImportError as error:
     raise MissingExtraError.of("langchain", "juryrank.integrations.langchain needs langchain-core") from error
-
-SET = object.__setattr__
 
 
 class JuryRetriever(BaseRetriever):
@@ -184,20 +183,8 @@ class JuryRetriever(BaseRetriever):
             if failed:
                 about["failed"] = dict(failed)
             metadata = {**document.metadata, self.metadata_key: about}
-            fused.append(_with_metadata(document, metadata))  # those of the retrievers do not change
+            fused.append(with_changes(document, {"metadata": metadata}))  # those of the retrievers do not change
         return fused
-
-
-def _with_metadata(document: Document, metadata: dict[str, Any]) -> Document:
-    """A copy with other metadata; ``model_copy`` takes three times as long, which counts for hundreds of documents."""
-    if type(document) is not Document:
-        return document.model_copy(update={"metadata": metadata})
-    copied = object.__new__(Document)
-    SET(copied, "__dict__", {**document.__dict__, "metadata": metadata})
-    SET(copied, "__pydantic_fields_set__", {*document.__pydantic_fields_set__, "metadata"})
-    SET(copied, "__pydantic_extra__", None)
-    SET(copied, "__pydantic_private__", None)
-    return copied
 
 
 def _config_of(

@@ -122,16 +122,17 @@ class JuryRetriever(BaseRetriever):
     def fuse_nodes(self, lists: Mapping[str, Sequence[NodeWithScore]], k: int | None = None) -> list[NodeWithScore]:
         """The best ``k`` nodes of lists that have been retrieved already, by the name of their retriever."""
         demand_k(k)
-        demand_nodes(lists)
         return self._fuse(Collected(dict(lists)), k)  # type: ignore[arg-type]
 
     def _fuse(self, collected: Collected[NodeWithScore], k: int | None = None) -> list[NodeWithScore]:
-        if self._by_id:
+        try:
+            best = self._fusion.fuse(collected.complete, self._k if k is None else k)
+        except Exception:
+            demand_nodes(collected.lists)  # only now: it takes time
+            raise
+        if self._by_id and not any(len(each.ranks) > 1 for each in best):
             warn_of_other_ids(collected.lists)
-        return [
-            fused_node(each.document.node, each, collected.failed, self._metadata_key)
-            for each in self._fusion.fuse(collected.complete, self._k if k is None else k)
-        ]
+        return [fused_node(each.document.node, each, collected.failed, self._metadata_key) for each in best]
 
 
 def _key_of_node(key: Callable[[Any], Any], node: NodeWithScore) -> Any:

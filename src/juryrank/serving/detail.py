@@ -42,10 +42,13 @@ def _by_item(items: Iterable[Any], by_expert: Mapping[str, Mapping[Any, float]])
     """For each item the numbers of the experts that have one for it."""
     found: dict[Any, dict[str, float]] = {item: {} for item in items}
     for expert, numbers in by_expert.items():
-        if not numbers.keys() <= found.keys():
-            numbers = {item: numbers[item] for item in found if item in numbers}
-        for item, number in numbers.items():
-            found[item][expert] = number
+        if numbers.keys() <= found.keys():
+            for item, number in numbers.items():
+                found[item][expert] = number
+        else:  # the ranking is not of all items
+            for item, own in found.items():
+                if item in numbers:
+                    own[expert] = numbers[item]
     return list(found.values())
 
 
