@@ -4,7 +4,6 @@ from importlib.resources import files
 
 import ir_measures
 import numpy as np
-import polars as pl
 import pytest
 import pytrec_eval
 from ir_measures import AP, ERR, RBP, RR, Bpref, Judged, P, Qrel, R, Rprec, ScoredDoc, Success, infAP, nDCG
@@ -13,7 +12,7 @@ from conftest import random_dataset
 from juryrank import RRF, Borda, compare, evaluate, from_dicts, parse_metric, read
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import MissingExtraError, ParameterError, UnknownNameError
-from juryrank.io.dataset_frames import labels_frame
+from juryrank.io.dataset_frames import entries_of, labels_frame
 
 DEMO = files("juryrank") / "demo" / "trec-covid"
 TREC_NAMES = [
@@ -97,12 +96,9 @@ def test_order_and_ties_survive_the_way_out_and_back(seed: int) -> None:
     frame = ours.to_pandas()
     assert frame.columns.tolist() == ["query", "item", "rank", "score"]
     assert list(map(tuple, frame.to_numpy().tolist())) == ours.to_frame().rows()
-    for back in (read(docs), read(wanted), read(iter(docs)), read([tuple(doc) for doc in docs])):
-        entries = back.rankings.entry_score
-        assert entries is not None
-        scores = Consensus(back.rankings, np.zeros(back.rankings.n_slots)).to_dict()
-        assert {q: set(listed) for q, listed in scores.items()} == {q: set(listed) for q, listed in wanted.items()}
-        assert sorted(entries) == sorted(score for listed in wanted.values() for score in listed.values())
+    for back in (read(docs), read(wanted), read(iter(docs)), read([tuple(doc) for doc in docs]), read(frame)):
+        rows = entries_of(back.rankings).select("query", "item", "score").iter_rows()
+        assert {(query, item): score for query, item, score in rows} == {(q, i): s for q, i, s in docs}
 
 
 def test_the_first_items_alone() -> None:
@@ -130,9 +126,3 @@ def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.
         monkeypatch.setitem(__import__("sys").modules, name, None)
         with pytest.raises(MissingExtraError, match=f"^to_{name} needs {name}: pip install {name}$"):
             getattr(tied(0), f"to_{name}")()
-
-
-def test_a_frame_of_a_consensus_is_read_back() -> None:
-    ours = tied(1)
-    back = read(pl.DataFrame(ours.to_pandas().to_dict("list")).drop("rank"))
-    assert back.rankings.n_entries == len(ours.scores)
