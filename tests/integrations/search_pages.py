@@ -5,6 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import juryrank
+
 PAGES = Path(__file__).parents[2] / "docs" / "integrations"
 BLOCK = re.compile(r"```(pycon|python)\n(.*?)```", re.DOTALL)
 SERVER = "http://localhost:9200"  # what the pages say
@@ -23,3 +27,19 @@ def run_page(name: str, url: str) -> dict[str, Any]:
             assert SERVER not in block or block.count(SERVER) == 1
             exec(compile(block.replace(SERVER, url), f"{name}.md", "exec"), space)
     return space
+
+
+def assert_fused_as_juryrank(
+    space: dict[str, Any], lists: dict[str, list[str]], titles: dict[str, str], printed: str, **params: Any
+) -> None:
+    """The engine's RRF with the exported weights gives what juryrank predicts, and fuse_hits what the model gives."""
+    predicted = juryrank.fuse(lists, "rrf", weights=space["exported"]["weights"], top=3, **params)
+    hits = [(hit["_id"], hit["_score"]) for hit in space["found"]["hits"]["hits"]]
+    assert [item for item, _ in hits] == list(predicted)
+    assert dict(hits) == pytest.approx(predicted)
+    exact = juryrank.fuse(lists, model=space["model"])
+    assert [(hit["_id"], hit["_score"]) for hit in space["hits"]] == list(exact.items())[:3]
+    assert str([(item, score, titles[item]) for item, score in list(exact.items())[:3]]) in printed.splitlines()
+    everything = space["search"]("food sticks to my pan", space["model"], None)
+    assert [hit["_id"] for hit in everything] == list(exact)
+    assert list(exact) != list(juryrank.fuse(lists))

@@ -9,7 +9,7 @@ pytest.importorskip("elasticsearch")
 import elasticsearch
 from elasticsearch.dsl import Search
 from fake_search_server import serve_searches
-from search_pages import run_page
+from search_pages import assert_fused_as_juryrank, run_page
 from typer.testing import CliRunner
 
 import juryrank
@@ -80,30 +80,15 @@ def test_the_request_has_the_types_of_the_specification():
 
 def test_all_examples_of_the_page_run_and_the_fused_order_is_juryranks(server, capsys):
     space = run_page("elasticsearch", server.url)
-    printed = capsys.readouterr().out.splitlines()
-    lists = lists_of(space)
-    weights, request = space["exported"]["weights"], space["exported"]["request"]["retriever"]["rrf"]
-    predicted = juryrank.fuse(lists, "rrf", dialect="elasticsearch", k=request["rank_constant"], weights=weights, top=3)
-    hits = [(hit["_id"], hit["_score"]) for hit in space["found"]["hits"]["hits"]]
-    assert dict(hits) == pytest.approx(predicted)
-    assert [i for i, _ in hits] == list(predicted)
-    exact = juryrank.fuse(lists, model=space["model"], top=3)
-    assert [(hit["_id"], hit["_score"]) for hit in space["hits"]] == list(exact.items())
-    titles = {item: source["title"] for item, source in server.documents["texts"].items()}
-    assert str([(item, score, titles[item]) for item, score in exact.items()]) in printed
-    everything = space["search"]("food sticks to my pan", space["model"], None)
-    assert [hit["_id"] for hit in everything] == list(juryrank.fuse(lists, model=space["model"]))
-    assert [hit["_id"] for hit in everything] != list(juryrank.fuse(lists))
-    space["client"].close()
-
-
-def lists_of(space) -> dict[str, list[str]]:
-    """What the server returns for each query of the page alone."""
-    out = {}
-    for expert, query in space["queries"]("food sticks to my pan").items():
-        answer = space["client"].search(index="texts", query=query, size=20)
-        out[expert] = [hit["_id"] for hit in answer["hits"]["hits"]]
-    return out
+    with space["client"] as client:
+        lists = {
+            expert: [hit["_id"] for hit in client.search(index="texts", query=query, size=20)["hits"]["hits"]]
+            for expert, query in space["queries"]("food sticks to my pan").items()
+        }
+        titles = {item: source["title"] for item, source in server.documents["texts"].items()}
+        constant = space["exported"]["request"]["retriever"]["rrf"]["rank_constant"]
+        printed = capsys.readouterr().out
+        assert_fused_as_juryrank(space, lists, titles, printed, dialect="elasticsearch", k=constant)
 
 
 def test_answers_of_the_client_are_fused_as_they_are(server, client):

@@ -9,7 +9,7 @@ pytest.importorskip("opensearchpy")
 import opensearchpy
 from fake_search_server import serve_searches
 from opensearchpy.helpers.search import Search
-from search_pages import run_page
+from search_pages import assert_fused_as_juryrank, run_page
 from typer.testing import CliRunner
 
 import juryrank
@@ -58,26 +58,15 @@ def test_pipeline_and_search_arrive_as_they_were_exported(server, client):
 
 def test_all_examples_of_the_page_run_and_the_fused_order_is_juryranks(server, capsys):
     space = run_page("opensearch", server.url)
-    printed = capsys.readouterr().out.splitlines()
     client = space["client"]
     lists = {}
     for expert, query in space["queries"]("food sticks to my pan").items():
         answer = client.search(index="texts", body={"query": query, "size": 20})
         lists[expert] = [hit["_id"] for hit in answer["hits"]["hits"]]
+    titles = {item: source["title"] for item, source in server.documents["texts"].items()}
     (processor,) = server.pipelines["jury"]["phase_results_processors"]
     constant = processor["score-ranker-processor"]["combination"]["rank_constant"]
-    weights = space["exported"]["weights"]
-    predicted = juryrank.fuse(lists, "rrf", dialect="opensearch", k=constant, weights=weights, top=3)
-    hits = [(hit["_id"], hit["_score"]) for hit in space["found"]["hits"]["hits"]]
-    assert [item for item, _ in hits] == list(predicted)
-    assert dict(hits) == pytest.approx(predicted)
-    exact = juryrank.fuse(lists, model=space["model"], top=3)
-    assert [(hit["_id"], hit["_score"]) for hit in space["hits"]] == list(exact.items())
-    titles = {item: source["title"] for item, source in server.documents["texts"].items()}
-    assert str([(item, score, titles[item]) for item, score in exact.items()]) in printed
-    everything = space["search"]("food sticks to my pan", space["model"], None)
-    assert [hit["_id"] for hit in everything] == list(juryrank.fuse(lists, model=space["model"]))
-    assert [hit["_id"] for hit in everything] != list(juryrank.fuse(lists))
+    assert_fused_as_juryrank(space, lists, titles, capsys.readouterr().out, dialect="opensearch", k=constant)
     client.close()
 
 
