@@ -192,6 +192,13 @@ def test_a_model_without_experts_exports_too(tmp_path):
     assert_same_order(in_python(export(model, "python", depth=9), lists_of(new), tmp_path), model.predict(new))
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
+def test_a_name_that_no_database_holds_is_an_error(name):
+    model = method("rrf", weights={name: 2.0}).fit(awkward())
+    with pytest.raises(DataError, match="a character that SQL cannot represent; export to json"):
+        export(model, "sql")
+
+
 def test_json_and_csv_hold_the_same_numbers_bit_for_bit():
     model = method("jury").fit(awkward())
     content = json.loads(export(model, "json", depth=5))

@@ -151,8 +151,6 @@ def test_hostile_names_are_names_with_parameters_and_without(database, standard)
     assert database.execute(sql).fetchall() == expected
     statement = f"WITH fused AS ({sql}) SELECT * FROM fused WHERE query = %s"
     assert database.execute(statement, ["q3"]).fetchall() == [row for row in expected if row[0] == "q3"]
-    with pytest.raises(juryrank.JuryrankError, match="a character that SQL cannot represent; export to json"):
-        juryrank.export(random_model(random_entries(4, ["a\0b", "c"])), "sql")
 
 
 @pytest.mark.parametrize("rank", [0, -1, None])

@@ -72,7 +72,7 @@ def to_sql(table: PositionTable) -> str:
 
 def quote_text(name: str) -> str:
     """The name of an expert as a text of standard SQL, where only quotes have to be doubled."""
-    if "\0" in name:
+    if re.search("[\0\ud800-\udfff]", name):
         raise DataError(f"the expert {name!r} has a character that SQL cannot represent; export to json")
     return "'" + name.replace("'", "''") + "'"
 
