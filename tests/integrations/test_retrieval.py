@@ -11,7 +11,8 @@ import pytest
 
 import juryrank
 from juryrank.errors import DataError, JuryrankError, ParameterError, RetrieverError, RetrieverWarning
-from juryrank.integrations._retrieval import DocumentFusion, Identity, acollect, collect, demand_policy, make_fuser
+from juryrank.integrations._documents import DocumentFusion, Identity
+from juryrank.integrations._retrieval import acollect, collect, demand_policy, make_fuser
 
 
 @dataclass

@@ -9,7 +9,8 @@ from operator import attrgetter
 from typing import Any
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError
-from juryrank.integrations._retrieval import DocumentFusion, Fused, Identity, Key, Model, demand_weights_of, make_fuser
+from juryrank.integrations._documents import DocumentFusion, Fused, Identity, Key
+from juryrank.integrations._retrieval import Model, demand_weights_of, make_fuser
 
 try:
     from haystack import Document

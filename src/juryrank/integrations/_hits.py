@@ -8,7 +8,8 @@ from operator import methodcaller
 from typing import Any
 
 from juryrank.errors import DataError, RetrieverError, RetrieverWarning, warn_about_data, warn_user
-from juryrank.integrations._retrieval import DocumentFusion, Identity, Model
+from juryrank.integrations._documents import DocumentFusion, Identity
+from juryrank.integrations._retrieval import Model
 from juryrank.serving import Fuser
 
 Hit = Mapping[str, Any]

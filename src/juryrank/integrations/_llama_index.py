@@ -10,8 +10,9 @@ from numbers import Integral, Real
 from typing import Any
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
+from juryrank.integrations._documents import Fused
 from juryrank.integrations._pydantic import with_changes
-from juryrank.integrations._retrieval import Fused, Model, OnError, demand_policy, demand_weights_of, make_fuser
+from juryrank.integrations._retrieval import Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
 from juryrank.serving.detail import FusedItem
 
@@ -124,7 +125,8 @@ def fused_node(
         about["failed"] = dict(failed)
     update: dict[str, Any] = {"metadata": {**node.metadata, metadata_key: about}}
     for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
-        update[field] = list(dict.fromkeys((*getattr(node, field), metadata_key)))
+        excluded = getattr(node, field)
+        update[field] = excluded if metadata_key in excluded else [*excluded, metadata_key]
     return with_changes(PATTERN, {"node": with_changes(node, update), "score": score})
 
 

@@ -8,7 +8,7 @@ SET = object.__setattr__  # as pydantic itself sets these attributes
 
 
 def with_changes(model: M, changes: Mapping[str, Any]) -> M:
-    """As ``model.model_copy(update=changes)``, in less than half the time, which counts for hundreds of documents."""
+    """As ``model.model_copy(update=changes)``, in about half the time, which counts for hundreds of documents."""
     given: Any = model
     if given.__pydantic_private__ is not None or given.__pydantic_extra__ is not None:
         return given.model_copy(update=changes)  # type: ignore[no-any-return]

@@ -9,11 +9,9 @@ from operator import attrgetter
 from typing import Any, Self
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
+from juryrank.integrations._documents import DocumentFusion, Identity, Key
 from juryrank.integrations._pydantic import with_changes
 from juryrank.integrations._retrieval import (
-    DocumentFusion,
-    Identity,
-    Key,
     Model,
     OnError,
     acollect,

@@ -9,16 +9,8 @@ from operator import attrgetter
 from typing import Any, Self
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, unknown_names, warn_user
-from juryrank.integrations._retrieval import (
-    Collected,
-    DocumentFusion,
-    Identity,
-    Key,
-    Model,
-    OnError,
-    acollect,
-    collect,
-)
+from juryrank.integrations._documents import DocumentFusion, Identity, Key
+from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect
 from juryrank.serving import Fuser
 
 try:

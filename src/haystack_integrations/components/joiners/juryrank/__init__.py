@@ -6,8 +6,9 @@ from typing import Any, Literal
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from juryrank.errors import ParameterError, RetrieverError, RetrieverWarning, UnknownNameError, unknown_names, warn_user
+from juryrank.integrations._documents import Key
 from juryrank.integrations._haystack import HaystackFusion, with_function
-from juryrank.integrations._retrieval import Key, Model
+from juryrank.integrations._retrieval import Model
 
 __all__ = ["JuryJoiner"]
 

@@ -11,8 +11,9 @@ from haystack.core.serialization import component_from_dict, component_to_dict, 
 from haystack.dataclasses import SparseEmbedding
 
 from juryrank.errors import ParameterError
+from juryrank.integrations._documents import Key
 from juryrank.integrations._haystack import HaystackFusion, as_count, with_function
-from juryrank.integrations._retrieval import Collected, Key, Model, OnError, acollect, collect, demand_policy
+from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect, demand_policy
 
 __all__ = ["JuryRetriever"]
 

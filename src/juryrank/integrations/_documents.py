@@ -1,0 +1,142 @@
+"""Documents of several retrievers in one list: which of them are the same, and their fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain, zip_longest
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from juryrank.errors import DataError, ParameterError
+from juryrank.serving import Fuser
+
+D = TypeVar("D")
+Key = str | Callable[[Any], Any] | None
+
+
+class Identity(Generic[D]):
+    """What makes two documents the same.
+
+    ``key`` is None, "id", the name of a metadata field, or a function of the document. None is the id if every document
+    has one and the text if none has; if only some have an id, documents of different retrievers could not be matched,
+    which is an error.
+    """
+
+    def __init__(
+        self,
+        key: Key,
+        *,
+        id_of: Callable[[D], Any],
+        metadata_of: Callable[[D], Mapping[str, Any]],
+        text_of: Callable[[D], Any],
+    ) -> None:
+        if key is not None and not isinstance(key, str) and not callable(key):
+            raise ParameterError(f"key is 'id', the name of a metadata field or a function, got {key!r}")
+        self._key, self._id_of, self._metadata_of, self._text_of = key, id_of, metadata_of, text_of
+
+    def keys_of(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
+        """The identity of each document of each list, as text."""
+        if self._key is None:
+            return self._by_id_or_text(lists)
+        if callable(self._key):
+            of, name = self._key, "what key= gives"
+        elif self._key == "id":
+            of, name = self._id_of, "the id"
+        else:
+            of, name = self._field, f"the metadata field {self._key!r}"
+        keys = {expert: list(map(of, documents)) for expert, documents in lists.items()}
+        for expert, found in keys.items():
+            if None in found:
+                rank = found.index(None) + 1
+                raise DataError(f"{expert!r}: the document at rank {rank} has no identity: {name} is missing or None")
+        return {expert: _as_texts(found) for expert, found in keys.items()}
+
+    def _field(self, document: D) -> Any:
+        return self._metadata_of(document).get(self._key)  # type: ignore[arg-type]
+
+    def _by_id_or_text(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
+        ids = {expert: list(map(self._id_of, documents)) for expert, documents in lists.items()}
+        if all(map(_are_texts, ids.values())):
+            return ids  # what most retrievers give
+        without = [expert for expert, found in ids.items() if None in found]
+        if not without:
+            return {expert: _as_texts(found) for expert, found in ids.items()}
+        if all(each is None for each in chain.from_iterable(ids.values())):
+            return {expert: _as_texts(list(map(self._text_of, documents))) for expert, documents in lists.items()}
+        raise DataError(
+            f"documents of {', '.join(map(repr, without))} have no id and others have one, so that the same document "
+            "cannot be recognised: give key=, a metadata field that all have or a function of the document"
+        )
+
+
+def _are_texts(keys: list[Any]) -> bool:
+    try:
+        "".join(keys)  # the fastest way to look at every type
+    except TypeError:
+        return False
+    return True
+
+
+def _as_texts(keys: list[Any]) -> list[str]:
+    return keys if _are_texts(keys) else list(map(str, keys))
+
+
+class Fused(NamedTuple):
+    """A document of the result: its score, its rank by retriever, and what each retriever adds to its score."""
+
+    document: Any
+    score: float
+    ranks: dict[str, float]
+    contributions: dict[str, float] | None
+
+
+MAKE_FUSED: Callable[[Iterable[Any]], Fused] = partial(tuple.__new__, Fused)  # in half the time of the class
+
+
+class DocumentFusion(Generic[D]):
+    """One list from the lists of several retrievers.
+
+    ``score_of`` gives the score of a document, or None; it is asked only if the method uses scores, and lists of
+    which every document has a score go by score. A document that is repeated in a list counts once, where it is first.
+    """
+
+    def __init__(self, fuser: Fuser, identity: Identity[D], score_of: Callable[[D], Any] | None = None) -> None:
+        self._fuser, self._identity = fuser, identity
+        self._score_of = score_of if fuser.uses_scores else None
+
+    def fuse(self, lists: Mapping[str, Sequence[D]], top: int | None = None) -> list[Fused]:
+        """The ``top`` documents, best first, each from the list in which it has the best rank."""
+        keys = self._identity.keys_of(lists)
+        firsts: dict[str, Mapping[str, D]] = {}  # of lists in which rank and position differ
+        given: dict[str, Any] = {}
+        for expert, found in keys.items():
+            given[expert] = found
+            if self._score_of is not None or len(set(found)) < len(found):
+                firsts[expert] = dict(zip(reversed(found), reversed(lists[expert]), strict=True))  # of equals, the last
+                given[expert] = self._given(found, lists[expert])
+        best = self._fuser.detailed(given, top=top)
+        if firsts or 4 * len(best) < sum(map(len, keys.values())):
+            documents: Iterable[D] = [
+                firsts[of][item]
+                if (of := min(ranks, key=ranks.__getitem__)) in firsts
+                else lists[of][int(ranks[of]) - 1]
+                for item, _, ranks, _ in best
+            ]
+        else:  # in half the time for all documents
+            documents = map(_by_key(keys, lists).__getitem__, map(itemgetter(0), best))
+        _, scores, ranks_of, contributions = zip(*best, strict=True) if best else ((),) * 4
+        return list(map(MAKE_FUSED, zip(documents, scores, ranks_of, contributions, strict=True)))
+
+    def _given(self, keys: list[str], documents: Sequence[D]) -> Any:
+        """Each document once: its score, or the documents in order where scores do not count or some have none."""
+        scores = [None] if self._score_of is None else list(map(self._score_of, documents))
+        if any(score is None for score in scores):
+            return list(dict.fromkeys(keys))
+        return dict(zip(reversed(keys), reversed(scores), strict=True))
+
+
+def _by_key(keys: Mapping[str, Sequence[str]], lists: Mapping[str, Sequence[D]]) -> dict[str, D]:
+    """Each document from the list in which it is highest, the first of several such lists."""
+    names, documents = ([*chain.from_iterable(zip_longest(*each.values()))] for each in (keys, lists))
+    return dict(zip(reversed(names), reversed(documents), strict=True))  # of equal keys, the last stays
