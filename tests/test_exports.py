@@ -73,6 +73,7 @@ PUBLIC = [
     "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save",
     "read_clicks", "write",
     "Exploration", "InterleavingTest", "interleave",
+    "AsyncClient", "Client",
     "verdict",
 ]
 PUBLIC_METHODS = [

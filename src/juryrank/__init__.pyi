@@ -7,6 +7,8 @@ from juryrank.clicks.interleaving import interleave as interleave
 from juryrank.clicks.interleaving_experiment import InterleavingTest as InterleavingTest
 from juryrank.clicks.labels import click_labels as click_labels
 from juryrank.clicks.reading import read_clicks as read_clicks
+from juryrank.client import AsyncClient as AsyncClient
+from juryrank.client import Client as Client
 from juryrank.data import Consensus as Consensus
 from juryrank.data import Dataset as Dataset
 from juryrank.data import Labels as Labels

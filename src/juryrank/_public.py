@@ -6,6 +6,7 @@ _NAMES = {
     "_explain": ["explain"],
     "_export": ["export"],
     "_leaderboard": ["leaderboard"],
+    "client": ["AsyncClient", "Client"],
     "clicks.interleaving": ["interleave"],
     "clicks.interleaving_experiment": ["InterleavingTest"],
     "clicks.labels": ["click_labels"],

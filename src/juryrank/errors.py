@@ -11,7 +11,8 @@
     ├── MissingExtraError    an optional dependency is not installed
     ├── ForkError            this cannot be done in a forked process
     ├── EndpointError        a model that is asked to judge cannot be reached, or refuses
-    └── RetrieverError       a retriever that is asked for its list fails, or takes too long
+    ├── RetrieverError       a retriever that is asked for its list fails, or takes too long
+    └── ServiceError         juryrank serve cannot be reached, or refuses a request
 
     JuryrankWarning          base class
     ├── DataWarning          data was dropped or repaired; the message says what and how often
@@ -106,6 +107,14 @@ class EndpointError(JuryrankError):
 
 class RetrieverError(JuryrankError):
     """A retriever that fails, or takes too long."""
+
+
+class ServiceError(JuryrankError):
+    """A service that cannot be reached (``status`` is None), or refuses a request; its log has the ``request_id``."""
+
+    def __init__(self, message: str, *, status: int | None = None, request_id: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.request_id = status, request_id
 
 
 class JuryrankWarning(UserWarning):

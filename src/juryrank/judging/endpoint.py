@@ -139,7 +139,7 @@ class Endpoint:
         body = " ".join(self._hide(body).split())[:QUOTED]  # hidden before it is cut: half a key is secret, too
         told = self._hide(f"HTTP {error.code} {error.reason}" + (f": {body}" if body else ""))
         if error.code in TEMPORARY:
-            return _TemporaryError(told, retry_after=_seconds(error.headers.get("Retry-After")))
+            return _TemporaryError(told, retry_after=seconds_to_wait(error.headers.get("Retry-After")))
         if error.code in OF_ONE_REQUEST and self._has_answered:
             return RequestRefusedError(f"{self.url}: {told}")
         hints = {
@@ -194,7 +194,7 @@ def _key_for(host: str, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _seconds(text: str | None) -> float | None:
+def seconds_to_wait(text: str | None) -> float | None:
     """The waiting time of Retry-After: seconds, or a date."""
     if not text:
         return None

@@ -1,1 +1,0 @@
-"""Clients of the service: ``Client`` and ``AsyncClient``."""
