@@ -28,6 +28,7 @@ class Settings:
     insecure: bool = False  # allows a public address without keys
     cors: tuple[str, ...] = ()  # origins that browsers may call from
     store: str | None = None  # of feedback: path of an SQLite file or a postgresql:// URL; None: beside the models
+    store_seconds: float = 5.0  # in which a lock of the store must be free
     versions: int = 10  # of each model that are kept for rollback
     max_body: int = 8 << 20  # bytes of a request
     max_model: int = 64 << 20  # bytes of a model that is uploaded
@@ -77,6 +78,7 @@ class Settings:
 LEAST: dict[str, float] = {
     "port": 0, "workers": 1, "versions": 1, "max_body": 1, "max_model": 1, "max_experts": 1, "max_items": 1,
     "max_queries": 1, "rate": 0.0, "concurrency": 1, "body_seconds": 0.001, "shutdown_seconds": 0.0, "refit_hours": 0.0,
+    "store_seconds": 0.0,
 }  # fmt: skip
 PATHS = ("models", "keys")
 
