@@ -11,28 +11,23 @@ from typing import Any
 
 import msgspec
 
-from juryrank.errors import DataError, JuryrankError, JuryrankWarning, ParameterError, UnknownNameError
+from juryrank.errors import (
+    DataError,
+    JuryrankError,
+    JuryrankWarning,
+    ParameterError,
+    UnknownNameError,
+    unknown_names,
+)
 from juryrank.methods import METHODS
+from juryrank.params import parameters
+from juryrank.server.fuse_requests import FuseRequest, Lists, check_explained, count_entries, decode
 from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry
+from juryrank.server.served_fuser import ServedFuser
 from juryrank.server.settings import Settings
-from juryrank.serving import Fuser
 
 MOST_WARNINGS = 20  # in one answer
-Lists = dict[str, Any]
-
-
-class FuseRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Lists per expert of one query, or ``queries`` for a batch; how they are fused, and what is returned."""
-
-    lists: Lists | None = None
-    queries: dict[str, Lists] | None = None
-    model: str | None = None
-    method: str | None = None
-    weights: dict[str, float] | None = None
-    params: dict[str, Any] | None = None
-    top: int | None = None
-    explain: bool = False
 
 
 class Item(msgspec.Struct):
@@ -68,7 +63,6 @@ class Fused(msgspec.Struct, omit_defaults=True):
     queries: dict[str, list[Any]] | None = None
 
 
-_decoder = msgspec.json.Decoder(FuseRequest)
 encode = msgspec.json.Encoder().encode
 
 
@@ -106,16 +100,6 @@ def hearing() -> Iterator[list[str]]:
         _heard.texts = None
 
 
-def decode(body: bytes) -> FuseRequest:
-    """The request; a Problem says what is wrong with it."""
-    try:
-        return _decoder.decode(body)
-    except msgspec.ValidationError as error:
-        raise Problem(422, f"the request does not fit: {error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem(400, f"the body must be JSON in UTF-8: {error}") from None
-
-
 class Fusing:
     """Answers requests by the models of a registry."""
 
@@ -127,11 +111,16 @@ class Fusing:
         request = decode(body)
         if explain and request.queries is not None:
             raise Problem(422, "explain takes the lists of one query; send one request for each query")
-        entries = self._check_sizes(request)
+        explain = explain or request.explain
+        entries = count_entries(request, self._settings)
+        if explain:
+            check_explained(
+                [request.lists] if request.lists is not None else (request.queries or {}).values(), request.top
+            )
         try:
             fuser, used, method = self._choose(request)
             with hearing() as texts:
-                fused = self._fuse(fuser, request, request.explain or explain)
+                fused = self._fuse(fuser, request, explain)
         except UnknownNameError as error:
             raise Problem(404 if str(error).startswith("no model") else 422, str(error)) from None
         except JuryrankError as error:
@@ -146,34 +135,8 @@ class Fusing:
             answer.queries = fused
         return encode(answer), entries, bool(found)
 
-    def _check_sizes(self, request: FuseRequest) -> int:
-        """The number of entries; a Problem if there are too many of anything, or nothing."""
-        if (request.lists is None) == (request.queries is None):
-            raise Problem(
-                422, "give lists, {expert: list} of one query, or queries, {query: {expert: list}} of several"
-            )
-        if request.top is not None and request.top < 1:
-            raise Problem(422, f"top must be a whole number >= 1, got {request.top}")
-        queries = [request.lists] if request.queries is None else list(request.queries.values())
-        limits, entries = self._settings, 0
-        if len(queries) > limits.max_queries:
-            raise Problem(413, f"a batch may have {limits.max_queries} queries, got {len(queries)}")
-        for lists in queries:
-            assert lists is not None
-            if len(lists) > limits.max_experts:
-                raise Problem(413, f"a query may have {limits.max_experts} experts, got {len(lists)}")
-            for expert, listed in lists.items():
-                if type(listed) is not list and type(listed) is not dict:
-                    raise Problem(
-                        422, f"expert {expert!r:.80}: a list must be [id, …], {{id: score}} or [[id, score], …]"
-                    )
-                entries += len(listed)
-        if entries > limits.max_items:
-            raise Problem(413, f"a request may have {limits.max_items} entries in its lists, got {entries}")
-        return entries
-
-    def _choose(self, request: FuseRequest) -> tuple[Fuser, ModelInUse | None, str]:
-        """The Fuser of the model or the method that is asked for."""
+    def _choose(self, request: FuseRequest) -> tuple[ServedFuser, ModelInUse | None, str]:
+        """The fuser of the model or the method that is asked for."""
         if request.method is not None:
             if request.model is not None:
                 raise ParameterError("give model or method, not both")
@@ -183,7 +146,7 @@ class Fusing:
             return plain_fuser(request.method), None, request.method
         if request.weights is not None or request.params is not None:
             raise ParameterError("a model has its weights and parameters; give them with a method, such as rrf")
-        name = request.model or self.default_model()
+        name = self.default_model() if request.model is None else request.model
         served = self._registry.get(name)
         return served.fuser, ModelInUse(served.name, served.version), served.model.name
 
@@ -198,49 +161,44 @@ class Fusing:
             f"there are {len(names)} models: name one with model, or a method: {', '.join(names[:10])}"
         )
 
-    def _fuse(self, fuser: Fuser, request: FuseRequest, explain: bool) -> Any:
-        if request.queries is None:
-            assert request.lists is not None
+    def _fuse(self, fuser: ServedFuser, request: FuseRequest, explain: bool) -> Any:
+        if request.lists is not None:
+            _warn_of_experts(fuser, request.lists)
             return fuse_one(fuser, request.lists, request.top, explain)
-        return {query: fuse_one(fuser, lists, request.top, explain) for query, lists in request.queries.items()}
+        queries = request.queries or {}
+        _warn_of_experts(fuser, {expert: () for lists in queries.values() for expert in lists})
+        return {query: fuse_one(fuser, lists, request.top, explain) for query, lists in queries.items()}
 
 
-def fuse_one(fuser: Fuser, lists: Lists, top: int | None, explain: bool) -> list[Any]:
+def _warn_of_experts(fuser: ServedFuser, experts: Mapping[str, Any]) -> None:
+    if text := fuser.expert_warning(experts):
+        warnings.warn(text, JuryrankWarning, stacklevel=3)
+
+
+def fuse_one(fuser: ServedFuser, lists: Lists, top: int | None, explain: bool) -> list[Any]:
     """The items of one query, best first."""
-    named = {expert: _pairs(listed) for expert, listed in lists.items()}
-    if text := fuser.expert_warning(named):
-        warnings.warn(text, JuryrankWarning, stacklevel=2)
     if explain:
-        return [ExplainedItem(*found) for found in fuser.detailed(named, top=top)]
-    fused = fuser(named, top=top)
+        return [ExplainedItem(*found) for found in fuser.detailed(lists, top=top)]
+    fused = fuser(lists, top=top)
     return list(map(Item, fused, fused.values()))
 
 
-def _pairs(listed: Any) -> Any:
-    """A list of pairs in the form that is read fastest; others as they are."""
-    if (
-        type(listed) is list
-        and listed
-        and type(listed[0]) is list
-        and all(type(p) is list and len(p) == 2 for p in listed)
-    ):
-        return list(map(tuple, listed))
-    return listed
-
-
 @lru_cache(maxsize=64)
-def plain_fuser(name: str) -> Fuser:
-    """The Fuser of a method with its default parameters."""
+def plain_fuser(name: str) -> ServedFuser:
+    """The fuser of a method with its default parameters."""
     return make_fuser(name, {})
 
 
-def make_fuser(name: str, params: Mapping[str, Any]) -> Fuser:
-    """The Fuser of a method that takes no longer than sorting its lists."""
+def make_fuser(name: str, params: Mapping[str, Any]) -> ServedFuser:
+    """The fuser of a method that takes no longer than sorting its lists."""
     if name not in METHODS:
         raise UnknownNameError.of("method", name, METHODS)
     if METHODS[name].supervised:
         raise ParameterError(f"{name} learns from labels: fit it, and serve the model")
-    fuser = Fuser(name, **params)
+    known = [each.name for each in parameters(METHODS[name])]
+    if unknown := params.keys() - known:
+        raise ParameterError(f"{name} has no parameter {unknown_names(unknown, known)}")
+    fuser = ServedFuser(METHODS[name](**params))
     if not fuser.is_plain:
         raise DataError(
             f"{name} can take long, so that the service does not offer it; those that sum points or scores are fast, "

@@ -8,12 +8,15 @@ from typing import Any
 import msgspec
 
 CONTENT_TYPE = b"application/problem+json"
+MOST_CHARACTERS = 2000  # of a detail, which may quote the request
 
 
 class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     """A request that is not answered; ``detail`` says what must hold and what was found."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> None:
+        if len(detail) > MOST_CHARACTERS:
+            detail = detail[:MOST_CHARACTERS] + "…"
         super().__init__(detail)
         self.status, self.detail, self.headers, self.more = status, detail, headers or {}, more
 

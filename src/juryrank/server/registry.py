@@ -23,7 +23,7 @@ from juryrank.io.files import save
 from juryrank.methods import Aggregator
 from juryrank.models import from_json
 from juryrank.server.logs import log
-from juryrank.serving import Fuser
+from juryrank.server.served_fuser import ServedFuser
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 VERSION_FILE = re.compile(r"(\d{6})-([0-9a-f]{12})\.json")
@@ -39,7 +39,7 @@ class Served:
     name: str
     version: str
     model: Aggregator
-    fuser: Fuser
+    fuser: ServedFuser
     size: int
     since: str  # when the file was written
 
@@ -74,12 +74,16 @@ def make_served(name: str, content: bytes, since: str) -> Served:
         model = from_json(content.decode("utf-8"), name)
     except UnicodeDecodeError:
         raise DataError(f"{name}: not a juryrank model: it is not text") from None
-    return Served(name, digest(content), model, Fuser(model), len(content), since)
+    return Served(name, digest(content), model, ServedFuser(model), len(content), since)
 
 
 def digest(content: bytes) -> str:
     """The version of a model file."""
     return hashlib.sha256(content).hexdigest()[:DIGITS]
+
+
+def _demo() -> bytes:
+    return (files("juryrank") / "demo" / "trec-covid" / "model.json").read_bytes()
 
 
 def _time(seconds: float) -> str:
@@ -93,8 +97,7 @@ class Registry:
         self.folder, self._keep, self._largest = folder, keep, largest
         self._served: dict[str, tuple[Stamp | None, Served | None, str | None]] = {}
         if folder is None:
-            content = (files("juryrank") / "demo" / "trec-covid" / "model.json").read_bytes()
-            self._served[DEMO] = (None, make_served(DEMO, content, ""), None)
+            self._served[DEMO] = (None, make_served(DEMO, _demo(), ""), None)
         elif not folder.is_dir():
             raise DataError(f"{folder}: not a folder of models; make it first, or give a model file's folder")
 
@@ -130,6 +133,12 @@ class Registry:
         if served is None:
             raise DataError(f"model {name!r} cannot be used: {fault}")
         return served
+
+    def content(self, name: str) -> bytes:
+        """The model file in use."""
+        if self._stamp(name) is None and (self.folder is not None or name not in self._served):
+            raise UnknownNameError.of("model", name, self.names())
+        return _demo() if self.folder is None else (self.folder / f"{name}.json").read_bytes()
 
     def _stamp(self, name: str) -> Stamp | None:
         if self.folder is None or NAME.fullmatch(name) is None:
@@ -175,10 +184,15 @@ class Registry:
                 found.append(Version(int(shape[1]), shape[2], path))
         return sorted(found, key=lambda each: -each.number)
 
-    def put(self, name: str, content: bytes) -> Served:
-        """Check a model file and make it the version in use; the versions that are too old are removed."""
+    def put(self, name: str, content: bytes, *, instead_of: str | None = None) -> Served:
+        """Check a model file and make it the version in use; the versions that are too old are removed.
+
+        With ``instead_of``, a DataError if another version than that has come into use meanwhile.
+        """
         served = make_served(check_name(name), content, _time(datetime.now(UTC).timestamp()))
         with self._writing():
+            if instead_of is not None and digest(self.content(name)) != instead_of:
+                raise DataError(f"model {name!r} was replaced by another version meanwhile")
             self._keep_current(name)
             self._add_version(name, content)
             save(self._demand_folder() / f"{name}.json", content)
