@@ -17,12 +17,9 @@ from juryrank.serving import Fuser
 from juryrank.serving.detail import FusedItem
 
 try:
-    from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
+    from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
-
-
-PATTERN = NodeWithScore(node=TextNode())
 
 
 def prepare_fuser(
@@ -127,7 +124,7 @@ def fused_node(
     for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
         excluded = getattr(node, field)
         update[field] = excluded if metadata_key in excluded else [*excluded, metadata_key]
-    return with_changes(PATTERN, {"node": with_changes(node, update), "score": score})
+    return NodeWithScore(node=with_changes(node, update), score=score)
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:
