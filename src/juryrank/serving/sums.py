@@ -22,6 +22,7 @@ Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: t
 MANY = 600  # entries from which arrays are faster than dicts
 NO_CURVE: Curve = ([], np.empty(0))
 FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
+MOST_POINTS = 1_000_000  # that are kept, about 40 MB: names of experts may come from strangers
 
 
 # What a list adds: its items and, at least, as many points, as a list and, where there is one, as an array; and whether
@@ -32,15 +33,16 @@ Gains = tuple[Sequence[Any], Sequence[float], Floats | None, bool]
 class PointSums:
     """Sums of the points of a method over the lists of one query.
 
-    The points of the first ranks are kept for every expert that had a list before. ``by_name`` sorts items with equal
+    The points of the first ranks are kept for the experts that had a list before. ``by_name`` sorts items with equal
     scores by name; else they stay in the order in which the lists have them.
     """
 
-    __slots__ = ("_by_name", "_curves", "_points")
+    __slots__ = ("_by_name", "_curves", "_n_kept", "_points")
 
     def __init__(self, points: PositionPoints, *, by_name: bool = True) -> None:
         self._points, self._by_name = points, by_name
         self._curves: dict[str, Curve] = {}
+        self._n_kept = 0
 
     def __call__(
         self,
@@ -136,6 +138,10 @@ class PointSums:
         curve = self._curves.get(expert, NO_CURVE)
         if len(curve[0]) < size:
             points = self._points.of(expert, np.arange(1.0, max(FIRST, 2 * size) + 1))
+            if self._n_kept > MOST_POINTS:
+                self._curves.clear()
+                self._n_kept = 0
+            self._n_kept += len(points)
             curve = self._curves[expert] = points.tolist(), points
         return curve
 
