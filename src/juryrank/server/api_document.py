@@ -62,6 +62,71 @@ FUSED = {
         "queries": {"type": "object", "additionalProperties": {"type": "array", "items": ITEM}},
     },
 }
+SHOWN = {"type": "array", "items": ID}
+ENTRY = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["query"],
+    "properties": {
+        "key": {
+            "type": "string", "minLength": 1, "maxLength": 255,
+            "description": "the same when the request is repeated, so that it is stored once; "
+            "or the header Idempotency-Key",
+        },
+        "query": {"type": "string", "minLength": 1, "description": "the text or the id of the query"},
+        "lists": {**LISTS, "description": "the lists that were fused; those of an earlier entry if left out"},
+        "labels": {
+            "type": "object",
+            "additionalProperties": {"oneOf": [{"type": "number", "minimum": 0, "maximum": 1e50}, {"type": "null"}]},
+            "description": "{id: grade}, higher is better; null takes back what the judge said",
+        },
+        "clicks": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["shown", "clicked"],
+            "properties": {
+                "shown": {**SHOWN, "minItems": 1, "description": "all items that were shown, in order"},
+                "clicked": {**SHOWN, "description": "those of them that were clicked"},
+                "propensity": {**NUMBERS, "description": "the probability of the place of each item that was shown"},
+            },
+        },
+        "model": {"type": "string", "description": "the model that learns from it; by default the only one"},
+        "judge": {"type": "string", "description": "who gave the labels; the last label of a judge counts"},
+    },
+    "examples": [
+        {"key": "4711", "query": "covid origin", "lists": {"bm25": ["a", "b"], "dense": ["b", "c"]}, "labels": {"b": 1}}
+    ],
+}  # fmt: skip
+FEEDBACK = {
+    "oneOf": [
+        ENTRY,
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["feedback"],
+            "properties": {"feedback": {"type": "array", "items": ENTRY, "minItems": 1}},
+        },
+    ]
+}
+STORED = {
+    "type": "object",
+    "required": ["stored", "duplicates", "warnings"],
+    "properties": {
+        "stored": {"type": "integer"},
+        "duplicates": {"type": "integer", "description": "entries whose key and content were there already"},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+    },
+}
+REFIT = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "promote": {
+            "oneOf": [{"type": "boolean"}, {"enum": ["never", "gain"]}, {"type": "null"}],
+            "description": "whether the new version comes into use; gain: if the interval of the gain is above 0",
+        }
+    },
+}
 PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -82,6 +147,11 @@ REFUSALS = {
 }  # fmt: skip
 
 
+def answered(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """The description of an answer."""
+    return {"description": text, "content": {"application/json": {"schema": schema}}}
+
+
 def body(schema: dict[str, Any], *, required: bool = True) -> dict[str, Any]:
     """The ``requestBody`` of a route."""
     return {"required": required, "content": {"application/json": {"schema": schema}}}
@@ -95,6 +165,8 @@ def complete_document(routes: FastAPI, bodies: dict[str, dict[str, Any]] | None 
             {"type": "object", "additionalProperties": False, "properties": {"version": {"type": "string"}}},
             required=False,
         ),
+        "post /v1/feedback": body(FEEDBACK),
+        "post /v1/models/{name}/refit": body(REFIT, required=False),
         **(bodies or {}),
     }
 
@@ -112,7 +184,7 @@ def complete_document(routes: FastAPI, bodies: dict[str, dict[str, Any]] | None 
 
 
 def _add_fusion(paths: dict[str, Any]) -> None:
-    answers = {"200": {"description": "The fused list", "content": {"application/json": {"schema": FUSED}}}}
+    answers = {"200": answered("The fused list", FUSED)}
     for path, name, summary in (
         ("/v1/fuse", "fuse", "Fuse the lists of one query or of a batch"),
         ("/v1/explain", "explain", "Fuse the lists of one query, with ranks and contributions by expert"),

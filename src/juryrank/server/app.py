@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -15,12 +16,16 @@ from juryrank import __version__
 from juryrank.errors import JuryrankError, UnknownNameError
 from juryrank.server import telemetry
 from juryrank.server.api_document import complete_document
+from juryrank.server.feedback import Feedback, add_feedback_routes
 from juryrank.server.front import Front
 from juryrank.server.fusing import Fusing, install_warnings
 from juryrank.server.model_pages import describe, summarise
 from juryrank.server.problems import CONTENT_TYPE, Problem
+from juryrank.server.refit_routes import Refits, add_refit_routes
 from juryrank.server.registry import Registry, Served
 from juryrank.server.settings import Settings
+from juryrank.server.store import address_of, make_store
+from juryrank.server.writer import Writer
 
 encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -31,12 +36,18 @@ def create_app(settings: Settings) -> Any:
     registry = Registry(settings.models, keep=settings.versions, largest=settings.max_model)
     metrics = telemetry.Metrics()
     fusing = Fusing(registry, settings)
+    address = address_of(settings)
+    writer = None if address is None else Writer(make_store(address, settings.store_seconds))
+    refits = Refits(settings, registry)
     routes = FastAPI(
         title="juryrank", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         description="Combines rankings by learned models and consensus methods.",
+        lifespan=background(writer, refits, settings),
     )  # fmt: skip
     routes.state.registry, routes.state.metrics, routes.state.settings = registry, metrics, settings
     add_model_routes(routes, registry)
+    add_feedback_routes(routes, Feedback(registry, fusing, settings), writer, metrics)
+    add_refit_routes(routes, refits, registry)
     add_health_routes(routes, registry, metrics)
     routes.add_exception_handler(Problem, _answer_problem)
     routes.add_exception_handler(HTTPException, _answer_http_error)
@@ -48,6 +59,23 @@ def create_app(settings: Settings) -> Any:
             allow_headers=["authorization", "content-type", "idempotency-key", "x-api-key", "x-request-id"],
         )  # fmt: skip
     return app
+
+
+def background(writer: Writer | None, refits: Refits, settings: Settings) -> Callable[[FastAPI], Any]:
+    """What runs beside requests: refits by the clock; at the end, feedback that was accepted is stored."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        scheduled = writer is not None and settings.refit_hours > 0
+        task = asyncio.create_task(refits.run_on_schedule()) if scheduled else None
+        yield
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        if writer is not None:
+            await asyncio.to_thread(writer.close)
+
+    return lifespan
 
 
 def add_model_routes(routes: FastAPI, registry: Registry) -> None:

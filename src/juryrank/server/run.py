@@ -16,6 +16,7 @@ from juryrank.errors import DataError
 from juryrank.server import logs
 from juryrank.server.keys import read_keys
 from juryrank.server.logs import log
+from juryrank.server.prepare import check_store, warm
 from juryrank.server.registry import Registry
 from juryrank.server.settings import PATHS, Settings
 
@@ -32,6 +33,8 @@ def run(settings: Settings) -> None:
         log.warning("model %s cannot be used: %s", name, fault)
     if settings.keys is not None:
         read_keys(settings.keys)
+    check_store(settings)
+    warm(registry)
     os.environ[VARIABLE] = dump(settings)
     listener = listen(settings)
     log.info(

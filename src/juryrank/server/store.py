@@ -244,6 +244,13 @@ def address_of(settings: Settings) -> str | None:
     return None if settings.models is None else str(settings.models / FILE)
 
 
+def no_store() -> Problem:
+    """What a service without a store answers."""
+    return Problem(
+        409, "this service keeps no feedback: start it with juryrank serve MODELS, or with --store feedback.db"
+    )
+
+
 def make_store(address: str, seconds: float) -> Store:
     """The store at an address, which is not opened yet."""
     scheme, separator, _ = address.partition("://")
