@@ -24,7 +24,7 @@ from juryrank.server.problems import CONTENT_TYPE, Problem
 from juryrank.server.refit_routes import Refits, add_refit_routes
 from juryrank.server.registry import Registry, Served
 from juryrank.server.settings import Settings
-from juryrank.server.store import address_of, make_store
+from juryrank.server.store_address import address_of, make_store
 from juryrank.server.writer import Writer
 
 encode = msgspec.json.Encoder(enc_hook=str).encode

@@ -13,12 +13,14 @@ from juryrank.data.labels import LARGEST_LABEL
 from juryrank.data.shapes import as_item_list
 from juryrank.errors import DataError, JuryrankError
 from juryrank.server.api_document import STORED, answered
+from juryrank.server.fuse_requests import MOST_CHARACTERS, SHAPES, List
 from juryrank.server.fusing import Fusing
 from juryrank.server.logs import log
 from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry
 from juryrank.server.settings import Settings
-from juryrank.server.store import Row, no_store
+from juryrank.server.store import Row
+from juryrank.server.store_address import no_store
 from juryrank.server.telemetry import Metrics
 from juryrank.server.writer import Writer
 
@@ -130,10 +132,13 @@ class Feedback:
                 'feedback needs labels, {id: grade}, or clicks, {"shown": [ids], "clicked": [ids]}; an item of which '
                 "nothing is known is left out"
             )
-        if len(entry.lists or {}) > self._settings.max_experts:
-            raise Problem(413, f"a query may have {self._settings.max_experts} experts, got {len(entry.lists or {})}")
+        given, most = entry.lists or {}, self._settings.max_experts
+        if len(given) > most:
+            raise Problem(413, f"a query may have {most} experts, got {len(given)}")
+        if (longest := max(map(len, [entry.judge or "", *given]))) > MOST_CHARACTERS:
+            raise DataError(f"the name of an expert or a judge may have {MOST_CHARACTERS} characters, got {longest}")
         warnings: list[str] = []
-        lists = {expert: check_list(expert, listed, warnings) for expert, listed in (entry.lists or {}).items()}
+        lists = {expert: check_list(expert, listed, warnings) for expert, listed in given.items()}
         labels = check_labels(entry.labels or {})
         clicks = None if entry.clicks is None else check_clicks(entry.clicks)
         listed = {item for items, _ in lists.values() for item in items}
@@ -161,12 +166,11 @@ def _key(own: str | None, header: str | None) -> str:
 def check_list(expert: str, listed: Any, warnings: list[str]) -> tuple[list[str], list[float] | None]:
     """The ids of a list as texts, and their scores, if there are any."""
     where = f"expert {expert!r:.80}"
-    if type(listed) is not list and type(listed) is not dict:
-        raise DataError(f"{where}: a list must be [id, …], {{id: score}} or [[id, score], …]")
-    found = as_item_list(listed, where)
+    try:
+        found = as_item_list(msgspec.convert(listed, List), where)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{where}: {error}; {SHAPES}") from None
     items, numbers = [str(item) for item in found.items], found.numbers
-    if numbers is not None and any(number - number != 0 for number in numbers):  # missing, or not finite
-        raise DataError(f"{where}: every item needs a score that is a finite number, or none has one")
     if again := len(items) - len(set(items)):
         warnings.append(f"{where}: {again} items are in the list more than once; the best place counts")
     return items, numbers

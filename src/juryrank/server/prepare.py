@@ -10,7 +10,7 @@ from juryrank.server.logs import log
 from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry
 from juryrank.server.settings import Settings
-from juryrank.server.store import address_of, make_store
+from juryrank.server.store_address import address_of, make_store
 
 QUERIES = 6
 

@@ -31,8 +31,9 @@ from juryrank.models import from_json, to_json
 from juryrank.server.learning import Collected, make_lessons
 from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry, digest
-from juryrank.server.settings import Settings
-from juryrank.server.store import Refit, Store, address_of, make_store
+from juryrank.server.settings import Settings, parse
+from juryrank.server.store import Refit, Store
+from juryrank.server.store_address import address_of, make_store
 from juryrank.training.held_out_values import WELL_JUDGED, judged_share
 
 FOLDS = 5
@@ -203,8 +204,6 @@ def difference(running: Consensus, candidate: Consensus, data: Dataset, target: 
 
 def main() -> None:
     """Answer the request on stdin: settings, model, rule, and whether only new feedback is of interest."""
-    from juryrank.server.run import parse
-
     request = msgspec.json.decode(sys.stdin.buffer.read())
     try:
         found = refit(parse(request["settings"]), request["model"], request["promote"], only_new=request["only_new"])

@@ -14,8 +14,8 @@ from fastapi import FastAPI, Request, Response
 from juryrank.server.logs import log
 from juryrank.server.problems import Problem, unexpected
 from juryrank.server.registry import Registry
-from juryrank.server.settings import Settings
-from juryrank.server.store import address_of, make_store, no_store
+from juryrank.server.settings import Settings, dump
+from juryrank.server.store_address import address_of, make_store, no_store
 
 MOST_REPORTS = 20
 ONE_THREAD = ("JURYRANK_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -45,8 +45,6 @@ class Refits:
 
     async def run(self, name: str, promote: str, *, only_new: bool = False) -> dict[str, Any]:
         """The report of a refit, by another process; if this task is cancelled, that process ends."""
-        from juryrank.server.run import dump
-
         self.demand_store()
         request = {"settings": dump(self._settings), "model": name, "promote": promote, "only_new": only_new}
         process = await asyncio.create_subprocess_exec(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import tempfile
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -18,7 +15,7 @@ from juryrank.server.keys import read_keys
 from juryrank.server.logs import log
 from juryrank.server.prepare import check_store, warm
 from juryrank.server.registry import Registry
-from juryrank.server.settings import PATHS, Settings
+from juryrank.server.settings import Settings, dump, parse
 
 VARIABLE = "JURYRANK_SERVE"  # the settings for the workers, which are new processes
 KEEP_ALIVE_SECONDS = 75
@@ -78,17 +75,3 @@ def worker_app() -> Any:
     from juryrank.server.app import create_app
 
     return create_app(settings)
-
-
-def dump(settings: Settings) -> str:
-    """The settings as text."""
-    return json.dumps(
-        {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
-    )
-
-
-def parse(text: str) -> Settings:
-    """The settings in a text of ``dump``."""
-    found = json.loads(text)
-    paths = {name: Path(found[name]) for name in PATHS if found[name] is not None}
-    return Settings(**{**found, **paths, "cors": tuple(found["cors"])})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,20 @@ LEAST: dict[str, float] = {
     "store_seconds": 0.0,
 }  # fmt: skip
 PATHS = ("models", "keys")
+
+
+def dump(settings: Settings) -> str:
+    """The settings as text, for another process."""
+    return json.dumps(
+        {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    )
+
+
+def parse(text: str) -> Settings:
+    """The settings in a text of ``dump``."""
+    found = json.loads(text)
+    paths = {name: Path(found[name]) for name in PATHS if found[name] is not None}
+    return Settings(**{**found, **paths, "cors": tuple(found["cors"])})
 
 
 def read_settings(config: Path | None, given: Mapping[str, Any]) -> Settings:

@@ -12,17 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Self
 
 from juryrank.errors import DataError
 from juryrank.server.problems import Problem
-from juryrank.server.settings import Settings
 
 VERSION = 1  # of the tables; grows when an older service could not use them
 KEYS_AT_ONCE = 500  # in one statement
 ROWS_AT_ONCE = 500  # that are read
-FILE = "feedback.db"  # in the folder of models
 
 
 @dataclass(frozen=True)
@@ -235,31 +232,3 @@ def check_version(found: Any, place: str) -> None:
             f"{place}: the store has version {found}, and this service uses version {VERSION}; "
             f"{'upgrade juryrank' if isinstance(found, int) and found > VERSION else 'give another --store'}"
         )
-
-
-def address_of(settings: Settings) -> str | None:
-    """Where feedback is kept: as the settings say, or beside the models; None for the demo."""
-    if settings.store is not None:
-        return settings.store
-    return None if settings.models is None else str(settings.models / FILE)
-
-
-def no_store() -> Problem:
-    """What a service without a store answers."""
-    return Problem(
-        409, "this service keeps no feedback: start it with juryrank serve MODELS, or with --store feedback.db"
-    )
-
-
-def make_store(address: str, seconds: float) -> Store:
-    """The store at an address, which is not opened yet."""
-    scheme, separator, _ = address.partition("://")
-    if not separator:
-        from juryrank.server.store_sqlite import SQLiteStore
-
-        return SQLiteStore(Path(address), seconds)
-    if scheme not in ("postgresql", "postgres"):
-        raise DataError(f"store must be the path of an SQLite file or postgresql://…, got {scheme}://…")
-    from juryrank.server.store_postgres import PostgresStore
-
-    return PostgresStore(address, seconds)
