@@ -19,8 +19,8 @@ from studies.tables import Report, Table
 
 PACKAGES = (
     "juryrank", "numpy", "scipy", "numba", "polars", "duckdb", "ranx", "pyflagr", "trectools", "pytrec-eval-terrier",
-    "ir-measures", "langchain-classic", "pref_voting", "evalica", "choix", "openskill", "trueskill", "arena-rank",
-    "lightgbm",
+    "ir-measures", "langchain-core", "langchain-classic", "llama-index-core", "haystack-ai", "pref_voting", "evalica",
+    "choix", "openskill", "trueskill", "arena-rank", "lightgbm",
 )  # fmt: skip
 
 
