@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,7 +61,7 @@ class SQLiteStore(Store):
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")
+        self._use_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")  # each commit is on the disk before it is acknowledged
         if not self._is_checked and self._path.stat().st_size <= CHECKED_UP_TO:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -72,6 +73,18 @@ class SQLiteStore(Store):
             raise DataError(f"{self._path}: not a store of feedback, but another SQLite file; give another --store")
         check_version(connection.execute("PRAGMA user_version").fetchone()[0], str(self._path))
         self._is_checked = True
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        """WAL mode; SQLite itself does not wait while another process that starts does the same."""
+        end = time.monotonic() + self._seconds
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if _kind(error) not in LOCKED or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     @staticmethod
     def _application(connection: sqlite3.Connection) -> int:
