@@ -30,9 +30,9 @@ class Calls(NamedTuple):
 
     every: Call  # ours, all documents
     best: Call  # ours, the best ones
-    theirs: Call  # the fusion of the framework, all documents
     whole: Call  # ours, with retrievers that answer at once
     whole_theirs: Call
+    theirs: Call | None  # the fusion of the framework, all documents; None where it is not public
     ids: Callable[[Any], list[str]]  # of a result
 
 
@@ -100,11 +100,10 @@ def llama_index_calls(lists: Lists, dialect: str | None = None) -> Calls:
         list(answers(changed).values()), llm=import_module("llama_index.core.llms").MockLLM(), num_queries=1,
         mode="reciprocal_rerank", similarity_top_k=sum(map(len, lists.values())), use_async=False,
     )  # fmt: skip
-    by_query = {("query", n): listed for n, listed in enumerate(changed.values())}
     return Calls(
         every=lambda: ours.fuse_nodes(given),
         best=lambda: ours.fuse_nodes(given, k=BEST),
-        theirs=lambda: theirs._reciprocal_rerank_fusion(by_query),
+        theirs=None,
         whole=lambda: ours.retrieve("query"),
         whole_theirs=lambda: theirs.retrieve("query"),
         ids=lambda found: [each.node_id for each in found],
@@ -178,35 +177,39 @@ def results_of(framework: Framework, lists: Lists, most: int = MOST) -> tuple[li
         return [], [Target(_target(name), "–", None, peer=skipped_text(missing)) for name in names]
     with silent():
         calls, fuser = framework.prepare(lists, None), jr.Fuser("rrf")
-        timed: list[Call] = [partial(fuser, lists), partial(fuser, lists, top=BEST), *calls[:5]]
+        own: list[Call] = [partial(fuser, lists), partial(fuser, lists, top=BEST), calls.every, calls.best, calls.whole]
+        timed = [*own, calls.whole_theirs, *([] if calls.theirs is None else [calls.theirs])]
         repeated = [Repeated(call, most=most, batch=BATCH) for call in timed]
         in_turns(*repeated)
         same = gives_the_order_of_the_peer(framework, lists)
-    base, base_best, every, best, theirs, whole, whole_theirs = (each.timing for each in repeated)
+    base, base_best, every, best, whole, whole_theirs, *theirs = (each.timing for each in repeated)
     text = f"{'equal' if same else 'other'} order with dialect={framework.dialect!r}"
     rows = [
         Row(names[0], "Fuser on ids", every, base, "without documents"),
-        Row(names[0], framework.peer, every, theirs, text, same),
+        *(Row(names[0], framework.peer, every, timing, text, same) for timing in theirs),
         Row(names[1], "Fuser on ids", best, base_best, "without documents"),
-        Row(
-            f"{names[0]}, with retrievers", framework.whole_peer, whole, whole_theirs, "retrievers that answer at once"
-        ),
+        Row(f"{names[0]}, with retrievers", framework.whole_peer, whole, whole_theirs, text, same),
     ]
-    peer = f"{framework.peer}: {timing_text(theirs)}"
-    return rows, [overhead(names[0], every, base, peer), overhead(names[1], best, base_best)]
+    return rows, [overhead(names[0], every, base), overhead(names[1], best, base_best)]
 
 
 def gives_the_order_of_the_peer(framework: Framework, lists: Lists) -> bool:
-    """Whether both put the documents in the same order; with new documents, because some peers change them."""
+    """Whether all put the documents in the same order; with new documents, because some peers change them."""
     calls = framework.prepare(lists, framework.dialect)
     order = list(jr.fuse(lists, dialect=framework.dialect))
-    return order == calls.ids(calls.every()) == calls.ids(calls.theirs())
+    peers = [call for call in (calls.theirs, calls.whole_theirs) if call is not None]
+    return all(calls.ids(call()) == order for call in (calls.every, *peers))
 
 
-def overhead(name: str, adapter: Timing, fuser: Timing, peer: str = "–") -> Target:
+def overhead(name: str, adapter: Timing, fuser: Timing) -> Target:
     """The target that an adapter adds at most ``LIMIT`` to a Fuser."""
     cpu = None if adapter.cpu is None or fuser.cpu is None else adapter.cpu - fuser.cpu
-    return at_most(_target(name), replace(adapter, seconds=adapter.seconds - fuser.seconds, cpu=cpu), LIMIT, peer)
+    return at_most(
+        _target(name),
+        replace(adapter, seconds=adapter.seconds - fuser.seconds, cpu=cpu),
+        LIMIT,
+        f"Fuser: {timing_text(fuser)}",
+    )
 
 
 def _target(name: str) -> str:
