@@ -1,0 +1,84 @@
+"""The labels at present: those of the data, and in their place where there are such, the grades of the judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from juryrank.data import Dataset, Labels
+from juryrank.data.long_table import labels_from_dict
+from juryrank.judging.judgements import Judgement, labels_of
+from juryrank.kernels.ragged import parents
+
+OneQuery = dict[str, tuple[float, float]]  # label and weight of each item
+
+
+@dataclass(frozen=True, eq=False)
+class CurrentLabels:
+    """Labels by query; those of a query with grades are merged when they are asked for."""
+
+    data: Dataset  # with its own labels, if it has any
+    grades: dict[str, OneQuery] = field(default_factory=dict)  # by query: what judges say
+
+    @classmethod
+    def of(cls, data: Dataset, answers: Iterable[Judgement]) -> CurrentLabels:
+        """The labels of the data and the grades among the answers; grades of several judges are combined."""
+        graded = labels_of(answers)
+        return cls(data, {} if graded is None else _by_query(graded))
+
+    def of_query(self, query: str) -> OneQuery:
+        """The labels of one query."""
+        return {**self._given(query), **self.grades.get(query, {})}
+
+    def _given(self, query: str) -> OneQuery:
+        labels = self.data.labels
+        if labels is None or (q := self._place.get(query)) is None:
+            return {}
+        return _by_query(labels.take(np.array([q]))).get(query, {})
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        labels = self.data.labels
+        return {} if labels is None else {query: q for q, query in enumerate(labels.queries)}
+
+    def changed(self, before: CurrentLabels) -> list[str]:
+        """The queries whose labels are not as they were."""
+        ours, theirs = self.grades, before.grades
+        return [query for query in {**ours, **theirs} if ours.get(query) != theirs.get(query)]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many items have a label, by query; queries without a label are left out."""
+        labels = self.data.labels
+        found = {} if labels is None else dict(zip(labels.queries, np.diff(labels.label_ptr).tolist(), strict=True))
+        found.update((query, len(self.of_query(query))) for query in self.grades)
+        return {query: n for query, n in found.items() if n}
+
+    @cached_property
+    def whole(self) -> Labels | None:
+        """All labels."""
+        if self.data.labels is None or not self.grades:
+            return labels_from_dict(self.grades) if self.grades else self.data.labels
+        rest = _by_query(self.data.labels)
+        return labels_from_dict({**rest, **{query: self.of_query(query) for query in self.grades}})
+
+    @cached_property
+    def dataset(self) -> Dataset | None:
+        """The queries that have labels, with these; None without labels."""
+        if self.whole is None:
+            return None
+        labelled = np.array([q for q, name in enumerate(self.data.queries) if self.counts.get(name)], np.int64)
+        return self.data.take(labelled).with_labels(self.whole) if len(labelled) else None
+
+
+def _by_query(labels: Labels) -> dict[str, OneQuery]:
+    queries = np.array(labels.queries, object)[parents(labels.label_ptr)]
+    items, values = labels.items[labels.label_item], labels.label_value.tolist()
+    weights = [1.0] * len(values) if labels.label_weight is None else labels.label_weight.tolist()
+    found: dict[str, OneQuery] = {}
+    for query, item, value, weight in zip(queries, items, values, weights, strict=True):
+        found.setdefault(query, {})[item] = (value, weight)
+    return found

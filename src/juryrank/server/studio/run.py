@@ -1,0 +1,72 @@
+"""Start the studio on this machine, and open its page."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import uvicorn
+
+from juryrank.errors import DataError, ParameterError
+from juryrank.server import logs
+from juryrank.server.studio.app import create_app
+from juryrank.server.studio.studio import Studio
+
+HOST = "127.0.0.1"
+PORT = 8348
+NEIGHBOURS = 50  # ports that are tried if the default one is taken
+TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
+SHUTDOWN_SECONDS = 2
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the studio is, and what opens it."""
+
+    port: int | None = None  # None: the usual one or the next that is free; 0: any
+    token: str | None = None  # None: a new one
+    browser: bool = True
+
+    def __post_init__(self) -> None:
+        if self.token is not None and not TOKEN.fullmatch(self.token):
+            raise ParameterError("the token must have 16 to 100 letters, digits, - or _")
+
+
+def run(studio: Studio, address: Address, say: Callable[[str], None]) -> None:
+    """Serve the page until a signal ends it; ``say`` gets the address."""
+    logs.configure("warning")
+    listener = listen(address.port)
+    port = listener.getsockname()[1]
+    token = address.token or secrets.token_urlsafe(24)
+    url = f"http://{HOST}:{port}/?token={token}"
+    config = uvicorn.Config(
+        create_app(studio, token, port), log_config=None, access_log=False, server_header=False, date_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS, lifespan="off",
+    )  # fmt: skip
+    say(url)
+    if address.browser:
+        threading.Thread(target=_open, args=(url,), daemon=True).start()
+    uvicorn.Server(config).run([listener])
+
+
+def listen(port: int | None) -> socket.socket:
+    """The socket; without a given port, the next one is tried where the usual one is taken."""
+    ports = range(PORT, PORT + NEIGHBOURS) if port is None else (port,)
+    for each in ports:
+        try:
+            return socket.create_server((HOST, each))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+    raise DataError(f"cannot listen on {HOST}:{ports[-1]}: {reason}; choose another --port")
+
+
+def _open(url: str) -> None:
+    try:
+        webbrowser.open(url)
+    except Exception:  # a machine without a browser, or one that cannot be started
+        logs.log.info("no browser could be opened")

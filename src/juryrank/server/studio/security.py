@@ -1,0 +1,119 @@
+"""Who may use the studio: those who know the token, from a page of this machine."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from juryrank.server.problems import CONTENT_TYPE, Problem
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS: Headers = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+NEEDED = "open the address with the token that juryrank studio printed"
+
+
+class Gate:
+    """Passes requests on that have the token, and adds headers for browsers to every answer.
+
+    ``/?token=…`` sets a cookie and goes on to ``/``, so that the token is not in the address any more. The host is
+    checked, too: else a page of another site could get here by a name of its own that leads to this machine.
+    """
+
+    def __init__(self, inner: Any, token: str, port: int) -> None:
+        self._inner, self._token = inner, token.encode()
+        self._cookie = f"juryrank-studio-{port}"  # browsers have one set of cookies for all ports
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "lifespan":
+            await self._inner(scope, receive, send)
+            return
+
+        async def send_safely(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        in_address = _token_in(scope)
+        try:
+            if scope["type"] != "http":
+                raise Problem(403, "there are no web sockets here")
+            self._check_host(headers)
+            self._check_token(headers, in_address)
+            self._check_origin(scope["method"], headers)
+        except Problem as problem:
+            await _answer(send_safely, problem.status, problem.body(""), [(b"content-type", CONTENT_TYPE)])
+            return
+        if in_address is not None and scope["path"] == "/" and scope["method"] == "GET":
+            value = f"{self._cookie}={in_address}; Path=/; HttpOnly; SameSite=Strict"
+            await _answer(send_safely, 303, b"", [(b"location", b"/"), (b"set-cookie", value.encode())])
+            return
+        await self._inner(scope, receive, send_safely)
+
+    def _check_host(self, headers: dict[bytes, str]) -> None:
+        if _host_of(f"//{headers.get(b'host', '')}") not in HOSTS:
+            raise Problem(403, "the studio answers requests to 127.0.0.1 or localhost only")
+
+    def _check_token(self, headers: dict[bytes, str], in_address: str | None) -> None:
+        scheme, _, bearer = headers.get(b"authorization", "").partition(" ")
+        given = in_address or (bearer.strip() if scheme.lower() == "bearer" else self._in_cookie(headers))
+        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token):
+            raise Problem(403, f"the token is {'missing' if not given else 'not that of this studio'}: {NEEDED}")
+
+    def _in_cookie(self, headers: dict[bytes, str]) -> str:
+        try:
+            found = SimpleCookie(headers.get(b"cookie", "")).get(self._cookie)
+        except CookieError:
+            return ""
+        return "" if found is None else found.value
+
+    def _check_origin(self, method: str, headers: dict[bytes, str]) -> None:
+        """A page of another site must not change anything, even where a browser would send the cookie."""
+        if method in ("GET", "HEAD"):
+            return
+        origin, host = headers.get(b"origin"), headers.get(b"host", "")
+        own = origin is None or origin.partition("://")[2].lower() == host.lower()  # with the port
+        if not own or headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise Problem(403, "only the page of the studio may send this")
+        if headers.get(b"content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Problem(415, "the body must be JSON, with the header Content-Type: application/json")
+
+
+def _host_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def _token_in(scope: Scope) -> str | None:
+    """The token in the address."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    return (parse_qs(query).get("token") or [None])[0] if "token" in query else None
+
+
+async def _answer(send: Send, status: int, body: bytes, headers: Headers) -> None:
+    headers = [*headers, (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,153 @@
+"""The state of a studio: the labels at present, the model that has learned from them, and what is known of both."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from juryrank.judging.advice import FEWEST_QUERIES
+from juryrank.methods.learned.jury import Jury
+from juryrank.server.problems import Problem
+from juryrank.server.studio.background import Background
+from juryrank.server.studio.current_labels import CurrentLabels
+from juryrank.server.studio.judging import Judging, JudgingSettings
+from juryrank.server.studio.material import Material
+from juryrank.server.studio.refitting import RefittedJury
+
+REFIT = "model"
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Labels and model of one version; a change of the labels makes a new one."""
+
+    version: int
+    labels: CurrentLabels
+    model: Jury | None  # None if there is nothing to learn from, or while the labels of the data are read
+    n_learned: int  # queries that it has learned from
+    n_grades: int
+    judges: tuple[str, ...]
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough queries to say something about quality."""
+        return self.n_learned >= FEWEST_QUERIES
+
+
+class Studio:
+    """All that the routes need. What changes is changed under one lock; a snapshot never changes."""
+
+    def __init__(self, material: Material, settings: JudgingSettings) -> None:
+        self.material = material
+        self.background = Background()
+        self.judging = Judging(material, settings, self.background)
+        self._refitted = RefittedJury(material.data)
+        self._learned: CurrentLabels | None = None  # the labels of the model; None before the first fit
+        self.now = self._snapshot(0, CurrentLabels.of(material.data, self.judging.answers))
+        self.background.get(REFIT, 0, self._learn_first)
+
+    def _learn_first(self) -> None:
+        """Learn from the labels that there are at the start, which may be many."""
+        labels = self.now.labels
+        self._refitted.update(labels, [])
+        with self.judging.lock:
+            self._learned = labels
+            self._relearn(self.now.labels)
+
+    def _snapshot(self, version: int, labels: CurrentLabels) -> Snapshot:
+        graded = [each.judge for each in self.judging.answers if each.grade is not None]
+        ready = self._learned is not None
+        return Snapshot(
+            version=version,
+            labels=labels,
+            model=self._refitted.model if ready else None,
+            n_learned=self._refitted.n_queries if ready else 0,
+            n_grades=len(graded),
+            judges=tuple(sorted(set(graded))),
+        )
+
+    def _relearn(self, labels: CurrentLabels) -> None:
+        """A new snapshot, whose model has learned from these labels."""
+        if self._learned is not None:
+            self._refitted.update(labels, labels.changed(self._learned))
+            self._learned = labels
+        self.now = self._snapshot(self.now.version + 1, labels)
+
+    def refresh(self) -> Snapshot:
+        """The present, also if others have written in the file of judgements meanwhile."""
+        with self.judging.lock:
+            if self.judging.refresh():
+                self._relearn(CurrentLabels.of(self.material.data, self.judging.answers))
+            return self.now
+
+    def first_fit(self) -> None:
+        """Wait until the model has learned from the labels of the start."""
+        self.background.wait(REFIT, 0, self._learn_first)
+
+    def state(self) -> dict[str, Any]:
+        """What is judged so far, of what."""
+        now, data, settings = self.refresh(), self.material.data, self.judging.settings
+        names = settings.grades.by_key()
+        return {
+            "title": self.material.title,
+            "queries": len(data), "experts": list(data.experts), "items": self.material.n_items,
+            "entries": data.rankings.n_entries,
+            "labelled_queries": len(now.labels.counts), "judgements": now.n_grades,
+            "judges": list(now.judges), "judge": settings.judge, "judgements_file": str(settings.file.path),
+            "grades": [{"value": int(key), "name": name} for key, name in names.items()],
+            "has_texts": self.material.items is not None,
+            "version": now.version, "enough": self.enough(now),
+        }  # fmt: skip
+
+    def enough(self, now: Snapshot) -> dict[str, Any]:
+        """How many queries have something relevant, and how many are needed before numbers mean something."""
+        of = f"{now.n_learned} of {FEWEST_QUERIES} queries in which a relevant item was found"
+        if now.enough:
+            text = f"{now.n_learned} queries in which a relevant item was found: enough to measure quality."
+        elif len(self.material.data) < FEWEST_QUERIES:
+            text = f"{of}: the data has too few queries to measure quality."
+        else:
+            text = f"{of}: numbers about quality are shown from {FEWEST_QUERIES} on."
+        return {"now": now.n_learned, "needed": FEWEST_QUERIES, "text": text}
+
+    def next(self, judge: str) -> dict[str, Any]:
+        """The next question to a judge."""
+        with self.judging.lock:
+            self.refresh()
+            return {**self.judging.next(judge), "why": None}
+
+    def answer(self, judge: str, query: str, item: str, grade: float | None) -> dict[str, Any]:
+        """Save an answer, learn from it, and ask the next question."""
+        with self.judging.lock:
+            self._demand_item(query, item)
+            self.judging.answer(judge, query, item, grade)
+            milliseconds = self._learn()
+            self.judging.plan_ahead(judge, self.now.labels)
+            rest = {"next": self.next(judge), "state": self.state()}
+        return {"saved": True, **rest, "refit": {"milliseconds": milliseconds, "verdict": None}}
+
+    def undo(self, judge: str) -> dict[str, Any]:
+        """Take the last answer of a judge back, and ask it again."""
+        with self.judging.lock:
+            taken = self.judging.undo(judge)
+            self._learn()
+            undone = None if taken is None else {"query": taken.query, "item": taken.item}
+            return {"undone": undone, "next": self.next(judge), "state": self.state()}
+
+    def _learn(self) -> float | None:
+        """Learn from the answers; the time it took, None if the model is not ready yet."""
+        start = time.perf_counter()
+        self._relearn(CurrentLabels.of(self.material.data, self.judging.answers))
+        return None if self._learned is None else round((time.perf_counter() - start) * 1e3, 2)
+
+    def position(self, query: str) -> int:
+        """The position of a query; a Problem if there is none of that name."""
+        if (found := self.material.position.get(query)) is None:
+            raise Problem(404, f"there is no query {query[:200]!r} in the data")
+        return found
+
+    def _demand_item(self, query: str, item: str) -> None:
+        r, q = self.material.data.rankings, self.position(query)
+        if not (r.items[r.slot_item[r.slot_ptr[q] : r.slot_ptr[q + 1]]] == item).any():
+            raise Problem(404, f"there is no item {item[:200]!r} in the lists of query {query[:200]!r}")
