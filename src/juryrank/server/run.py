@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import tempfile
-from typing import Any
 
 import uvicorn
 
 from juryrank.errors import DataError
 from juryrank.server import logs
+from juryrank.server.connections import MOST_HEAD, Connection, Server
 from juryrank.server.keys import read_keys
 from juryrank.server.logs import log
 from juryrank.server.prepare import check_store, warm
 from juryrank.server.registry import Registry
-from juryrank.server.settings import Settings, dump, parse
+from juryrank.server.settings import Settings
+from juryrank.server.workers import Supervisor
 
-VARIABLE = "JURYRANK_SERVE"  # the settings for the workers, which are new processes
 KEEP_ALIVE_SECONDS = 75
 
 
@@ -32,7 +33,6 @@ def run(settings: Settings) -> None:
         read_keys(settings.keys)
     check_store(settings)
     warm(registry)
-    os.environ[VARIABLE] = dump(settings)
     listener = listen(settings)
     log.info(
         "listening on http://%s:%d, models: %s", *listener.getsockname()[:2], ", ".join(registry.names()) or "none"
@@ -55,23 +55,28 @@ def listen(settings: Settings) -> socket.socket:
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Run one server in this process, or several below a supervisor that starts one anew when it dies."""
-    config = uvicorn.Config(
-        "juryrank.server.run:worker_app", factory=True, workers=settings.workers, log_config=None, access_log=False,
-        server_header=False, date_header=False, timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=int(settings.shutdown_seconds), lifespan="on", h11_max_incomplete_event_size=65536,
-    )  # fmt: skip
+    signal.set_wakeup_fd(-1)  # of the command line, which ends a process soon after Ctrl-C
     if settings.workers == 1:
-        uvicorn.Server(config).run([listener])
+        signal.signal(signal.SIGTERM, _exit)
+        work(settings, listener)
     else:
-        from uvicorn.supervisors import Multiprocess
-
-        Multiprocess(config, [listener]).run()
+        Supervisor(work, settings, listener).run()
 
 
-def worker_app() -> Any:
-    """The application, in a worker."""
-    settings = parse(os.environ[VARIABLE])
+def _exit(*_: object) -> None:
+    """The end by a signal that was asked for is no failure."""
+    raise SystemExit(0)
+
+
+def work(settings: Settings, listener: socket.socket) -> None:
+    """Answer requests until a signal ends it."""
     logs.configure(settings.log_level)
     from juryrank.server.app import create_app
 
-    return create_app(settings)
+    Connection.most_bytes = 2 * max(settings.max_body, settings.max_model) + MOST_HEAD
+    config = uvicorn.Config(
+        create_app(settings), log_config=None, access_log=False, server_header=False, date_header=False,
+        proxy_headers=False, http=Connection, ws="none", lifespan="on", timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(settings.shutdown_seconds),
+    )  # fmt: skip
+    Server(config, alone=settings.workers == 1).run([listener])
