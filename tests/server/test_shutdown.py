@@ -1,13 +1,12 @@
 """The end of the service: what was accepted is answered, and nothing new is taken."""
 
 import signal
-import socket
 import time
 
 import pytest
 
 from server.load import load
-from server.processes import Running, running
+from server.processes import running
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -11,6 +11,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 
 from juryrank import __version__
 from juryrank.errors import JuryrankError, UnknownNameError
@@ -20,7 +21,7 @@ from juryrank.server.feedback import Feedback, add_feedback_routes
 from juryrank.server.front import Front
 from juryrank.server.fusing import Fusing, install_warnings
 from juryrank.server.model_pages import describe, summarise
-from juryrank.server.problems import CONTENT_TYPE, Problem
+from juryrank.server.problems import CONTENT_TYPE, Problem, problem_of, unexpected
 from juryrank.server.refit_routes import Refits, add_refit_routes
 from juryrank.server.registry import Registry, Served
 from juryrank.server.settings import Settings
@@ -42,15 +43,17 @@ def create_app(settings: Settings) -> Any:
     routes = FastAPI(
         title="juryrank", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         description="Combines rankings by learned models and consensus methods.",
-        lifespan=background(writer, refits, settings),
+        lifespan=background(writer, refits, settings), redirect_slashes=False,
     )  # fmt: skip
     routes.state.registry, routes.state.metrics, routes.state.settings = registry, metrics, settings
     add_model_routes(routes, registry)
     add_feedback_routes(routes, Feedback(registry, fusing, settings), writer, metrics)
     add_refit_routes(routes, refits, registry)
-    add_health_routes(routes, registry, metrics)
+    add_health_routes(routes, registry, metrics, settings.default_model)
     routes.add_exception_handler(Problem, _answer_problem)
     routes.add_exception_handler(HTTPException, _answer_http_error)
+    routes.add_exception_handler(ClientDisconnect, _answer_nobody)
+    routes.add_exception_handler(Exception, _answer_fault)
     complete_document(routes)
     app: Any = Front(routes, fusing, metrics, settings)
     if settings.cors:
@@ -88,8 +91,7 @@ def add_model_routes(routes: FastAPI, registry: Registry) -> None:
 
     @routes.get("/v1/models/{name}", summary="What a model has learned, and its versions")
     async def show_model(name: str) -> Response:
-        with_problems(registry.get, name)
-        return answer(describe(registry, name, registry.faults().get(name)))
+        return answer(with_problems(describe, registry, name, registry.faults().get(name)))
 
     @routes.put("/v1/models/{name}", summary="Upload a model, which is in use from then on")
     async def put_model(name: str, request: Request) -> Response:
@@ -109,7 +111,9 @@ def add_model_routes(routes: FastAPI, registry: Registry) -> None:
         return answer({"name": name, "version": served.version})
 
 
-def add_health_routes(routes: FastAPI, registry: Registry, metrics: telemetry.Metrics) -> None:
+def add_health_routes(
+    routes: FastAPI, registry: Registry, metrics: telemetry.Metrics, default_model: str | None
+) -> None:
     """Whether the service is alive and ready, and its metrics."""
 
     @routes.get("/healthz", summary="Whether the process is alive")
@@ -118,23 +122,19 @@ def add_health_routes(routes: FastAPI, registry: Registry, metrics: telemetry.Me
 
     @routes.get("/readyz", summary="Whether models can be used")
     async def ready() -> Response:
-        faults = registry.faults()
-        metrics.damaged(len(faults))
-        unusable = [name for name in faults if not _usable(registry, name)]
-        state = {"status": "unavailable" if unusable else "degraded" if faults else "ok", "damaged_models": faults}
-        return answer(state, 503 if unusable else 200)
+        names, faults = registry.names(), registry.faults()
+        usable = [name for name in names if registry.is_usable(name)]
+        missing = (names and not usable) or (default_model is not None and default_model not in usable)
+        state = {
+            "status": "unavailable" if missing else "degraded" if faults else "ok",
+            "usable_models": usable,
+            "damaged_models": faults,
+        }
+        return answer(state, 503 if missing else 200)
 
     @routes.get("/metrics", summary="Metrics in the format of Prometheus")
     async def show_metrics() -> Response:
-        return Response(metrics.text(), media_type=telemetry.CONTENT_TYPE)
-
-
-def _usable(registry: Registry, name: str) -> bool:
-    try:
-        registry.get(name)
-    except JuryrankError:
-        return False
-    return True
+        return Response(metrics.text(damaged_models=len(registry.faults())), media_type=telemetry.CONTENT_TYPE)
 
 
 def answer(content: Any, status: int = 200) -> Response:
@@ -149,7 +149,7 @@ def with_problems(call: Callable[..., Any], *args: Any) -> Any:
     except UnknownNameError as error:
         raise Problem(404, str(error)) from None
     except JuryrankError as error:
-        raise Problem(422, str(error)) from None
+        raise problem_of(error) from None
 
 
 def _optional(body: bytes, name: str) -> str | None:
@@ -176,3 +176,13 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = f"{request.method} {request.url.path!r:.200}: {error.detail}; GET /openapi.json lists all routes"
     return await _answer_problem(request, Problem(error.status_code, detail, headers=dict(error.headers or {})))
+
+
+async def _answer_nobody(request: Request, error: Exception) -> Response:
+    """The client is gone; the status is for the log and the metrics."""
+    return Response(status_code=499)
+
+
+async def _answer_fault(request: Request, error: Exception) -> Response:
+    """A fault of ours, which the front writes to the log."""
+    return await _answer_problem(request, unexpected())

@@ -22,7 +22,7 @@ from juryrank.errors import (
 from juryrank.methods import METHODS
 from juryrank.params import parameters
 from juryrank.server.fuse_requests import FuseRequest, Lists, check_explained, count_entries, decode
-from juryrank.server.problems import Problem
+from juryrank.server.problems import Problem, problem_of
 from juryrank.server.registry import Registry
 from juryrank.server.served_fuser import ServedFuser
 from juryrank.server.settings import Settings
@@ -124,7 +124,7 @@ class Fusing:
         except UnknownNameError as error:
             raise Problem(404 if str(error).startswith("no model") else 422, str(error)) from None
         except JuryrankError as error:
-            raise Problem(422, str(error)) from None
+            raise problem_of(error) from None
         found = list(dict.fromkeys(texts))
         if len(found) > MOST_WARNINGS:
             found = [*found[:MOST_WARNINGS], f"and {len(found) - MOST_WARNINGS} more warnings"]

@@ -17,7 +17,7 @@ def summarise(registry: Registry, name: str, fault: str | None) -> dict[str, Any
         return {"name": name, "usable": False, "fault": str(error)}
     found: dict[str, Any] = {
         "name": name, "usable": True, "version": served.version, "method": served.model.name,
-        "experts": sorted(served.model.experts_seen()), "since": served.since,
+        "experts": sorted(served.model.experts_seen()), "since": served.since or None,
     }  # fmt: skip
     return found if fault is None else {**found, "fault": fault}
 
@@ -37,11 +37,30 @@ def describe(registry: Registry, name: str, fault: str | None) -> dict[str, Any]
 
 
 def _evidence(served: Served) -> dict[str, Any]:
-    """The report of the model and its verdict, where it has some."""
+    """From how much the model learned, its held-out gain, and its report and verdict, where it has some."""
     model: Aggregator = served.model
     report = getattr(model, "report", None)
     verdict = model.verdict()
     return {
+        "learned_queries": getattr(model, "n_queries_", None),
+        "learned_experts": len(model.experts_seen()) or None,
+        "held_out": _held_out(model),
         "report": None if report is None else str(report()),
         "verdict": None if verdict is None else verdict.to_dict(),
+    }
+
+
+def _held_out(model: Aggregator) -> dict[str, Any] | None:
+    """The gain over RRF on queries that were held out, with its standard error and 95 % interval."""
+    measure, verdict = getattr(model, "gain_over_rrf", None), model.verdict()
+    if measure is None or not (found := measure())[0]:
+        return None
+    interval = None if verdict is None else verdict.to_dict()["differences"].get("learned - rrf")
+    return {
+        "metric": getattr(model, "target", None),
+        "queries": found[0],
+        "gain_over_rrf": found[1],
+        "standard_error": found[2],
+        "low": None if interval is None else interval["low"],
+        "high": None if interval is None else interval["high"],
     }

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import errno
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
+from juryrank.errors import DataError, JuryrankError
+
 CONTENT_TYPE = b"application/problem+json"
 MOST_CHARACTERS = 2000  # of a detail, which may quote the request
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class UnusableModelError(DataError):
+    """The file of a model is damaged, and no version of it can be used."""
+
+    status = 503
+
+
+class StorageError(DataError):
+    """Models cannot be written."""
+
+    def __init__(self, message: str, cause: OSError) -> None:
+        super().__init__(message)
+        self.status = 507 if cause.errno in FULL else 500
 
 
 class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
@@ -24,6 +44,11 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
         """The answer; ``type`` is about:blank, so that the title is that of the status."""
         head = {"type": "about:blank", "title": HTTPStatus(self.status).phrase, "status": self.status}
         return msgspec.json.encode({**head, "detail": self.detail, "request_id": request_id, **self.more})
+
+
+def problem_of(error: JuryrankError) -> Problem:
+    """The answer to a request that meets an error of juryrank."""
+    return Problem(getattr(error, "status", 422), str(error))
 
 
 def unexpected() -> Problem:

@@ -23,6 +23,7 @@ from juryrank.io.files import save
 from juryrank.methods import Aggregator
 from juryrank.models import from_json
 from juryrank.server.logs import log
+from juryrank.server.problems import StorageError, UnusableModelError
 from juryrank.server.served_fuser import ServedFuser
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -51,11 +52,7 @@ class Version:
     number: int
     version: str
     path: Path
-
-    @property
-    def written(self) -> str:
-        """When it was written."""
-        return _time(self.path.stat().st_mtime)
+    written: str  # when
 
 
 def check_name(name: str) -> str:
@@ -131,8 +128,16 @@ class Registry:
             served, fault = self._load(name, None if known is None else known[1])
             self._served[name] = (stamp, served, fault)
         if served is None:
-            raise DataError(f"model {name!r} cannot be used: {fault}")
+            raise UnusableModelError(f"model {name!r} cannot be used: {fault}")
         return served
+
+    def is_usable(self, name: str) -> bool:
+        """Whether requests can use the model."""
+        try:
+            self.get(name)
+        except JuryrankError:
+            return False
+        return True
 
     def content(self, name: str) -> bytes:
         """The model file in use."""
@@ -159,10 +164,17 @@ class Registry:
                 raise DataError(f"{path.name}: a model must have at most {self._largest} bytes")
             return make_served(name, content, since), None
         except (JuryrankError, OSError) as error:
-            log.error(
-                "model %s cannot be read, %s: %s", name, "the version before stays" if before else "unused", error
-            )
-            return before, str(error)
+            found = before or self._last_good(name)
+            state = "it cannot be used" if found is None else f"version {found.version} is used instead"
+            log.error("model %s cannot be read, %s: %s", name, state, error)
+            return found, str(error)
+
+    def _last_good(self, name: str) -> Served | None:
+        """The newest version that can be read, for a process that starts when the file is damaged."""
+        for kept in self.versions(name):
+            with suppress(JuryrankError, OSError):
+                return make_served(name, kept.path.read_bytes(), kept.written)
+        return None
 
     def faults(self) -> dict[str, str]:
         """The models whose file cannot be read, and why."""
@@ -181,7 +193,8 @@ class Registry:
         found = []
         for path in (self.versions_folder / check_name(name)).glob("*.json"):
             if shape := VERSION_FILE.fullmatch(path.name):
-                found.append(Version(int(shape[1]), shape[2], path))
+                with suppress(OSError):  # removed by another process
+                    found.append(Version(int(shape[1]), shape[2], path, _time(path.stat().st_mtime)))
         return sorted(found, key=lambda each: -each.number)
 
     def put(self, name: str, content: bytes, *, instead_of: str | None = None) -> Served:
@@ -240,10 +253,10 @@ class Registry:
         kept = self.versions(name)
         folder = self.versions_folder / name
         folder.mkdir(parents=True, exist_ok=True)
-        for same in (each for each in kept if each.version == digest(content)):
-            same.path.unlink(missing_ok=True)  # it is the newest again
         number = kept[0].number + 1 if kept else 1
         save(folder / f"{number:06}-{digest(content)}.json", content)
+        for same in (each for each in kept if each.version == digest(content)):
+            same.path.unlink(missing_ok=True)  # it is the newest again
 
     def _prune(self, name: str) -> None:
         for old in self.versions(name)[self._keep :]:
@@ -252,8 +265,23 @@ class Registry:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One writer at a time, among all workers; the lock ends with the process."""
-        self._demand_folder()
-        self.versions_folder.mkdir(exist_ok=True)
-        with (self.versions_folder / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+        folder = self._demand_folder()
+        try:
+            self.versions_folder.mkdir(exist_ok=True)
+            with (self.versions_folder / ".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                _remove_unfinished(folder)
+                yield
+        except OSError as error:
+            raise StorageError(f"the folder of models cannot be written: {error.strerror or error}", error) from None
+        except DataError as error:
+            if isinstance(cause := error.__context__, OSError) and not isinstance(error, StorageError):
+                raise StorageError(str(error), cause) from None
+            raise
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what killed writers have left; nobody else is writing now."""
+    for pattern in (".*.json.*.tmp", ".versions/*/.*.json.*.tmp"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # in which several workers count together
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -26,9 +29,6 @@ class Metrics:
         self._items = Counter("juryrank_fused_items", "Entries of the lists that were fused", **shared)
         self._warnings = Counter("juryrank_warnings", "Answers that contain warnings", **shared)
         self._feedback = Counter("juryrank_feedback", "Feedback by outcome", ["outcome"], **shared)
-        self._damaged = Gauge(
-            "juryrank_damaged_models", "Models whose file cannot be read", multiprocess_mode="max", **shared
-        )
         self._by_route: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def request(self, route: str, status: int, seconds: float) -> None:
@@ -50,17 +50,32 @@ class Metrics:
         """Count feedback that was stored, or was there already."""
         self._feedback.labels(outcome).inc(number)
 
-    def damaged(self, number: int) -> None:
-        """The number of models that cannot be read."""
-        self._damaged.set(number)
+    def text(self, *, damaged_models: int) -> bytes:
+        """All metrics in the format of Prometheus; every worker sees the same models, so that one speaks for all."""
+        registry = self._registry
+        if FOLDER in os.environ:
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry) + generate_latest(_gauge(damaged_models))
 
-    def text(self) -> bytes:
-        """All metrics in the format of Prometheus."""
-        if FOLDER not in os.environ:
-            return generate_latest(self._registry)
-        registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+
+def _gauge(damaged_models: int) -> CollectorRegistry:
+    """What is looked up when it is asked for, and not added up over workers."""
+    registry = CollectorRegistry()
+    registry.register(_Damaged(damaged_models))
+    return registry
+
+
+class _Damaged(Collector):
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def collect(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily(
+            "juryrank_damaged_models",
+            "Models whose file cannot be read; an earlier version may be in use",
+            self._number,
+        )
 
 
 def find_tracer() -> Any | None:
