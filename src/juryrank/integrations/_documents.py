@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from juryrank.errors import DataError, ParameterError
 from juryrank.serving import Fuser
+from juryrank.serving.detail import RankedLists
 
 D = TypeVar("D")
 Key = str | Callable[[Any], Any] | None
@@ -109,24 +110,24 @@ class DocumentFusion(Generic[D]):
         """The ``top`` documents, best first, each from the list in which it has the best rank."""
         keys = self._identity.keys_of(lists)
         firsts: dict[str, Mapping[str, D]] = {}  # of lists in which rank and position differ
-        given: dict[str, Any] = {}
-        for expert, found in keys.items():
-            given[expert] = found
-            if self._score_of is not None or len(set(found)) < len(found):
-                firsts[expert] = dict(zip(reversed(found), reversed(lists[expert]), strict=True))  # of equals, the last
-                given[expert] = self._given(found, lists[expert])
+        given: Any = RankedLists.in_order(keys) if self._score_of is None else None
+        if given is None:
+            given = dict(keys)
+            for expert, found in keys.items():
+                if self._score_of is not None or len(set(found)) < len(found):
+                    firsts[expert] = dict(
+                        zip(reversed(found), reversed(lists[expert]), strict=True)
+                    )  # the first of equals
+                    given[expert] = self._given(found, lists[expert])
         best = self._fuser.detailed(given, top=top)
         if firsts or 4 * len(best) < sum(map(len, keys.values())):
-            documents: Iterable[D] = [
-                firsts[of][item]
-                if (of := min(ranks, key=ranks.__getitem__)) in firsts
-                else lists[of][int(ranks[of]) - 1]
-                for item, _, ranks, _ in best
-            ]
+            documents = []
+            for item, _, ranks, _ in best:
+                of = min(ranks, key=ranks.__getitem__)
+                documents.append(firsts[of][item] if of in firsts else lists[of][int(ranks[of]) - 1])
         else:  # in half the time for all documents
-            documents = map(_by_key(keys, lists).__getitem__, map(itemgetter(0), best))
-        _, scores, ranks_of, contributions = zip(*best, strict=True) if best else ((),) * 4
-        return list(map(MAKE_FUSED, zip(documents, scores, ranks_of, contributions, strict=True)))
+            documents = list(map(_by_key(keys, lists).__getitem__, map(itemgetter(0), best)))
+        return [MAKE_FUSED((document, *found[1:])) for document, found in zip(documents, best, strict=True)]
 
     def _given(self, keys: list[str], documents: Sequence[D]) -> Any:
         """Each document once: its score, or the documents in order where scores do not count or some have none."""

@@ -114,16 +114,16 @@ def fused_node(
     node: BaseNode, fused: Fused | FusedItem, failed: Mapping[str, str], metadata_key: str | None
 ) -> NodeWithScore:
     """A node of the result: a copy with details in its metadata, of which neither LLMs nor embeddings see anything."""
-    score = fused.score
+    _, score, ranks, contributions = fused
     if metadata_key is None:
         return NodeWithScore(node=node, score=score)
-    about: dict[str, Any] = {"score": score, "ranks": fused.ranks, "contributions": fused.contributions}
+    about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
     if failed:
         about["failed"] = dict(failed)
     update: dict[str, Any] = {"metadata": {**node.metadata, metadata_key: about}}
     for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
         excluded = getattr(node, field)
-        update[field] = excluded if metadata_key in excluded else [*excluded, metadata_key]
+        update[field] = list(excluded) if metadata_key in excluded else [*excluded, metadata_key]
     return NodeWithScore(node=with_changes(node, update), score=score)
 
 

@@ -102,29 +102,33 @@ class JuryRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         calls = {name: partial(each.retrieve, own_query(query_bundle)) for name, each in self._retrievers.items()}
-        return self._fuse(collect(calls, on_error=self._on_error, timeout=self._timeout))
+        collected = collect(calls, on_error=self._on_error, timeout=self._timeout)
+        return self._fuse(collected.complete, None, collected.failed)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         calls = {
             name: partial(_asynchronous(retriever), own_query(query_bundle))
             for name, retriever in self._retrievers.items()
         }
-        return self._fuse(await acollect(calls, on_error=self._on_error, timeout=self._timeout))
+        collected = await acollect(calls, on_error=self._on_error, timeout=self._timeout)
+        return self._fuse(collected.complete, None, collected.failed)
 
     def fuse_nodes(self, lists: Mapping[str, Sequence[NodeWithScore]], k: int | None = None) -> list[NodeWithScore]:
         """The best ``k`` nodes of lists that have been retrieved already, by the name of their retriever."""
         demand_k(k)
-        return self._fuse(Collected(dict(lists)), k)  # type: ignore[arg-type]
+        return self._fuse(lists, k, {})
 
-    def _fuse(self, collected: Collected[NodeWithScore], k: int | None = None) -> list[NodeWithScore]:
+    def _fuse(
+        self, lists: Mapping[str, Sequence[NodeWithScore]], k: int | None, failed: Mapping[str, str]
+    ) -> list[NodeWithScore]:
         try:
-            best = self._fusion.fuse(collected.complete, self._k if k is None else k)
+            best = self._fusion.fuse(lists, self._k if k is None else k)
         except Exception:
-            demand_nodes(collected.lists)  # only now: it takes time
+            demand_nodes(lists)  # only now: it takes time
             raise
         if self._by_id and not any(len(each.ranks) > 1 for each in best):
-            warn_of_other_ids(collected.lists)
-        return [fused_node(each.document.node, each, collected.failed, self._metadata_key) for each in best]
+            warn_of_other_ids(lists)
+        return [fused_node(each.document.node, each, failed, self._metadata_key) for each in best]
 
 
 def _key_of_node(key: Callable[[Any], Any], node: NodeWithScore) -> Any:

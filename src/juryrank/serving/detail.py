@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count, repeat
 from typing import Any, NamedTuple
@@ -61,6 +61,19 @@ class RankedLists(NamedTuple):
     @classmethod
     def of(cls, lists: dict[str, PlainList]) -> RankedLists:
         return cls(lists, {expert: _ranks_in(listed) for expert, listed in lists.items()})
+
+    @property
+    def items(self) -> dict[str, Sequence[Any]]:
+        """The lists without ranks."""
+        return {expert: listed.items for expert, listed in self.lists.items()}
+
+    @classmethod
+    def in_order(cls, lists: Mapping[str, list[str]]) -> RankedLists | None:
+        """Lists of text, best first; None if an item is repeated in one of them."""
+        ranks: dict[str, dict[Any, float]] = {expert: dict(zip(listed, count(1))) for expert, listed in lists.items()}
+        if any(len(ranks[expert]) < len(listed) for expert, listed in lists.items()):
+            return None
+        return cls({expert: PlainList(listed) for expert, listed in lists.items()}, ranks)
 
 
 def read_plain(given: Mapping[str, Any]) -> RankedLists | None:

@@ -178,10 +178,12 @@ class Fuser:
                    contributions={'bm25': 0.3333333333333333, 'dense': 0.5})]
         """
         demand_options(values, top)
-        named = lists_of_one(lists, "detailed()")
+        plain = lists if type(lists) is RankedLists else None  # an adapter has looked at the lists already
+        named = lists_of_one(lists, "detailed()") if plain is None else plain.items
         if self._named and tuple(named) != self._accepted:
             self._check_experts(named, strict)
-        plain = read_plain(named) if key is None and values == "score" and self._plain is not None else None
+        if plain is None and key is None and values == "score" and self._plain is not None:
+            plain = read_plain(named)
         ranked = None if plain is None or self._plain is None else self._plain(plain.lists, Dropped(), top)
         if plain is None or ranked is None:
             runs = clean(runs_of_one(named, values, key), uses_scores=self.uses_scores, values=values)
