@@ -174,7 +174,7 @@ def compare(running: Running, data: Dataset, old: Ints, new: Ints) -> dict[str, 
     for part in np.array_split(np.random.default_rng(0).permutation(new), min(FOLDS, len(new))):
         test = np.sort(part)
         model = copy(start).partial_fit(data.take(np.setdiff1d(new, test)))
-        scores[children(data.rankings.slot_ptr, test)] = model.predict(data.take(test), warn_unknown=False).score
+        scores[children(data.rankings.slot_ptr, test)] = model.predict(data.take(test), warn_unknown=False).scores
     tested = data.take(new)
     candidate = Consensus(tested.rankings, scores[children(data.rankings.slot_ptr, new)])
     return difference(running.model.predict(tested, warn_unknown=False), candidate, tested, running.model.target)
