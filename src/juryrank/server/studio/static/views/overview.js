@@ -1,0 +1,101 @@
+// Who the experts are, whether learned fusion pays, and how sure that is.
+
+import { html } from "../vendor/preact-htm.js";
+import { address, useAnswer } from "../api.js";
+import { IntervalMark, LearningCurve, Matrix, SmallCurve } from "../charts.js";
+import { count, decimal, isNumber, percent, signed, whole } from "../format.js";
+import { Card, Estimate, Expert, Heading, Name, NotEnough, Waiting, colourOf } from "../ui.js";
+
+const CHOICES = { learned: "Use learned fusion", rrf: "Stay with RRF", expert: "Use one expert alone" };
+
+function Means({ means }) {
+  const rows = Object.entries(means).filter(([, mean]) => isNumber(mean)).sort((a, b) => b[1] - a[1]);
+  return html`
+    <dl class="means">
+      ${rows.map(([name, mean]) => html`<div key=${name}><dt><${Name} text=${name} /></dt><dd>${decimal(mean)}</dd></div>`)}
+    </dl>
+  `;
+}
+
+function Differences({ differences }) {
+  const rows = Object.entries(differences).filter(([, value]) => value && isNumber(value.mean));
+  const low = Math.min(0, ...rows.map(([, d]) => d.low ?? d.mean));
+  const high = Math.max(0, ...rows.map(([, d]) => d.high ?? d.mean));
+  return html`
+    <table class="plain">
+      <thead><tr><th scope="col">Held-out difference</th><th scope="col" class="number">mean, 95 % interval</th><th scope="col" class="wide-only"><span class="visually-hidden">interval as a chart</span></th></tr></thead>
+      <tbody>
+        ${rows.map(([name, d]) => html`<tr key=${name}>
+          <th scope="row"><${Name} text=${name} /></th>
+          <td class="number">${signed(d.mean)} <small class="muted">${signed(d.low)} to ${signed(d.high)}</small></td>
+          <td class="wide-only"><${IntervalMark} value=${d} low=${low} high=${high} baseline=${0} /></td>
+        </tr>`)}
+      </tbody>
+    </table>
+  `;
+}
+
+function Verdict({ verdict, advice, state }) {
+  if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${state.enough} /><//>`;
+  return html`
+    <${Card} className="verdict" title="Verdict">
+      ${CHOICES[verdict.choice] && html`<p class="choice">${CHOICES[verdict.choice]}</p>`}
+      <p class="sentence">${verdict.text}</p>
+      <div class="numbers">
+        ${verdict.means && html`<${Means} means=${verdict.means} />`}
+        ${verdict.differences && html`<${Differences} differences=${verdict.differences} />`}
+      </div>
+      ${advice && html`<p class="muted">${advice.text}</p>`}
+    <//>
+  `;
+}
+
+function Curve({ expert, experts, top }) {
+  if (!expert.curve?.length) return html`<p class="muted small">The learned curve appears with the first judgements.</p>`;
+  const [first, last] = [expert.curve[0], expert.curve[expert.curve.length - 1]];
+  const label = `Learned points of ${expert.name}: ${decimal(first.points)} at rank ${first.rank}, ${decimal(last.points)} at rank ${last.rank}.`;
+  return html`
+    <figure>
+      <figcaption class="muted small">Points a rank gives</figcaption>
+      <${SmallCurve} points=${expert.curve} top=${top} colour=${colourOf(experts, expert.name)} label=${label} />
+    </figure>
+  `;
+}
+
+function ExpertCard({ expert, experts, queries, top }) {
+  return html`
+    <li class="card expert-card">
+      <h3><${Expert} experts=${experts} name=${expert.name} /></h3>
+      <dl class="facts">
+        <div><dt>Coverage</dt><dd>${percent(expert.coverage)} <small class="muted">${whole(expert.lists)} of ${count(queries, "query", "queries")}</small></dd></div>
+        <div><dt>Mean length</dt><dd>${decimal(expert.mean_length, 1)} <small class="muted">items</small></dd></div>
+        <div><dt>Agreement</dt><dd>${decimal(expert.agreement, 2)} <small class="muted">with the others</small></dd></div>
+        <div><dt>Quality alone</dt><dd>${expert.quality ? html`<${Estimate} value=${expert.quality} />` : html`<small class="muted">hidden: too few judgements</small>`}</dd></div>
+      </dl>
+      <${Curve} expert=${expert} experts=${experts} top=${top} />
+    </li>
+  `;
+}
+
+export function Overview({ state, version }) {
+  const answer = useAnswer(address("/overview"), version);
+  const data = answer.data;
+  if (!data) return html`<${Heading}>Overview<//><${Waiting} answer=${answer} what="the overview" />`;
+  const top = Math.max(1e-9, ...data.experts.flatMap((expert) => (expert.curve || []).map((point) => point.points)));
+  return html`
+    <${Heading}>Overview<//>
+    <${Verdict} verdict=${data.verdict} advice=${data.advice} state=${state} />
+    <h2>Experts</h2>
+    <ul class="experts">
+      ${data.experts.map((expert) => html`<${ExpertCard} key=${expert.name} expert=${expert} experts=${state.experts} queries=${state.queries} top=${top} />`)}
+    </ul>
+    <div class="columns">
+      <${Card} title="Redundancy" note="How alike the lists of two experts are. Two experts that are nearly the same count as one.">
+        <${Matrix} ...${data.redundancy} />
+      <//>
+      <${Card} title="Learning curve" note="Held-out gain over RRF as judgements grow; the band is the 95 % interval.">
+        ${data.learning_curve?.length > 1 ? html`<${LearningCurve} points=${data.learning_curve} />` : html`<p class="muted">Hidden until enough is judged. ${state.enough.text}</p>`}
+      <//>
+    </div>
+  `;
+}
