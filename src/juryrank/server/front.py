@@ -6,7 +6,7 @@ requests go on to the application with the other routes.
 
 from __future__ import annotations
 
-import asyncio
+import logging
 import re
 import secrets
 import time
@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from juryrank.server import logs
+from juryrank.server.bodies import Bodies, DisconnectedError, LimitedReceive, Receive, check_length
 from juryrank.server.fusing import Fusing
 from juryrank.server.keys import KeyRing
 from juryrank.server.logs import log
@@ -24,17 +25,12 @@ from juryrank.server.settings import Settings
 from juryrank.server.telemetry import Metrics, find_tracer, span
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
 JSON = b"application/json"
 MODEL_PATH = re.compile(r"/v1/models/[^/]+(/refit|/rollback)?")
-
-
-class DisconnectedError(Exception):
-    """The client is gone before its request was complete."""
 
 
 class Front:
@@ -45,8 +41,10 @@ class Front:
         self._keys = None if settings.keys is None else KeyRing(settings.keys)
         self._rates = RateLimit(settings.rate / settings.workers)
         self._prefix, self._counter = secrets.token_hex(4), count(1)
+        self._bodies = Bodies(settings)
         self._active = 0
         self._tracer = find_tracer()
+        self._logs_requests = settings.access_log and log.isEnabledFor(logging.INFO)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -67,7 +65,7 @@ class Front:
                     await self._fuse(path, receive, answer, headers)
             else:
                 scope.setdefault("state", {}).update(request_id=request_id, caller=caller)
-                await self._inner(scope, self._limited(receive, path, method, headers), answer.pass_on)
+                await self._pass_on(scope, receive, answer, headers)
         except Problem as problem:
             await answer.problem(problem)
         except DisconnectedError:
@@ -80,7 +78,7 @@ class Front:
             seconds = time.perf_counter() - start
             route = _route(path)
             self._metrics.request(route, answer.status, seconds)
-            if self._settings.access_log:
+            if self._logs_requests:
                 logs.write_line(
                     {
                         "time": logs.now(), "level": "info", "request_id": request_id, "method": method, "route": route,
@@ -120,73 +118,22 @@ class Front:
             )
         return caller
 
+    async def _pass_on(self, scope: Scope, receive: Receive, answer: Answer, headers: dict[bytes, bytes]) -> None:
+        """Let another route answer, with limits for what it reads."""
+        model = scope["method"] == "PUT" and scope["path"].startswith("/v1/models/")
+        limit = self._settings.max_model if model else self._settings.max_body
+        check_length(headers, limit)
+        limited = LimitedReceive(receive, self._bodies, limit, self._settings.body_seconds)
+        try:
+            await self._inner(scope, limited, answer.pass_on)
+        finally:
+            self._bodies.held -= limited.size
+
     async def _fuse(self, path: str, receive: Receive, answer: Answer, headers: dict[bytes, bytes]) -> None:
-        body = await self._read(receive, headers)
+        body = await self._bodies.read(receive, headers)
         content, entries, warned = self._fusing.answer(body, explain=path == "/v1/explain")
         self._metrics.fused(entries, warned)
         await answer.send(200, JSON, content)
-
-    async def _read(self, receive: Receive, headers: dict[bytes, bytes]) -> bytes:
-        """The body, of limited size, in limited time."""
-        limit = self._settings.max_body
-        _check_length(headers, limit)
-        try:
-            async with asyncio.timeout(self._settings.body_seconds):
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise DisconnectedError
-                if not message.get("more_body"):
-                    body: bytes = message.get("body", b"")
-                    if len(body) > limit:
-                        raise _too_large(limit)
-                    return body
-                parts, size = [message.get("body", b"")], len(message.get("body", b""))
-                while message.get("more_body"):
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise DisconnectedError
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    if size > limit:
-                        raise _too_large(limit)
-                return b"".join(parts)
-        except TimeoutError:
-            raise Problem(408, f"the body must arrive within {self._settings.body_seconds:g} seconds") from None
-
-    def _limited(self, receive: Receive, path: str, method: str, headers: dict[bytes, bytes]) -> Receive:
-        """``receive`` with the limits of size and time, for the other routes."""
-        model = method == "PUT" and path.startswith("/v1/models/")
-        limit = self._settings.max_model if model else self._settings.max_body
-        _check_length(headers, limit)
-        size, end = 0, time.monotonic() + self._settings.body_seconds
-        complete = False
-
-        async def receive_limited() -> MutableMapping[str, Any]:
-            nonlocal size, complete
-            if complete:
-                return await receive()  # waits for the end of the connection
-            try:
-                async with asyncio.timeout(max(0.0, end - time.monotonic())):
-                    message = await receive()
-            except TimeoutError:
-                raise Problem(408, f"the body must arrive within {self._settings.body_seconds:g} seconds") from None
-            size += len(message.get("body", b""))
-            complete = not message.get("more_body")
-            if size > limit:
-                raise _too_large(limit)
-            return message
-
-        return receive_limited
-
-
-def _check_length(headers: dict[bytes, bytes], limit: int) -> None:
-    length = headers.get(b"content-length", b"0")
-    if not length.isdigit() or len(length) > 18 or int(length) > limit:
-        raise _too_large(limit)
-
-
-def _too_large(limit: int) -> Problem:
-    return Problem(413, f"the body may have {limit} bytes", headers={"connection": "close"})
 
 
 def _needed_scopes(path: str, method: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.errors import DataError, ParameterError, unknown_names
+from juryrank.server.logs import LEVELS
 
 PORT = 8347
 RULES = ("never", "gain")
@@ -33,6 +35,7 @@ class Settings:
     versions: int = 10  # of each model that are kept for rollback
     max_body: int = 8 << 20  # bytes of a request
     max_model: int = 64 << 20  # bytes of a model that is uploaded
+    max_held: int = 256 << 20  # bytes of large requests that a worker is reading; more are refused
     max_experts: int = 100  # of one query
     max_items: int = 100_000  # entries of one request, over all lists
     max_queries: int = 1000  # of one batch
@@ -49,13 +52,15 @@ class Settings:
         for name, least in LEAST.items():
             value = getattr(self, name)
             whole = isinstance(LEAST[name], int)
-            if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= least:
+            right = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+            if not right or not least <= value < math.inf:
                 kind = "whole number" if whole else "number"
                 raise ParameterError(f"{name} must be a {kind} >= {least}, got {value!r}")
         if self.port > 65535:
             raise ParameterError(f"port must be at most 65535, got {self.port}")
-        if self.promote not in RULES:
-            raise ParameterError(f"promote must be one of {', '.join(RULES)}, got {self.promote!r}")
+        for name, known in (("promote", RULES), ("log_level", tuple(LEVELS))):
+            if (chosen := getattr(self, name)) not in known:
+                raise ParameterError(f"{name} must be one of {', '.join(known)}, got {chosen!r}")
 
     @property
     def is_public(self) -> bool:
@@ -77,9 +82,9 @@ class Settings:
 
 
 LEAST: dict[str, float] = {
-    "port": 0, "workers": 1, "versions": 1, "max_body": 1, "max_model": 1, "max_experts": 1, "max_items": 1,
-    "max_queries": 1, "rate": 0.0, "concurrency": 1, "body_seconds": 0.001, "shutdown_seconds": 0.0, "refit_hours": 0.0,
-    "store_seconds": 0.0,
+    "port": 0, "workers": 1, "versions": 1, "max_body": 1, "max_model": 1, "max_held": 1, "max_experts": 1,
+    "max_items": 1, "max_queries": 1, "rate": 0.0, "concurrency": 1, "body_seconds": 0.001, "shutdown_seconds": 0.0,
+    "refit_hours": 0.0, "store_seconds": 0.0,
 }  # fmt: skip
 PATHS = ("models", "keys")
 
@@ -100,8 +105,11 @@ def parse(text: str) -> Settings:
 
 def read_settings(config: Path | None, given: Mapping[str, Any]) -> Settings:
     """The settings of a TOML file, with those that are given on the command line in their place."""
-    found = {} if config is None else _read(config)
-    return replace(Settings(**found), **{name: value for name, value in given.items() if value is not None})
+    try:
+        found = Settings() if config is None else Settings(**_read(config))
+    except ParameterError as error:
+        raise ParameterError(f"{config}: {error}") from None
+    return replace(found, **{name: value for name, value in given.items() if value is not None})
 
 
 def _read(path: Path) -> dict[str, Any]:
