@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.interrupts import deliver_once
 from juryrank.cli.judge import SessionOptions, TextOptions, judge_name, share
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.terminal import note
@@ -64,8 +65,9 @@ def run(
         share(session.overlap),
     )  # fmt: skip
     studio = Studio(material, settings)
-    serve(studio, address, lambda url: print(url, flush=True))
-    note(f"The studio has ended; judgements are saved in {session.judgements}.", quiet=quiet)
+    end = f"The studio has ended; judgements are saved in {session.judgements}."
+    with deliver_once(lambda: note(end, quiet=quiet)):
+        serve(studio, address, lambda url: print(url, flush=True))
 
 
 def find_material(

@@ -17,7 +17,11 @@ from starlette.staticfiles import StaticFiles
 from juryrank.errors import JuryrankError, UnknownNameError
 from juryrank.server.logs import log
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
+from juryrank.server.studio.assessment import Assessment
+from juryrank.server.studio.comparison_view import METRICS, ComparisonView
+from juryrank.server.studio.deployment import MODEL, Deployment
 from juryrank.server.studio.list_facts import ListFacts
+from juryrank.server.studio.overview import Overview
 from juryrank.server.studio.queries_view import QueriesView
 from juryrank.server.studio.query_view import QueryView
 from juryrank.server.studio.security import Gate
@@ -52,8 +56,10 @@ def create_app(studio: Studio, token: str, port: int) -> Gate:
     mimetypes.add_type("text/javascript", ".js")  # some systems say otherwise, and browsers would refuse it
     routes = FastAPI(title="juryrank studio", docs_url=None, redoc_url=None, openapi_url=None)
     facts = ListFacts(studio.material.data.rankings)
-    add_judging_routes(routes, studio)
+    assessment = Assessment(studio)
+    add_judging_routes(routes, studio, assessment)
     add_query_routes(routes, studio, facts)
+    add_result_routes(routes, studio, facts, assessment)
     add_page(routes)
     routes.add_exception_handler(Problem, _answer_problem)
     routes.add_exception_handler(JuryrankError, _answer_mistake)
@@ -62,7 +68,7 @@ def create_app(studio: Studio, token: str, port: int) -> Gate:
     return Gate(routes, token, port)
 
 
-def add_judging_routes(routes: FastAPI, studio: Studio) -> None:
+def add_judging_routes(routes: FastAPI, studio: Studio, assessment: Assessment) -> None:
     """The state, and the questions to judges and their answers."""
 
     @routes.get(f"{API}/state")
@@ -73,6 +79,10 @@ def add_judging_routes(routes: FastAPI, studio: Studio) -> None:
     async def ask(judge: str = "") -> Response:
         return await reply(studio.next, judge or studio.judging.settings.judge)
 
+    def answer(given: Answered) -> dict[str, Any]:
+        saved = studio.answer(given.judge, given.query, given.item, given.grade)
+        return {**saved, "refit": {**saved["refit"], "verdict": assessment.latest_verdict(studio.now)}}
+
     @routes.post(f"{API}/judge")
     async def save_answer(request: Request) -> Response:
         given: Answered = await read(request, Answered)
@@ -80,7 +90,7 @@ def add_judging_routes(routes: FastAPI, studio: Studio) -> None:
             raise Problem(422, 'an answer has either "grade" or "skip": true')
         if given.grade is not None and not given.grade.is_integer():
             raise Problem(422, f"a grade must be a whole number, got {given.grade:g}")
-        return await reply(studio.answer, given.judge, given.query, given.item, given.grade)
+        return await reply(answer, given)
 
     @routes.post(f"{API}/judge/undo")
     async def undo(request: Request) -> Response:
@@ -103,6 +113,40 @@ def add_query_routes(routes: FastAPI, studio: Studio, facts: ListFacts) -> None:
         return await reply(query.window, studio.now, id, method, *window)
 
 
+def add_result_routes(routes: FastAPI, studio: Studio, facts: ListFacts, assessment: Assessment) -> None:
+    """What was learned: the overview, the comparison, and the files of the model and the labels."""
+    overview, comparison = Overview(studio, facts, assessment), ComparisonView(studio, assessment)
+    deployment = Deployment(studio, assessment)
+
+    @routes.get(f"{API}/overview")
+    async def show_overview() -> Response:
+        return await reply(overview.show)
+
+    @routes.get(f"{API}/compare")
+    async def show_comparison(metric: str = METRICS[0]) -> Response:
+        return await reply(comparison.table, metric)
+
+    @routes.get(f"{API}/compare/queries")
+    async def show_differences(one: str = "", other: str = "", metric: str = METRICS[0]) -> Response:
+        return await reply(comparison.queries, one, other, metric)
+
+    @routes.get(f"{API}/deploy")
+    async def show_targets() -> Response:
+        return await reply(deployment.show)
+
+    @routes.get(f"{API}/deploy/file")
+    async def give_file(target: str = "") -> Response:
+        return await attach(deployment.file, target)
+
+    @routes.get(f"{API}/export/model")
+    async def give_model() -> Response:
+        return await attach(deployment.file, MODEL)
+
+    @routes.get(f"{API}/export/qrels")
+    async def give_labels(format: str = "qrels") -> Response:  # noqa: A002
+        return await attach(deployment.qrels, format == "csv")
+
+
 def add_page(routes: FastAPI) -> None:
     """The page itself."""
 
@@ -120,6 +164,13 @@ async def reply(call: Callable[..., Any], *args: Any) -> Response:
         return encode(call(*args))
 
     return Response(await asyncio.to_thread(encoded), media_type="application/json")
+
+
+async def attach(call: Callable[..., tuple[str, bytes]], *args: Any) -> Response:
+    """A file to be saved."""
+    name, content = await asyncio.to_thread(call, *args)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=headers, media_type="text/plain; charset=utf-8")
 
 
 async def read(request: Request, kind: type[Any]) -> Any:

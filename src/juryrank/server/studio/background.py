@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from juryrank.errors import JuryrankError
 from juryrank.server.logs import log
 
+Work = tuple[int, Callable[[], Any]]  # a version of the labels, and what is to be computed of it
+NEVER = -1
+
 
 class Known(NamedTuple):
     """The last result of some work, the version of the labels it is of, and whether a newer one is being computed."""
@@ -24,23 +27,29 @@ class Background:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._results: dict[str, tuple[int, Any]] = {}
-        self._waiting: dict[str, tuple[int, Callable[[], Any]]] = {}
-        self._under_way: tuple[str, int] | None = None
+        self._waiting: dict[str, Work] = {}
+        self._under_way: dict[str, Work] = {}
         threading.Thread(target=self._work, name="juryrank-studio", daemon=True).start()
 
     def get(self, name: str, version: int, compute: Callable[[], Any]) -> Known:
         """The newest result of that name, None if there is none yet; one of this version is begun where needed.
 
-        An error that the user can mend is a result, too.
+        An error that the user can mend is a result, too. A newer version will do in place of an older one.
         """
         with self._changed:
             known = self._results.get(name)
-            if known is not None and known[0] == version:
-                return Known(known[1], version, False)
-            if self._under_way != (name, version):
+            if known is not None and known[0] >= version:
+                return Known(known[1], known[0], False)
+            begun = [each for each in (self._waiting.get(name), self._under_way.get(name)) if each is not None]
+            if all(of < version for of, _ in begun):
                 self._waiting[name] = (version, compute)
                 self._changed.notify_all()
-            return Known(None if known is None else known[1], -1 if known is None else known[0], True)
+            return Known(None if known is None else known[1], NEVER if known is None else known[0], True)
+
+    def latest(self, name: str) -> Any:
+        """The newest result of that name, None if there is none; nothing is begun."""
+        with self._changed:
+            return self._results.get(name, (NEVER, None))[1]
 
     def wait(self, name: str, version: int, compute: Callable[[], Any]) -> Any:
         """The result of this version, when it is there."""
@@ -56,7 +65,7 @@ class Background:
                     self._changed.wait()
                 name = next(iter(self._waiting))
                 version, compute = self._waiting.pop(name)
-                self._under_way = (name, version)
+                self._under_way = {name: (version, compute)}
             try:
                 result: Any = compute()
             except JuryrankError as error:
@@ -65,5 +74,5 @@ class Background:
                 log.exception("%s could not be computed", name)
                 result = JuryrankError(f"{name} could not be computed: {error}")
             with self._changed:
-                self._results[name], self._under_way = (version, result), None
+                self._results[name], self._under_way = (version, result), {}
                 self._changed.notify_all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,11 @@ class CurrentLabels:
     @classmethod
     def of(cls, data: Dataset, answers: Iterable[Judgement]) -> CurrentLabels:
         """The labels of the data and the grades among the answers; grades of several judges are combined."""
-        graded = labels_of(answers)
+        return cls.with_grades(data, labels_of(answers))
+
+    @classmethod
+    def with_grades(cls, data: Dataset, graded: Labels | None) -> CurrentLabels:
+        """The labels of the data and those of the judges."""
         return cls(data, {} if graded is None else _by_query(graded))
 
     def of_query(self, query: str) -> OneQuery:
@@ -60,10 +64,14 @@ class CurrentLabels:
     @cached_property
     def whole(self) -> Labels | None:
         """All labels."""
-        if self.data.labels is None or not self.grades:
-            return labels_from_dict(self.grades) if self.grades else self.data.labels
-        rest = _by_query(self.data.labels)
-        return labels_from_dict({**rest, **{query: self.of_query(query) for query in self.grades}})
+        given = self.data.labels
+        if not self.grades:
+            return given
+        graded = labels_from_dict({query: self.of_query(query) for query in self.grades})
+        if given is None:
+            return graded
+        others = np.array([q for q, query in enumerate(given.queries) if query not in self.grades], np.int64)
+        return _join(given.take(others), graded)
 
     @cached_property
     def dataset(self) -> Dataset | None:
@@ -71,7 +79,21 @@ class CurrentLabels:
         if self.whole is None:
             return None
         labelled = np.array([q for q, name in enumerate(self.data.queries) if self.counts.get(name)], np.int64)
-        return self.data.take(labelled).with_labels(self.whole) if len(labelled) else None
+        return replace(self.data.take(labelled), labels=self.whole) if len(labelled) else None
+
+
+def _join(one: Labels, other: Labels) -> Labels:
+    """The labels of both, which have no query in common."""
+    both = (one, other)
+    weights = [np.ones(len(each.label_value)) if each.label_weight is None else each.label_weight for each in both]
+    return Labels(
+        queries=one.queries + other.queries,
+        items=np.concatenate([one.items, other.items]),
+        label_ptr=np.append(one.label_ptr, one.label_ptr[-1] + other.label_ptr[1:]),
+        label_item=np.append(one.label_item, other.label_item + np.int32(len(one.items))),
+        label_value=np.append(one.label_value, other.label_value),
+        label_weight=None if all(each.label_weight is None for each in both) else np.concatenate(weights),
+    )
 
 
 def _by_query(labels: Labels) -> dict[str, OneQuery]:

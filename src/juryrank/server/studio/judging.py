@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from juryrank.errors import ParameterError
@@ -36,8 +36,10 @@ class JudgingSettings:
 class Judging:
     """All sessions; one thread at a time may use it."""
 
-    def __init__(self, material: Material, settings: JudgingSettings, background: Background) -> None:
-        self._material, self.settings, self._background = material, settings, background
+    def __init__(self, material: Material, settings: JudgingSettings) -> None:
+        self._material, self.settings = material, settings
+        self._lists = replace(material.data, labels=None)  # labels of the data are the plan's business
+        self._planning = Background()  # for plans only, which must not wait for other work
         self._sessions: dict[str, tuple[Session, PlanAhead]] = {}
         self.lock = threading.RLock()
         self._stamp = settings.file.stamp()
@@ -47,9 +49,9 @@ class Judging:
         """The session of a judge, who need not have answered anything yet."""
         if judge not in self._sessions:
             self._check_name(judge)
-            plan = PlanAhead(judge, self._background)
+            plan = PlanAhead(self._material.data, judge, self._planning)
             session = Session(
-                self._material.data, self.settings.file, judge, grades=self.settings.grades,
+                self._lists, self.settings.file, judge, grades=self.settings.grades,
                 budget=self.settings.step, overlap=self.settings.overlap, plan=plan,
             )  # fmt: skip
             self._sessions[judge] = (session, plan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from juryrank.data import Dataset, Labels
 from juryrank.judging.plan import judging_plan
@@ -18,10 +17,10 @@ Rows = list[tuple[str, str]]  # query and item
 
 
 class PlanAhead:
-    """Takes the place of ``judging_plan`` in a session."""
+    """Takes the place of ``judging_plan`` in a session, which knows the grades only, and not the labels of the data."""
 
-    def __init__(self, name: str, background: Background) -> None:
-        self._name, self._background = f"plan of {name}", background
+    def __init__(self, data: Dataset, name: str, background: Background) -> None:
+        self._data, self._name, self._background = data, f"plan of {name}", background
         self._lock = threading.Lock()
         self._since, self._number = 0, 0
         self._next: Rows = []
@@ -31,12 +30,11 @@ class PlanAhead:
         with self._lock:
             planned, self._next, self._since = self._next, [], 0
             self._number += 1
-        if planned:
-            judged = set() if labels is None else _keys(labels)
-            planned = [key for key in planned if key not in judged]
+        now = CurrentLabels.with_grades(self._data, labels)
+        planned = [(query, item) for query, item in planned if item not in now.grades.get(query, {})]
         if len(planned) >= min(budget, BATCH):
             return Planned(planned[:budget])
-        return Planned(_rows(data, labels, budget))
+        return Planned(_rows(now, budget))
 
     def answered(self, labels: CurrentLabels, n_skipped: int) -> None:
         """Note an answer; shortly before a batch is complete, the next plan is begun."""
@@ -47,7 +45,7 @@ class PlanAhead:
 
     def _prepare(self, labels: CurrentLabels, budget: int) -> None:
         number = self._number
-        rows = _rows(labels.data, labels.whole, budget)
+        rows = _rows(labels, budget)
         with self._lock:
             if number == self._number:
                 self._next = rows
@@ -64,12 +62,6 @@ class Planned:
         return pl.DataFrame(self._rows, schema=dict.fromkeys(("query", "item"), pl.String), orient="row")
 
 
-def _rows(data: Dataset, labels: Labels | None, budget: int) -> Rows:
-    return [(row["query"], row["item"]) for row in judging_plan(data, labels=labels, budget=budget).rows()]
-
-
-def _keys(labels: Labels) -> set[Any]:
-    from juryrank.kernels.ragged import parents
-
-    queries = (labels.queries[q] for q in parents(labels.label_ptr).tolist())
-    return set(zip(queries, labels.items[labels.label_item].tolist(), strict=True))
+def _rows(labels: CurrentLabels, budget: int) -> Rows:
+    plan = judging_plan(labels.data, labels=labels.whole, budget=budget)
+    return [(row["query"], row["item"]) for row in plan.rows()]

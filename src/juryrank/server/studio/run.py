@@ -6,13 +6,15 @@ import re
 import secrets
 import socket
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import uvicorn
 
-from juryrank.errors import DataError, ParameterError
+from juryrank.errors import DataError, DataWarning, ParameterError
 from juryrank.server import logs
 from juryrank.server.studio.app import create_app
 from juryrank.server.studio.studio import Studio
@@ -51,7 +53,15 @@ def run(studio: Studio, address: Address, say: Callable[[str], None]) -> None:
     say(url)
     if address.browser:
         threading.Thread(target=_open, args=(url,), daemon=True).start()
-    uvicorn.Server(config).run([listener])
+    expect_warnings(studio)
+    with suppress(KeyboardInterrupt):  # which ends the studio
+        uvicorn.Server(config).run([listener])
+
+
+def expect_warnings(studio: Studio) -> None:
+    """Labels that are not complete yet are usual here, and no reason for a warning; a damaged file is."""
+    warnings.simplefilter("ignore", DataWarning)
+    warnings.filterwarnings("always", re.escape(str(studio.judging.settings.file.path)), DataWarning)
 
 
 def listen(port: int | None) -> socket.socket:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from juryrank.judging.advice import FEWEST_QUERIES
+from juryrank.judging.judgements import Judgement
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.problems import Problem
 from juryrank.server.studio.background import Background
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.server.studio.judging import Judging, JudgingSettings
 from juryrank.server.studio.material import Material
-from juryrank.server.studio.refitting import RefittedJury
+from juryrank.server.studio.refitting import RefittedJury, rehearse
 
 REFIT = "model"
 
@@ -26,8 +29,17 @@ class Snapshot:
     labels: CurrentLabels
     model: Jury | None  # None if there is nothing to learn from, or while the labels of the data are read
     n_learned: int  # queries that it has learned from
-    n_grades: int
-    judges: tuple[str, ...]
+    answers: Sequence[Judgement]  # of all judges
+
+    @cached_property
+    def grades(self) -> list[Judgement]:
+        """The answers that are grades, in the order of time."""
+        return sorted((each for each in self.answers if each.grade is not None), key=lambda each: each.time)
+
+    @property
+    def judges(self) -> list[str]:
+        """Those who have given grades."""
+        return sorted({each.judge for each in self.grades})
 
     @property
     def enough(self) -> bool:
@@ -41,7 +53,7 @@ class Studio:
     def __init__(self, material: Material, settings: JudgingSettings) -> None:
         self.material = material
         self.background = Background()
-        self.judging = Judging(material, settings, self.background)
+        self.judging = Judging(material, settings)
         self._refitted = RefittedJury(material.data)
         self._learned: CurrentLabels | None = None  # the labels of the model; None before the first fit
         self.now = self._snapshot(0, CurrentLabels.of(material.data, self.judging.answers))
@@ -54,17 +66,16 @@ class Studio:
         with self.judging.lock:
             self._learned = labels
             self._relearn(self.now.labels)
+        rehearse(self.material.data)
 
     def _snapshot(self, version: int, labels: CurrentLabels) -> Snapshot:
-        graded = [each.judge for each in self.judging.answers if each.grade is not None]
         ready = self._learned is not None
         return Snapshot(
             version=version,
             labels=labels,
             model=self._refitted.model if ready else None,
             n_learned=self._refitted.n_queries if ready else 0,
-            n_grades=len(graded),
-            judges=tuple(sorted(set(graded))),
+            answers=self.judging.answers,
         )
 
     def _relearn(self, labels: CurrentLabels) -> None:
@@ -81,10 +92,6 @@ class Studio:
                 self._relearn(CurrentLabels.of(self.material.data, self.judging.answers))
             return self.now
 
-    def first_fit(self) -> None:
-        """Wait until the model has learned from the labels of the start."""
-        self.background.wait(REFIT, 0, self._learn_first)
-
     def state(self) -> dict[str, Any]:
         """What is judged so far, of what."""
         now, data, settings = self.refresh(), self.material.data, self.judging.settings
@@ -93,8 +100,8 @@ class Studio:
             "title": self.material.title,
             "queries": len(data), "experts": list(data.experts), "items": self.material.n_items,
             "entries": data.rankings.n_entries,
-            "labelled_queries": len(now.labels.counts), "judgements": now.n_grades,
-            "judges": list(now.judges), "judge": settings.judge, "judgements_file": str(settings.file.path),
+            "labelled_queries": len(now.labels.counts), "judgements": len(now.grades),
+            "judges": now.judges, "judge": settings.judge, "judgements_file": str(settings.file.path),
             "grades": [{"value": int(key), "name": name} for key, name in names.items()],
             "has_texts": self.material.items is not None,
             "version": now.version, "enough": self.enough(now),
@@ -125,7 +132,7 @@ class Studio:
             milliseconds = self._learn()
             self.judging.plan_ahead(judge, self.now.labels)
             rest = {"next": self.next(judge), "state": self.state()}
-        return {"saved": True, **rest, "refit": {"milliseconds": milliseconds, "verdict": None}}
+        return {"saved": True, **rest, "refit": {"milliseconds": milliseconds}}
 
     def undo(self, judge: str) -> dict[str, Any]:
         """Take the last answer of a judge back, and ask it again."""

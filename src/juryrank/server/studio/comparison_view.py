@@ -1,0 +1,126 @@
+"""The comparison of methods and single experts, and the queries that make a difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juryrank.errors import JuryrankError, UnknownNameError
+from juryrank.evaluation import compare
+from juryrank.evaluation.comparison import Comparison
+from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, is_expert_label
+from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED
+from juryrank.methods import Aggregator, method
+from juryrank.methods.learned.jury import Jury
+from juryrank.server.problems import Problem
+from juryrank.server.studio.assessment import Assessment, mean_and_interval
+from juryrank.server.studio.studio import Snapshot, Studio
+
+METRICS = ("nDCG@10", "AP", "P@10", "RR")
+BASELINE, FOLDS = "rrf", 5
+KEMENY_TRIPLES = 3e7  # of items, over all queries: about five seconds of kemeny
+PENDING = {"pending": True}
+MOST_QUERIES = 200  # that are shown for a difference
+
+
+class ComparisonView:
+    """Methods and experts on the labelled queries; learned methods are tested on queries they did not learn from."""
+
+    def __init__(self, studio: Studio, assessment: Assessment) -> None:
+        self._studio, self._assessment = studio, assessment
+
+    def table(self, metric: str) -> dict[str, Any]:
+        """All rows by one metric."""
+        if (k := _place(metric)) is None:
+            raise Problem(422, f"metric must be one of {', '.join(METRICS)}, got {metric[:50]!r}")
+        now = self._studio.refresh()
+        if not now.enough:
+            return {"hidden": True, "needed": FEWEST_QUERIES, "enough": self._studio.enough(now), "metrics": METRICS}
+        if (found := self._comparison(now)) is None:
+            return PENDING
+        return {
+            "metric": METRICS[k], "metrics": METRICS, "baseline": found.baseline,
+            "rows": [_row(found, n, k) for n in range(len(found.names))], "note": _note(found),
+        }  # fmt: skip
+
+    def queries(self, one: str, other: str, metric: str) -> dict[str, Any]:
+        """The queries of two rows, those with the largest difference first."""
+        now = self._studio.refresh()
+        if (k := _place(metric)) is None or not now.enough:
+            raise Problem(422, "there are no such numbers: see /compare")
+        if (found := self._comparison(now)) is None:
+            return PENDING
+        ours, theirs = (found.values[_named(found, name), k] for name in (one, other))
+        order = np.lexsort((np.arange(len(ours)), -np.abs(ours - theirs)))[:MOST_QUERIES]
+        text = self._studio.material.query_text
+        return {
+            "queries": [
+                {
+                    "id": found.queries[q], "text": text(found.queries[q]), "one": float(ours[q]),
+                    "other": float(theirs[q]), "difference": float(ours[q] - theirs[q]),
+                }
+                for q in order.tolist()
+            ]
+        }  # fmt: skip
+
+    def _comparison(self, now: Snapshot) -> Comparison | None:
+        known = self._assessment.known("comparison", now, self._compare)
+        if known.working:
+            return None
+        if isinstance(known.result, JuryrankError):
+            raise known.result
+        found: Comparison = known.result
+        return found
+
+    def _compare(self, now: Snapshot) -> Comparison:
+        whole = self._assessment.wait_or_fit(now)
+        methods: dict[str, Aggregator] = {"rrf": method("rrf"), "borda": method("borda")}
+        if float((whole.data.rankings.query_size.astype(float) ** 3).sum()) <= KEMENY_TRIPLES:
+            methods["kemeny"] = method("kemeny")
+        methods["jury"] = Jury(unjudged=UNJUDGED)
+        return compare(
+            methods, whole.data, METRICS, folds=FOLDS, baseline=BASELINE, experts=True, unjudged=whole.unjudged
+        )
+
+
+def _row(found: Comparison, n: int, k: int) -> dict[str, Any]:
+    label, metric = found.names[n], str(found.metrics[k])
+    interval = mean_and_interval(found.values[n, k]) or {}
+    versus = found.versus.get((label, metric))
+    row = {
+        "name": label.removeprefix(EXPERT_PREFIX) if is_expert_label(label) else label,
+        "label": label,
+        "kind": "expert" if is_expert_label(label) and label != BEST_EXPERT else "method",
+        "mean": float(found.means[n, k]), "low": interval.get("low"), "high": interval.get("high"),
+        "judged": found.judged.beside(found.metrics[k], n),
+    }  # fmt: skip
+    if versus is None:
+        return {**row, **dict.fromkeys(("difference", "difference_low", "difference_high", "p"))}
+    return {
+        **row, "difference": versus.difference, "difference_low": versus.low, "difference_high": versus.high,
+        "p": versus.p_random_holm, "wins": versus.win, "ties": versus.tie, "losses": versus.loss,
+    }  # fmt: skip
+
+
+def _place(metric: str) -> int | None:
+    return METRICS.index(metric) if metric in METRICS else None
+
+
+def _named(found: Comparison, name: str) -> int:
+    """The row of that label, or of that name of a method or an expert."""
+    for label in (name, EXPERT_PREFIX + name):
+        if label in found.names:
+            return found.names.index(label)
+    raise UnknownNameError.of("method or expert here", name, found.names)
+
+
+def _note(found: Comparison) -> str:
+    text = (
+        f"{len(found.queries)} queries in {len(found.folds)} folds; learned methods are tested on queries that they "
+        f"did not learn from. Intervals are 95 %; p is of a randomisation test against {found.baseline}, after "
+        "Holm's correction."
+    )
+    if found.unjudged == "ignore":
+        text += " Few of the first items are judged, so unjudged items were removed before metrics were computed."
+    return text
