@@ -29,6 +29,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
+FUSION = frozenset(("/v1/fuse", "/v1/explain"))
 JSON = b"application/json"
 MODEL_PATH = re.compile(r"/v1/models/[^/]+(/refit|/rollback)?")
 
@@ -120,6 +121,9 @@ class Front:
 
     async def _pass_on(self, scope: Scope, receive: Receive, answer: Answer, headers: dict[bytes, bytes]) -> None:
         """Let another route answer, with limits for what it reads."""
+        if scope["path"] in FUSION:
+            detail = f"{scope['method']} {scope['path']}: only POST is allowed"
+            raise Problem(405, detail, headers={"allow": "POST"})
         model = scope["method"] == "PUT" and scope["path"].startswith("/v1/models/")
         limit = self._settings.max_model if model else self._settings.max_body
         check_length(headers, limit)
@@ -137,7 +141,7 @@ class Front:
 
 
 def _needed_scopes(path: str, method: str) -> frozenset[str]:
-    if path in ("/v1/fuse", "/v1/explain"):
+    if path in FUSION:
         return frozenset(("fuse", "admin"))
     if path == "/v1/feedback" and method == "POST":
         return frozenset(("feedback", "admin"))

@@ -34,9 +34,9 @@ def run(settings: Settings) -> None:
     check_store(settings)
     warm(registry)
     listener = listen(settings)
-    log.info(
-        "listening on http://%s:%d, models: %s", *listener.getsockname()[:2], ", ".join(registry.names()) or "none"
-    )
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    log.info("listening on http://%s:%d, models: %s", shown, port, ", ".join(registry.names()) or "none")
     with tempfile.TemporaryDirectory(prefix="juryrank-metrics-") as folder:
         if settings.workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before the workers import what reads it
