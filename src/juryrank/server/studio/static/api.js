@@ -44,12 +44,15 @@ const pause = (time, signal) =>
     });
   });
 
-/** GET; waits while the answer is still being computed, and calls `onPending` if so. */
-export async function get(url, { signal, onPending } = {}) {
+/**
+ * GET; asks again until nothing of the answer is still being computed. What is known before goes to `onPart`: null, or
+ * an answer that names in `working` what it lacks.
+ */
+export async function get(url, { signal, onPart } = {}) {
   for (let time = FIRST_PAUSE; ; time = Math.min(LONGEST_PAUSE, 1.5 * time)) {
     const found = await (await call(url, { signal })).json();
-    if (!found.pending) return found;
-    onPending?.();
+    if (!found.pending && !found.working?.length) return found;
+    onPart?.(found.pending ? null : found);
     await pause(time, signal);
   }
 }
@@ -64,6 +67,18 @@ export async function text(url) {
   return (await call(url)).text();
 }
 
+/** Saves a file; an error of the server is an error here, not a file. */
+export async function download(url) {
+  const answer = await call(url);
+  const name = /filename="([^"]*)"/.exec(answer.headers.get("Content-Disposition") || "")?.[1];
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = name || "download";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  return link.download;
+}
+
 /**
  * The answer at `url`, asked for again when `version` changes; the old one stays until the new one is there,
  * with the `url` and the `version` that it belongs to.
@@ -74,8 +89,9 @@ export function useAnswer(url, version) {
   useEffect(() => {
     if (!url) return undefined;
     const control = new AbortController();
-    const onPending = () => setAnswer((old) => ({ ...old, pending: true }));
-    get(url, { signal: control.signal, onPending }).then(
+    const onPart = (data) =>
+      control.signal.aborted || setAnswer((old) => (data ? { data, error: null, pending: true, url, version } : { ...old, pending: true }));
+    get(url, { signal: control.signal, onPart }).then(
       (data) => control.signal.aborted || setAnswer({ data, error: null, pending: false, url, version }),
       (error) => control.signal.aborted || setAnswer((old) => ({ ...old, error, pending: false })),
     );

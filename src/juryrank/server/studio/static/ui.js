@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { count, decimal, isNumber } from "./format.js";
+import { address, download } from "./api.js";
 import { say } from "./store.js";
 
 export const COLOURS = 12; // classes c0 to c11 of the style sheet
@@ -61,6 +62,25 @@ export const Estimate = ({ value, digits = 3 }) =>
   value && isNumber(value.mean)
     ? html`<span class="estimate">${decimal(value.mean, digits)} <small class="muted">${decimal(value.low, digits)} to ${decimal(value.high, digits)}</small></span>`
     : html`<span class="muted">–</span>`;
+
+/** A link that saves a file. */
+export function FileLink({ url, label, children, className = "" }) {
+  const save = async (event) => {
+    event.preventDefault();
+    try {
+      say(`${await download(url)} is saved.`);
+    } catch (error) {
+      say(`Cannot download: ${error.message}`);
+    }
+  };
+  return html`<a class="button ${className}" href=${url} aria-label=${label} onClick=${save}>${children}</a>`;
+}
+
+/** The labels as files; names with blanks need the table. */
+export const Labels = () => html`
+  <${FileLink} className="quiet" url=${address("/export/qrels")}>Qrels<//>
+  <${FileLink} className="quiet" url=${address("/export/qrels", { format: "csv" })}>CSV<//>
+`;
 
 /** Copies what `read` gives, now or as a promise. */
 export function CopyButton({ read, label, disabled }) {

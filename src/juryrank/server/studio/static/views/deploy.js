@@ -3,7 +3,7 @@
 import { html } from "../vendor/preact-htm.js";
 import { address, text, useAnswer } from "../api.js";
 import { decimal, isNumber } from "../format.js";
-import { Card, CopyButton, Heading, Waiting } from "../ui.js";
+import { Card, CopyButton, FileLink, Heading, Labels, Waiting } from "../ui.js";
 
 function lossText(loss) {
   if (!loss) return null;
@@ -24,7 +24,7 @@ function Target({ target }) {
       </div>
       <div class="row">
         ${target.available
-          ? html`<a class="button quiet" href=${url} download aria-label=${`Download ${target.title || target.name}`}>Download</a>`
+          ? html`<${FileLink} className="quiet" url=${url} label=${`Download ${target.title || target.name}`}>Download<//>`
           : html`<button type="button" class="quiet" disabled aria-label=${`Download ${target.title || target.name}`}>Download</button>`}
         <${CopyButton} label=${target.title || target.name} disabled=${!target.available} read=${() => text(url)} />
       </div>
@@ -40,11 +40,12 @@ export function Deploy({ state, version }) {
   return html`
     <${Heading}>Deploy<//>
     ${!any && html`<p class="muted">There is no model yet. <a href="#/judge">Judge some results</a> first.</p>`}
+    ${any && data.note && html`<p class="muted">${data.note}</p>`}
     <div class="columns deploy-top">
       <${Card} title="The model and the judgements" note="For juryrank itself, and for any tool that reads qrels.">
         <p class="row">
-          ${any ? html`<a class="button" href=${address("/export/model")} download>model.json</a>` : html`<button type="button" disabled>model.json</button>`}
-          ${state.judgements > 0 || state.labelled_queries > 0 ? html`<a class="button quiet" href=${address("/export/qrels")} download>Qrels</a>` : html`<button type="button" class="quiet" disabled>Qrels</button>`}
+          ${any ? html`<${FileLink} url=${address("/export/model")}>model.json<//>` : html`<button type="button" disabled>model.json</button>`}
+          ${state.judgements > 0 || state.labelled_queries > 0 ? html`<${Labels} />` : html`<button type="button" class="quiet" disabled>Qrels</button>`}
         </p>
       <//>
       ${data.curl && html`<${Card} title="The service" note="Fusion over HTTP with this model.">
@@ -52,6 +53,6 @@ export function Deploy({ state, version }) {
       <//>`}
     </div>
     <h2>Other systems</h2>
-    <ul class="targets">${data.targets.map((target) => html`<${Target} key=${target.name} target=${target} />`)}</ul>
+    <ul class="targets">${data.targets.filter(({ name }) => name !== "model").map((target) => html`<${Target} key=${target.name} target=${target} />`)}</ul>
   `;
 }

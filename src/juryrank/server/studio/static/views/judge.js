@@ -2,10 +2,10 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { address, post, useAnswer } from "../api.js";
-import { count, milliseconds, percent } from "../format.js";
+import { count, isNumber, milliseconds, percent } from "../format.js";
 import { useKeys } from "../keys.js";
 import { judgeName, say, takeState } from "../store.js";
-import { Card, Expert, Heading, Name, Progress, Waiting, queryAddress } from "../ui.js";
+import { Card, Expert, Heading, Labels, Name, Progress, Waiting, colourOf } from "../ui.js";
 
 const LONG = 900; // characters of a text that are shown at first
 
@@ -72,31 +72,41 @@ function JudgesCard({ progress, judge }) {
   `;
 }
 
-function Trust({ trust, experts }) {
-  const rows = Object.entries(trust).sort((a, b) => b[1] - a[1]);
-  const top = Math.max(1e-9, ...rows.map(([, share]) => share));
+/** What the first rank of each expert gives, as shares. */
+function Trust({ curves, experts, version, onDrawn }) {
+  const given = curves.map(({ name, curve }) => [name, Math.max(0, curve[0].points)]).sort((a, b) => b[1] - a[1]);
+  const sum = given.reduce((all, [, points]) => all + points, 0) || 1;
+  const top = given[0]?.[1] || 1;
+  useLayoutEffect(onDrawn, [version]);
   return html`
-    <ul class="trust">
-      ${rows.map(([name, share]) => html`<li key=${name}>
-        <${Expert} experts=${experts} name=${name} /><span class="bar"><span style=${{ width: `${(100 * Math.max(0, share)) / top}%` }}></span></span><span class="number">${percent(share)}</span>
+    <h3 class="small muted">Whom it trusts: share of the points of first ranks</h3>
+    <ul class="trust" data-version=${version}>
+      ${given.map(([name, points]) => html`<li key=${name} class=${colourOf(experts, name)}>
+        <${Expert} experts=${experts} name=${name} /><span class="bar"><span style=${{ width: `${(100 * points) / top}%` }}></span></span><span class="number">${percent(points / sum)}</span>
       </li>`)}
     </ul>
   `;
 }
 
-function LearnedCard({ state, refit }) {
+function LearnedCard({ state, version, refit, onDrawn }) {
   const { now, needed, text } = state.enough;
-  const verdict = refit?.verdict;
+  const isEnough = now >= needed;
+  const { data } = useAnswer(isEnough ? address("/overview") : null, version);
+  const curves = data?.experts.filter(({ curve }) => curve?.length) || [];
   return html`
     <${Card} title="What the model knows">
       <${Progress} value=${now} of=${needed} label="Queries that count" />
-      <p class="muted small">${text || `${now} of ${count(needed, "query", "queries")}`}</p>
-      ${verdict && html`<p>${verdict.text || String(verdict)}</p>`}
-      ${refit?.trust && html`<${Trust} trust=${refit.trust} experts=${state.experts} />`}
-      ${refit && html`<p class="muted small" id="refit">Model refitted in ${milliseconds(refit.milliseconds)}.</p>`}
-      ${now >= needed && html`<p><a href="#/overview">Overview</a> · <a href="#/compare">Compare</a> · <a href="#/deploy">Deploy</a></p>`}
+      <p class="muted small">${text}</p>
+      ${isEnough && curves.length > 0 && html`<${Trust} curves=${curves} experts=${state.experts} version=${data.version} onDrawn=${onDrawn} />`}
+      ${refit && isNumber(refit.milliseconds) && html`<p class="muted small" id="refit">Model refitted in ${milliseconds(refit.milliseconds)}.</p>`}
+      ${isEnough && data?.verdict && html`<p class="small">${data.verdict.text.replace(/^Verdict: /, "").split(";")[0].replace(/^./, (letter) => letter.toUpperCase())}. <a href="#/overview">See the verdict</a></p>`}
     <//>
   `;
+}
+
+/** Marks the time from an answer until what follows from it is drawn. */
+function measure(name, start) {
+  requestAnimationFrame(() => setTimeout(() => performance.measure(name, { start }))); // after the frame is drawn
 }
 
 /** Questions and answers of one judge: what is shown, and the actions on it. */
@@ -108,11 +118,13 @@ function useJudging(judge, version) {
   const [busy, setBusy] = useState(false);
   const working = useRef(false);
   const started = useRef(null);
+  const learning = useRef(null);
   useLayoutEffect(() => {
     if (started.current === null || busy) return;
     const start = started.current;
     started.current = null;
-    requestAnimationFrame(() => setTimeout(() => performance.measure("judge to redraw", { start }))); // after the frame is drawn
+    learning.current = start;
+    measure("judge to next question", start);
   });
   const send = async (path, body, tell) => {
     if (working.current) return;
@@ -135,7 +147,11 @@ function useJudging(judge, version) {
   const asked = answer.url === url ? answer.data : null;
   const older = own?.judge === judge ? own.next : asked; // until the answer for this version is there
   const next = isOwn ? own.next : asked && answer.version === version ? asked : older;
-  return { answer, next, refit: own?.refit, busy, send };
+  const onDrawn = () => {
+    if (learning.current !== null) measure("judge to redrawn model", learning.current);
+    learning.current = null;
+  };
+  return { answer, next, refit: own?.refit, busy, send, onDrawn };
 }
 
 /** What a screen reader hears after an answer. */
@@ -154,7 +170,7 @@ function Done({ progress }) {
 }
 
 export function Judge({ state, version, judge }) {
-  const { answer, next, refit, busy, send } = useJudging(judge, version);
+  const { answer, next, refit, busy, send, onDrawn } = useJudging(judge, version);
   const [all, setAll] = useState(false);
   const question = next?.question;
   const key = question && JSON.stringify([question.query, question.item]);
@@ -182,10 +198,10 @@ export function Judge({ state, version, judge }) {
       </div>
       <aside aria-label="Progress">
         <${JudgesCard} progress=${next.progress} judge=${judge} />
-        <${LearnedCard} state=${state} refit=${refit} />
+        <${LearnedCard} state=${state} version=${version} refit=${refit} onDrawn=${onDrawn} />
         <${Card} title="The judgements">
           <p class="muted small">${count(state.judgements, "judgement")}${state.judgements_file ? html` in <code><bdi>${state.judgements_file}</bdi></code>` : ""}; each is on disk before the next question.</p>
-          <p class="row"><a class="button quiet" href=${address("/export/qrels")} download>Qrels</a>${question && html`<a class="button quiet" href=${queryAddress(question.query)}>Open the query</a>`}</p>
+          <p class="row">${state.judgements > 0 && html`<${Labels} />`}</p>
         <//>
       </aside>
     </div>

@@ -29,12 +29,12 @@ function ConsensusRow({ item, experts, scale, before, isLit, isChosen, total }) 
 }
 
 function ExpertColumn({ expert, experts, titles, first, last, lit, height }) {
-  const items = expert.items.filter((item) => item.rank > first && item.rank <= last);
+  const items = expert.items.filter(({ place }) => place >= first && place < last);
   return html`
     <div class="column">
       <div class="column-head"><${Expert} experts=${experts} name=${expert.name} /><small class="muted">${expert.length ? count(expert.length, "item") : "no list"}</small></div>
       <ol class="canvas" aria-label=${`List of ${expert.name}`} style=${{ height: `${height}px` }}>
-        ${items.map((item) => html`<li key=${item.id} class="cell ${item.id === lit ? "lit" : ""}" data-item=${item.id} style=${{ top: `${(item.rank - 1) * ROW}px` }}>
+        ${items.map((item) => html`<li key=${item.id} class="cell ${item.id === lit ? "lit" : ""}" data-item=${item.id} style=${{ top: `${item.place * ROW}px` }}>
           <span class="rank">${item.rank}</span><${Name} text=${titles.get(item.id) || item.id} />
         </li>`)}
       </ol>
@@ -74,7 +74,7 @@ export function Lists({ data, experts, order, method, lit, chosen, onLight, onCh
           ${visible.map((item) => html`<${ConsensusRow} key=${item.id} item=${item} experts=${experts} scale=${scale} before=${before?.get(item.id)} isLit=${item.id === lit} isChosen=${item.id === chosen} total=${data.total} />`)}
         </div>
       </div>
-      ${data.experts.map((expert) => html`<${ExpertColumn} key=${expert.name} expert=${expert} experts=${experts} titles=${titles} first=${first} last=${last} lit=${lit} height=${height} />`)}
+      ${data.experts.map((expert, at) => html`<${ExpertColumn} key=${at} expert=${expert} experts=${experts} titles=${titles} first=${first} last=${last} lit=${lit} height=${height} />`)}
     </div>
   `;
 }

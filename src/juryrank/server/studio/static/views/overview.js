@@ -8,16 +8,19 @@ import { Card, Estimate, Expert, Heading, Name, NotEnough, Waiting, colourOf } f
 
 const CHOICES = { learned: "Use learned fusion", rrf: "Stay with RRF", expert: "Use one expert alone" };
 
-function Means({ means }) {
+/** The alternatives by their names: the learned method, RRF, and the best expert. */
+const namesOf = (verdict) => ({ learned: "learned fusion", rrf: "RRF", expert: verdict.expert || "best expert" });
+
+function Means({ means, names }) {
   const rows = Object.entries(means).filter(([, mean]) => isNumber(mean)).sort((a, b) => b[1] - a[1]);
   return html`
     <dl class="means">
-      ${rows.map(([name, mean]) => html`<div key=${name}><dt><${Name} text=${name} /></dt><dd>${decimal(mean)}</dd></div>`)}
+      ${rows.map(([name, mean]) => html`<div key=${name}><dt><${Name} text=${names[name] || name} /></dt><dd>${decimal(mean)}</dd></div>`)}
     </dl>
   `;
 }
 
-function Differences({ differences }) {
+function Differences({ differences, names }) {
   const rows = Object.entries(differences).filter(([, value]) => value && isNumber(value.mean));
   const low = Math.min(0, ...rows.map(([, d]) => d.low ?? d.mean));
   const high = Math.max(0, ...rows.map(([, d]) => d.high ?? d.mean));
@@ -26,7 +29,7 @@ function Differences({ differences }) {
       <thead><tr><th scope="col">Held-out difference</th><th scope="col" class="number">mean, 95 % interval</th><th scope="col" class="wide-only"><span class="visually-hidden">interval as a chart</span></th></tr></thead>
       <tbody>
         ${rows.map(([name, d]) => html`<tr key=${name}>
-          <th scope="row"><${Name} text=${name} /></th>
+          <th scope="row"><${Name} text=${name.split(" - ").map((each) => names[each] || each).join(" − ")} /></th>
           <td class="number">${signed(d.mean)} <small class="muted">${signed(d.low)} to ${signed(d.high)}</small></td>
           <td class="wide-only"><${IntervalMark} value=${d} low=${low} high=${high} baseline=${0} /></td>
         </tr>`)}
@@ -36,16 +39,21 @@ function Differences({ differences }) {
 }
 
 function Verdict({ verdict, advice, state }) {
+  const { now, needed } = state.enough;
+  if (!verdict && now >= needed) return html`<${Card} className="verdict" title="Verdict"><p class="muted waiting">Computing the verdict …</p><//>`;
   if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${state.enough} /><//>`;
+  const text = verdict.text.replace(/^Verdict: /, "").replace(/^./u, (letter) => letter.toUpperCase());
+  const [sentence, ...cautions] = text.split(/(?<=\.) (?=[A-Z])/);
   return html`
     <${Card} className="verdict" title="Verdict">
       ${CHOICES[verdict.choice] && html`<p class="choice">${CHOICES[verdict.choice]}</p>`}
-      <p class="sentence">${verdict.text}</p>
+      <p class="sentence">${sentence}</p>
       <div class="numbers">
-        ${verdict.means && html`<${Means} means=${verdict.means} />`}
-        ${verdict.differences && html`<${Differences} differences=${verdict.differences} />`}
+        ${verdict.means && html`<${Means} means=${verdict.means} names=${namesOf(verdict)} />`}
+        ${verdict.differences && html`<${Differences} differences=${verdict.differences} names=${namesOf(verdict)} />`}
       </div>
-      ${advice && html`<p class="muted">${advice.text}</p>`}
+      ${cautions.length > 0 && html`<p class="muted small">${cautions.join(" ")}</p>`}
+      ${advice && html`<p class="muted small">${advice.text}</p>`}
     <//>
   `;
 }
@@ -77,6 +85,13 @@ function ExpertCard({ expert, experts, queries, top }) {
   `;
 }
 
+function Curves({ data, enough }) {
+  if (data.learning_curve?.length > 1) return html`<${LearningCurve} points=${data.learning_curve} />`;
+  if (enough.now < enough.needed) return html`<p class="muted">Hidden until enough is judged. ${enough.text}</p>`;
+  if (data.working?.length) return html`<p class="muted waiting">Computing …</p>`;
+  return html`<p class="muted">More judgements are needed for a curve.</p>`;
+}
+
 export function Overview({ state, version }) {
   const answer = useAnswer(address("/overview"), version);
   const data = answer.data;
@@ -91,10 +106,10 @@ export function Overview({ state, version }) {
     </ul>
     <div class="columns">
       <${Card} title="Redundancy" note="How alike the lists of two experts are. Two experts that are nearly the same count as one.">
-        <${Matrix} ...${data.redundancy} />
+        ${data.redundancy ? html`<${Matrix} ...${data.redundancy} />` : html`<p class="muted waiting">Computing …</p>`}
       <//>
       <${Card} title="Learning curve" note="Held-out gain over RRF as judgements grow; the band is the 95 % interval.">
-        ${data.learning_curve?.length > 1 ? html`<${LearningCurve} points=${data.learning_curve} />` : html`<p class="muted">Hidden until enough is judged. ${state.enough.text}</p>`}
+        <${Curves} data=${data} enough=${state.enough} />
       <//>
     </div>
   `;

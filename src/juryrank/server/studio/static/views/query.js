@@ -30,10 +30,11 @@ function join(pages) {
   if (!parts.length) return null;
   const consensus = parts.flatMap((part) => part.consensus);
   const experts = parts[0].experts.map(({ name, length }, at) => {
-    const items = parts.flatMap((part) => part.experts[at]?.items || []);
-    return { name, items, length: length ?? Math.max(0, ...items.map((item) => item.rank)) };
+    // equal ranks are possible, so an item stands at its place in the list
+    const items = [...pages].flatMap(([page, part]) => part.experts[at].items.map((item, n) => ({ ...item, place: page * PAGE + n })));
+    return { name, items, length };
   });
-  return { ...parts[0], consensus, experts, total: parts[0].total ?? consensus.length };
+  return { ...parts[0], consensus, experts, total: parts[0].total };
 }
 
 /** What is known of an item: its row of the consensus, or else its places in the loaded lists. */
@@ -83,11 +84,11 @@ function OneQuery({ id, state, version }) {
 
 export function Query({ state, version, id }) {
   const [open, setOpen] = useState(false); // the list of queries, on a narrow screen
-  const place = useRef({ index: 0, total: 0, search: "" });
+  const place = useRef({ index: 0, total: 0, search: "", sort: "id" });
   const step = async (by) => {
-    const { index, total, search } = place.current;
+    const { index, total, search, sort } = place.current;
     const next = Math.max(0, Math.min(total - 1, index + by));
-    const { queries } = await get(address("/queries", { offset: next, limit: 1, search: search || null }));
+    const { queries } = await get(address("/queries", { offset: next, limit: 1, search: search || null, sort }));
     if (!queries.length) return;
     place.current.index = next;
     location.hash = queryAddress(queries[0].id);

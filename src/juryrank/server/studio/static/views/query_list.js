@@ -8,6 +8,7 @@ import { rowAfterKey, showRow, useVisibleRows } from "../virtual.js";
 
 const ROW = 56;
 const PAGE = 50;
+const SORTS = { id: "in the order of the data", disagreement: "most disagreement first", judged: "most judged first" };
 const PAUSE = 150; // milliseconds after a key before the search starts
 
 function useSearch() {
@@ -36,8 +37,9 @@ export function QueryList({ chosen, version, place, onFirst }) {
   const [total, setTotal] = useState(0);
   const [active, setActive] = useState(0);
   const [box, first, last] = useVisibleRows(total, ROW);
-  const key = JSON.stringify([search, version]);
-  const urlOf = (offset, limit) => address("/queries", { offset, limit, search: search || null });
+  const [sort, setSort] = useState("id");
+  const key = JSON.stringify([search, sort, version]);
+  const urlOf = (offset, limit) => address("/queries", { offset, limit, search: search || null, sort });
   const { pages, key: shown, error } = usePages(key, urlOf, first, Math.max(first, last - 1), PAGE);
   const rowAt = (index) => pages.get(Math.floor(index / PAGE))?.queries[index % PAGE];
   const known = pages.size ? pages.values().next().value.total : 0;
@@ -48,9 +50,9 @@ export function QueryList({ chosen, version, place, onFirst }) {
   useEffect(() => {
     setActive(0);
     if (box.current) box.current.scrollTop = 0;
-  }, [search]);
+  }, [search, sort]);
   useEffect(() => {
-    place.current = { ...place.current, total: known, search };
+    place.current = { ...place.current, total: known, search, sort };
     for (const [page, { queries }] of pages) {
       const at = queries.findIndex((query) => query.id === chosen);
       if (at < 0) continue;
@@ -86,7 +88,12 @@ export function QueryList({ chosen, version, place, onFirst }) {
       <label class="field"><span class="visually-hidden">Search queries</span>
         <input id="search" type="search" placeholder="Search queries" value=${typed} onInput=${(event) => setTyped(event.target.value)} onKeyDown=${onSearchKey} />
       </label>
-      <p class="muted small" role="status">${error ? error.message : count(known, "query", "queries")}</p>
+      <div class="list-head">
+        <p class="muted small" role="status">${error ? error.message : count(known, "query", "queries")}</p>
+        <label class="field"><span class="visually-hidden">Order</span>
+          <select value=${sort} onChange=${(event) => setSort(event.target.value)}>${Object.entries(SORTS).map(([name, title]) => html`<option key=${name} value=${name}>${title}</option>`)}</select>
+        </label>
+      </div>
       <div ref=${box} class="rows" role="listbox" tabindex="0" aria-label="Queries" aria-activedescendant=${rowAt(active) ? `query-${active}` : null} onKeyDown=${onKey} onClick=${onClick}>
         <div class="canvas" role="presentation" style=${{ height: `${total * ROW}px` }}>
           ${indices.map((index) => html`<${Row} key=${index} row=${rowAt(index)} index=${index} total=${total} isActive=${index === active} isChosen=${rowAt(index)?.id === chosen} />`)}
