@@ -1,0 +1,126 @@
+"""``juryrank serve`` next to a bare echo on uvicorn, and to LangChain's fusion behind FastAPI: one load, in turns."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import juryrank as jr
+from juryrank.errors import DataError
+from studies.http_load import Load, Plan, post_request, run_load
+from studies.services import HOST, Service, juryrank_service, uvicorn_service
+from studies.speed.clock import Effort, Timing
+from studies.speed.inputs import Inputs
+from studies.speed.peers import load
+from studies.speed.single_query import Lists, random_lists
+from studies.speed.table import Results, Row, skipped_row
+from studies.speed.targets import Target, at_least, times, timing_text
+
+N_LISTS, LENGTH = 3, 100
+ROUNDS, SECONDS = 7, 1.5
+MODEL = "learned"
+RRF, LEARNED = (f"{what} over HTTP, {N_LISTS}×{LENGTH}" for what in ("rrf", "a learned model"))
+SETTINGS = "ours with keys, metrics and access log"
+ECHO, ENSEMBLE = "bare echo on uvicorn", "EnsembleRetriever in FastAPI"
+APPS = "studies.speed.service_peers"
+CPU_LIMIT, FACTOR = 2.5, 3.0
+
+Requests = dict[str, tuple[Service, str]]  # the service and the bytes, by name
+
+
+def measure(inputs: Inputs, effort: Effort) -> Results:
+    """A row for each peer and for a learned model."""
+    lists = random_lists(N_LISTS, LENGTH)
+    options, key = prepare(inputs.folder, lists)
+    with ExitStack() as stack:
+        ours = stack.enter_context(juryrank_service(inputs.folder, *options))
+        echo = stack.enter_context(uvicorn_service(inputs.folder, f"{APPS}:echo"))
+        rrf = request_of({"lists": lists, "method": "rrf"}, key)
+        requests = {
+            RRF: (ours, rrf), LEARNED: (ours, request_of({"lists": lists, "model": MODEL}, key)), ECHO: (echo, rrf)
+        }  # fmt: skip
+        same = False
+        if load("langchain_classic") is not None:
+            ensemble = stack.enter_context(uvicorn_service(inputs.folder, f"{APPS}:ensemble", "--factory"))
+            requests[ENSEMBLE] = ensemble, rrf
+            body = {"lists": lists, "method": "rrf", "params": {"dialect": "langchain"}}
+            same = ids(ours, body, key) == ids(ensemble, body, key)
+        measured = in_turns(requests, effort)
+    return rows_of(measured, same), targets_of(rows_of(measured, same))
+
+
+def prepare(folder: Path, lists: Lists) -> tuple[list[str], str]:
+    """The options of the service, with a folder of one learned model, and a key."""
+    models, keys = folder / "models", folder / "keys.json"
+    models.mkdir()
+    labels = {"q": {item: int(item in listed[: LENGTH // 2]) for listed in lists.values() for item in listed}}
+    model = jr.fit({name: {"q": listed} for name, listed in lists.items()}, "ridge", labels=labels)
+    jr.save(model, models / f"{MODEL}.json")
+    command = [sys.executable, "-m", "juryrank", "serve", "--keys", str(keys), "--create-key", "bench"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [str(models), "--keys", str(keys)], done.stdout.strip()
+
+
+def request_of(body: Mapping[str, Any], key: str) -> str:
+    """A request as the load generator sends it."""
+    return post_request("/v1/fuse", json.dumps(body).encode(), authorization=f"Bearer {key}")
+
+
+def ids(service: Service, body: Mapping[str, Any], key: str) -> list[str]:
+    """The ids that a service answers, best first."""
+    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
+    url = f"http://{HOST}:{service.port}/v1/fuse"
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=60) as answer:
+        return [item["id"] for item in json.load(answer)["items"]]
+
+
+def in_turns(requests: Requests, effort: Effort) -> dict[str, Timing]:
+    """Seconds and CPU seconds of the service for one request: medians over rounds, in which all take turns."""
+    seconds = SECONDS / 3 if effort is Effort.QUICK else SECONDS
+    rounds = effort.repetitions(ROUNDS)
+    loads: dict[str, list[Load]] = {name: [] for name in requests}
+    for _ in range(rounds):
+        for name, (service, request) in requests.items():
+            found = run_load(Plan(HOST, service.port, request, seconds=seconds, processes=service.processes))
+            if found.errors:
+                raise DataError(f"{name}: {found.errors} of {found.requests} requests failed: {found.error[:200]}")
+            loads[name].append(found)
+    return {
+        name: Timing(
+            None, statistics.median(1 / each.rate for each in found), rounds,
+            statistics.median(each.cpu_per_request for each in found),
+        )
+        for name, found in loads.items()
+    }  # fmt: skip
+
+
+def rows_of(measured: Mapping[str, Timing], same: bool) -> list[Row]:
+    """Ours beside each peer; seconds are one through requests per second, CPU is that of the service."""
+    rows = []
+    for task in (RRF, LEARNED):
+        rates = {name: f"{1 / timing.seconds:,.0f}" for name, timing in measured.items()}
+        text = f"requests/s: {rates[task]} and {rates[ECHO]}; {SETTINGS}"
+        rows.append(Row(task, ECHO, measured[task], measured[ECHO], text))
+    if ENSEMBLE not in measured:
+        return [*rows, skipped_row(RRF, ENSEMBLE, measured[RRF])]
+    text = f"requests/s: {rates[RRF]} and {rates[ENSEMBLE]}; {'equal' if same else 'other'} order"
+    return [*rows, Row(RRF, ENSEMBLE, measured[RRF], measured[ENSEMBLE], text, same)]
+
+
+def targets_of(rows: list[Row]) -> list[Target]:
+    """At most so much CPU time as a bare echo; throughput against the ensemble."""
+    targets = []
+    for row in rows:
+        if row.peer == ECHO and row.theirs is not None and row.cpu_ratio:
+            cpu, clock = 1 / row.cpu_ratio, row.theirs.seconds and row.ours.seconds / row.theirs.seconds
+            name = f"{row.task}: server CPU ≤ {CPU_LIMIT:g} × a bare echo"
+            peer = f"{row.peer}: {timing_text(row.theirs)}"
+            targets.append(Target(name, times(clock), cpu <= CPU_LIMIT, times(cpu), cpu <= CPU_LIMIT, peer))
+    return targets + at_least("throughput ≥ 3 × that of LangChain's ensemble", rows, [RRF], ENSEMBLE, FACTOR)
