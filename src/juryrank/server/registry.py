@@ -214,8 +214,9 @@ class Registry:
 
     def roll_back(self, name: str, version: str | None) -> Served:
         """Put an earlier version in use again: the one that is named, or the one before the present one."""
+        check_name(name)
         with self._writing():
-            current = self.get(check_name(name)).version
+            current = self.get(name).version
             self._keep_current(name)
             kept = self.versions(name)
             chosen = next((each for each in kept if each.version == version), None)
@@ -233,8 +234,9 @@ class Registry:
 
     def delete(self, name: str) -> None:
         """Remove a model from use; its versions stay, and ``put`` or ``roll_back`` of a copy bring it back."""
+        check_name(name)
         with self._writing():
-            if self._stamp(check_name(name)) is None:
+            if self._stamp(name) is None:
                 raise UnknownNameError.of("model", name, self.names())
             self._keep_current(name)
             (self._demand_folder() / f"{name}.json").unlink()
