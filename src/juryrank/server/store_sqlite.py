@@ -15,6 +15,7 @@ from juryrank.server.store import VERSION, Store, check_version
 
 APPLICATION = 0x6A727266  # in the header of the file, so that no other database is taken for a store
 CHECKED_UP_TO = 64 << 20  # bytes of a file that is checked as a whole when it is opened
+BETWEEN_ATTEMPTS = 0.001  # seconds
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -61,7 +62,7 @@ class SQLiteStore(Store):
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        self._use_wal(connection)
+        self._when_free(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # each commit is on the disk before it is acknowledged
         if not self._is_checked and self._path.stat().st_size <= CHECKED_UP_TO:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -74,17 +75,23 @@ class SQLiteStore(Store):
         check_version(connection.execute("PRAGMA user_version").fetchone()[0], str(self._path))
         self._is_checked = True
 
-    def _use_wal(self, connection: sqlite3.Connection) -> None:
-        """WAL mode; SQLite itself does not wait while another process that starts does the same."""
+    def _when_free(self, connection: sqlite3.Connection, statement: str) -> None:
+        """Execute a statement that needs a lock, as soon as it is free.
+
+        SQLite itself waits longer and longer between its attempts, up to 0.1 s, and not at all for the mode of a
+        journal; with several workers that would take most of the time.
+        """
         end = time.monotonic() + self._seconds
+        connection.execute("PRAGMA busy_timeout = 0")
         while True:
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                return
+                connection.execute(statement)
+                break
             except sqlite3.OperationalError as error:
                 if _kind(error) not in LOCKED or time.monotonic() > end:
                     raise
-                time.sleep(0.01)
+                time.sleep(BETWEEN_ATTEMPTS)
+        connection.execute(f"PRAGMA busy_timeout = {round(self._seconds * 1000)}")
 
     @staticmethod
     def _application(connection: sqlite3.Connection) -> int:
@@ -102,7 +109,7 @@ class SQLiteStore(Store):
         connection.execute("COMMIT")
 
     def _begin(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
+        self._when_free(self._connection, "BEGIN IMMEDIATE")
 
     def _problem(self, error: Exception) -> Problem | None:
         if not isinstance(error, sqlite3.Error):

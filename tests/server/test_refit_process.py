@@ -1,0 +1,166 @@
+"""Refits by the real service: asked for, by the clock, beside other work, and when it ends."""
+
+import http.client
+import json
+import os
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from juryrank.models import from_json
+from server.feedback_samples import entry, fitted
+from server.processes import running
+from server.test_refit import FIRST, QUERIES, REST, turned
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "m.json").write_bytes(fitted(FIRST))
+    return tmp_path
+
+
+def send(service, *entries):
+    answer = service.post("/v1/feedback", {"feedback": list(entries)})
+    assert answer.status == 201, answer.body
+
+
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def version(service):
+    return service.get("/v1/models/m").json()["version"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_refit_is_reported_promoted_if_asked_and_in_use_by_all_workers(folder, workers):
+    with running(folder, "--workers", workers) as service:
+        before = version(service)
+        send(service, *(entry(query) for query in REST))
+        report = service.post("/v1/models/m/refit").json()
+        assert (report["running"], report["promoted"], report["learned_queries"]) == (before, False, len(REST))
+        assert report["held_out"]["low"] < report["held_out"]["gain"] < report["held_out"]["high"]
+        assert version(service) == before
+        promoted = service.post("/v1/models/m/refit", {"promote": True}).json()
+        assert promoted["promoted"]
+        assert promoted["candidate"] == report["candidate"]
+        fused = [service.post("/v1/fuse", {"lists": {"a": ["x"]}}).json()["model"] for _ in range(10)]
+        assert fused == [{"name": "m", "version": promoted["candidate"]}] * 10
+        assert from_json((folder / "m.json").read_text()).n_queries_ == len(QUERIES)
+        found = service.get("/v1/models/m/refit").json()["refits"]
+        assert [(each["promoted"], each["candidate"]) for each in found] == [
+            (True, report["candidate"]), (False, report["candidate"]),
+        ]  # fmt: skip
+        service.post("/v1/models/m/rollback")
+        assert version(service) == before
+
+
+def test_mistakes_in_requests_for_refits(folder):
+    (folder / "plain.json").write_bytes(fitted(FIRST, "tuned-rrf"))
+    with running(folder) as service:
+        assert service.post("/v1/models/other/refit").status == 404
+        assert service.get("/v1/models/other/refit").status == 404
+        for body in ({"promote": "always"}, {"promote": 1}, {"rule": "gain"}, [], b"{"):
+            assert service.post("/v1/models/m/refit", body).status == 422
+        answer = service.post("/v1/models/plain/refit")
+        assert answer.status == 422
+        assert "models of jury and ridge can" in answer.json()["detail"]
+        nothing = service.post("/v1/models/m/refit", {"promote": "gain"}).json()
+        assert (nothing["promoted"], nothing["reason"]) == (False, "there is no feedback to learn from")
+    with running() as demo:
+        assert demo.post("/v1/models/demo/refit").status == 409
+
+
+def test_the_demo_with_a_store_learns_and_says_why_it_cannot_promote(tmp_path):
+    with running("--store", tmp_path / "feedback.db") as service:
+        send(service, *(entry(query) for query in REST[:3]))
+        report = service.post("/v1/models/demo/refit", {"promote": True}).json()
+        assert (report["learned_queries"], report["promoted"]) == (3, False)
+        assert "start it with juryrank serve MODELS" in report["reason"]
+
+
+def test_the_schedule_refits_and_promotes_by_its_rule_once_for_all_workers(folder):
+    (folder / "serve.toml").write_text('refit_hours = 0.0003\npromote = "gain"\nworkers = 2\n')
+    with running(folder, "--config", folder / "serve.toml") as service:
+        before = version(service)
+        send(service, *(turned(query, query) for query in REST))
+        wait_for(lambda: version(service) != before)
+        time.sleep(4)  # in which the other worker would have done it again
+        found = service.get("/v1/models/m/refit").json()["refits"]
+        assert [each["promoted"] for each in found if each["learned_queries"] == len(REST)].count(True) == 1
+        assert len(found) <= 2
+        assert "refit of model m: learned from" in service.log
+        assert not [line for line in service.log_lines() if line["level"] == "error"]
+
+
+def test_fusion_and_feedback_go_on_during_a_refit_and_there_is_one_at_a_time(folder):
+    with running(folder) as service:
+        send(service, *(entry(query) for query in REST))
+        answers = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(service.post("/v1/models/m/refit"))) for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        slowest = 0.0
+        n = 0
+        while any(thread.is_alive() for thread in threads):
+            start = time.perf_counter()
+            assert service.post("/v1/fuse", {"lists": {"a": ["x", "y"]}}).status == 200
+            slowest = max(slowest, time.perf_counter() - start)
+            send(service, entry(REST[0], key=f"during {n}", lists=None))
+            n += 1
+        statuses = sorted(answer.status for answer in answers)
+        assert statuses[0] == 200
+        assert set(statuses) <= {200, 409}
+        assert n > 20
+        assert slowest < 1.0  # the refit takes longer
+
+
+def test_a_service_that_ends_during_a_refit_leaves_the_version_in_use(folder):
+    content = (folder / "m.json").read_bytes()
+    (folder / "serve.toml").write_text("shutdown_seconds = 0.0\n")
+    with running(folder, "--config", folder / "serve.toml") as service:
+        send(service, *(entry(query) for query in REST))
+        done = threading.Event()
+
+        def ask():
+            with suppress(OSError, http.client.HTTPException):
+                service.post("/v1/models/m/refit", {"promote": True})
+            done.set()
+
+        threading.Thread(target=ask).start()
+        time.sleep(0.5)
+        service.process.terminate()
+        service.process.wait(40)
+        assert done.wait(40)
+    found = (folder / "m.json").read_bytes()
+    assert found == content or from_json(found.decode()).n_queries_ == len(QUERIES)
+    with running(folder) as service:
+        report = service.post("/v1/models/m/refit", {"promote": True}).json()
+        assert report["learned_queries"] == len(REST)
+        assert from_json((folder / "m.json").read_text()).n_queries_ == len(QUERIES)
+        json.dumps(report, allow_nan=False)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_compiled_code_is_there_before_the_workers_start_and_none_of_them_compiles(folder, tmp_path):
+    cache = tmp_path / "cache"
+
+    def compiled():
+        return {path.name for path in cache.rglob("*") if path.is_file()}
+
+    without_library = {"JURYRANK_KERNELS": "numba", "XDG_CACHE_HOME": str(cache)}
+    with running(folder, "--workers", 2, env=without_library) as service:
+        before = compiled()
+        assert before
+        for _ in range(6):
+            assert service.post("/v1/fuse", {"lists": {"a": ["x", "y"]}}).status == 200
+        send(service, *(entry(query) for query in REST[:12]))
+        assert service.post("/v1/models/m/refit").json()["held_out"]["queries"] == 12
+        assert compiled() == before
