@@ -81,7 +81,7 @@ def add_judging_routes(routes: FastAPI, studio: Studio, assessment: Assessment) 
 
     def answer(given: Answered) -> dict[str, Any]:
         saved = studio.answer(given.judge, given.query, given.item, given.grade)
-        return {**saved, "refit": {**saved["refit"], "verdict": assessment.latest_verdict(studio.now)}}
+        return {**saved, "refit": {**saved["refit"], **assessment.after_answer(studio.now)}}
 
     @routes.post(f"{API}/judge")
     async def save_answer(request: Request) -> Response:

@@ -6,7 +6,7 @@ All of it takes longer than an answer may, so the background does it; nothing is
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -70,10 +70,14 @@ class Assessment:
         assert isinstance(found, WholeFit)
         return found
 
-    def latest_verdict(self, now: Snapshot) -> dict[str, Any] | None:
-        """The last verdict, which may be of fewer judgements; None if there is none, or too few queries."""
+    def after_answer(self, now: Snapshot) -> dict[str, Any]:
+        """What a judge sees after an answer: whom the model trusts, and the last verdict, which may be an older one."""
         whole = self._studio.background.latest("fit") if now.enough else None
-        return describe_verdict(whole.verdict) if isinstance(whole, WholeFit) and whole.verdict is not None else None
+        verdict = whole.verdict if isinstance(whole, WholeFit) else None
+        return {
+            "verdict": None if verdict is None else describe_verdict(verdict),
+            "trust": shares_of_points(now.model, now.labels.data.experts) if now.enough and now.model else None,
+        }
 
     def quality(self, now: Snapshot) -> Known:
         """Mean and interval of each expert alone."""
@@ -155,6 +159,16 @@ def _advise(now: Snapshot) -> JudgingAdvice:
     if now.labels.dataset is None:
         raise DataError(NOTHING)
     return judging_advice(now.labels.dataset)
+
+
+def shares_of_points(model: Jury, experts: Sequence[str]) -> dict[str, float] | None:
+    """The share of each expert in the points of an item that is first in all lists; None if there are no points."""
+    points = model.as_points()
+    if points is None:
+        return None
+    found = {name: max(0.0, float(points.of(name, np.ones(1))[0])) for name in experts}
+    total = sum(found.values())
+    return {name: value / total for name, value in found.items()} if total > 0 else None
 
 
 def describe_verdict(verdict: Verdict) -> dict[str, Any]:

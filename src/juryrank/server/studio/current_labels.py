@@ -25,13 +25,24 @@ class CurrentLabels:
 
     @classmethod
     def of(cls, data: Dataset, answers: Iterable[Judgement]) -> CurrentLabels:
-        """The labels of the data and the grades among the answers; grades of several judges are combined."""
-        return cls.with_grades(data, labels_of(answers))
+        """The labels of the data and the grades among the answers; several grades of an item are combined."""
+        grades: dict[str, OneQuery] = {}
+        graded = [each for each in answers if each.grade is not None]
+        for each in graded:
+            grades.setdefault(each.query, {})[each.item] = (each.grade or 0.0, 1.0)
+        if sum(map(len, grades.values())) == len(graded):  # the usual case, in less time
+            return cls(data, grades)
+        return cls.with_grades(data, labels_of(graded))
 
     @classmethod
     def with_grades(cls, data: Dataset, graded: Labels | None) -> CurrentLabels:
         """The labels of the data and those of the judges."""
         return cls(data, {} if graded is None else _by_query(graded))
+
+    def changed_only_in(self, queries: Iterable[str], before: CurrentLabels) -> CurrentLabels:
+        """The labels before, but for those of some queries, which are the present ones."""
+        grades = {**before.grades, **{query: self.grades.get(query, {}) for query in queries}}
+        return CurrentLabels(self.data, {query: labels for query, labels in grades.items() if labels})
 
     def of_query(self, query: str) -> OneQuery:
         """The labels of one query."""

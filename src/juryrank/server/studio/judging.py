@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from juryrank.errors import ParameterError
 from juryrank.judging.agreement import agreement
 from juryrank.judging.grades import Grades
 from juryrank.judging.judgements import Judgement
+from juryrank.judging.plan import count
 from juryrank.judging.session import OVERLAP, Question, Session
 from juryrank.judging.store import JudgementFile
 from juryrank.server.studio.background import Background
@@ -130,4 +132,10 @@ def _agreement(graded: list[Judgement]) -> dict[str, Any]:
     found = agreement(graded)
     pair = max(found.pairs, key=lambda each: each.items, default=None)
     kappa = None if pair is None else pair.weighted_kappa
-    return {"kappa": kappa, "alpha": found.alpha, "items": found.items, "text": found.note()}
+    text = found.note()
+    if not math.isnan(found.alpha):
+        text = (
+            f"Krippendorff's α {found.alpha:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, from "
+            f"{count(found.items, 'item')} with grades of two or more judges."
+        )
+    return {"kappa": kappa, "alpha": found.alpha, "items": found.items, "text": text}

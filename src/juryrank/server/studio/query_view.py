@@ -55,6 +55,7 @@ class QueryView:
             "id": query, "text": self._studio.material.query_text(query), "total": r.n_slots,
             "experts": [_list_window(one, n, names, offset, limit) for n in range(r.n_lists)],
             "consensus": self._consensus(now, one, ranked, names, slice(offset, offset + limit)),
+            "method": "jury" if chosen in LEARNED else chosen,
             "methods": list(METHODS), "note": ranked.note,
         }  # fmt: skip
 

@@ -1,9 +1,9 @@
 """The learned model, fitted again after each judgement in the time of one query.
 
-``jury`` is a sum of statistics over queries, and models can be merged exactly. So there is a tree of models over the
-queries: a node is the merge of its two children, and a leaf is fitted to one query, or to a block of neighbours until
-the labels of one of them change. Then only that query is fitted and the nodes above it are merged again. The curves
-are those of a fit of all queries; held-out values are not, as every part was fitted alone: a verdict needs a whole fit.
+``jury`` follows from sums over queries. So there is a tree of sums over the queries: a node is the sum of its two
+children, and a leaf is that of one query, or of a block of neighbours until the labels of one of them change. Then only
+that query is read, the nodes above it are added again, and the curves are solved. They are those of a fit of all
+queries; no query is held out, though, so that a verdict needs a whole fit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from juryrank.data.long_table import labels_from_dict
 from juryrank.judging.advice import UNJUDGED
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.studio.current_labels import CurrentLabels
+from juryrank.training.expert_groups import experts_with_lists
 from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.position_curves import QueryParts, Statistics, solve_curves
+from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 
 BLOCK_ENTRIES = 50_000  # of the queries of a block: the first judgement of one of them waits for the others
 
@@ -33,14 +36,10 @@ class RefittedJury:
         mean_entries = max(1.0, data.rankings.n_entries / max(1, len(data)))
         self._root = (max(0, len(data) - 1).bit_length(), 0)
         self._block_level = max(0, int(block_entries / mean_entries).bit_length() - 1)
-        self._models: dict[Node, Jury | None] = {}  # None where there is nothing to learn from
+        self._sums: dict[Node, Statistics | None] = {}  # None where there is nothing to learn from
         self._split: set[Node] = set()  # nodes above a query that has changed
         self._alone: dict[int, Dataset] = {}  # queries that have changed
-
-    @property
-    def model(self) -> Jury | None:
-        """The model; None while there is no query to learn from."""
-        return self._models.get(self._root)
+        self.model: Jury | None = None  # None while there is no query to learn from
 
     @property
     def n_queries(self) -> int:
@@ -54,23 +53,24 @@ class RefittedJury:
             q = self._data.queries.index(name) if place is None else place[name]
             for level in range(self._root[0] + 1):
                 node = (level, q >> level)
-                self._models.pop(node, None)
+                self._sums.pop(node, None)
                 self._split.add(node)
-        self._model(self._root, labels)
+        whole = self._sum(self._root, labels)
+        self.model = None if whole is None else _solve(whole)
 
-    def _model(self, node: Node, labels: CurrentLabels) -> Jury | None:
-        if node not in self._models:
+    def _sum(self, node: Node, labels: CurrentLabels) -> Statistics | None:
+        if node not in self._sums:
             level, n = node
             if level == 0 or (level <= self._block_level and node not in self._split):
-                self._models[node] = self._fit(node, labels)
+                self._sums[node] = self._read(node, labels)
             else:
-                parts = [self._model((level - 1, child), labels) for child in (2 * n, 2 * n + 1)]
+                parts = [self._sum((level - 1, child), labels) for child in (2 * n, 2 * n + 1)]
                 known = [part for part in parts if part is not None]
-                self._models[node] = known[0].merge(known[1]) if len(known) == 2 else next(iter(known), None)
-        return self._models[node]
+                self._sums[node] = known[0].add(known[1]) if len(known) == 2 else next(iter(known), None)
+        return self._sums[node]
 
-    def _fit(self, node: Node, labels: CurrentLabels) -> Jury | None:
-        """The model of the queries of a node; None if nothing can be learned from them."""
+    def _read(self, node: Node, labels: CurrentLabels) -> Statistics | None:
+        """The sums over the queries of a node; None if nothing can be learned from them."""
         level, n = node
         last = min((n + 1) << level, len(self._data))
         queries = [q for q in range(n << level, last) if labels.counts.get(self._data.queries[q])]
@@ -82,8 +82,33 @@ class RefittedJury:
         else:
             part = _part(self._data, np.array(queries))
         found = labels_from_dict({query: labels.of_query(query) for query in part.queries})
-        labelled = replace(part, labels=found)
-        return Jury(unjudged=UNJUDGED).fit(labelled) if len(LabelledQueries.of(labelled, UNJUDGED)) else None
+        return _statistics(replace(part, labels=found))
+
+
+def _solver() -> RRFPriorSolver:
+    jury = Jury()
+    return RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
+
+
+def _statistics(data: Dataset) -> Statistics | None:
+    """What ``jury`` learns from these queries, without held-out values."""
+    queries, solver = LabelledQueries.of(data, UNJUDGED), _solver()
+    if not len(queries):
+        return None
+    curves = solver.curves(queries.rankings.entry_rank)[:, : solver.n_curves]
+    layout = Statistics.empty(solver.n_curves, experts_with_lists(queries.rankings))
+    return QueryParts(queries, curves, layout).total()
+
+
+def _solve(whole: Statistics) -> Jury:
+    """The model; as no query was held out, it has no verdict."""
+    curves, stranger = solve_curves(whole, _solver())
+    learned = {
+        "own_": list(whole.own), "pooled_": [], "curves_": curves, "stranger_": stranger,
+        "n_queries_": whole.n_queries, "seen_": whole.seen, "gram_": whole.gram[np.triu_indices(len(whole.gram))],
+        "fill_": whole.filled, "held_out_": np.zeros(5),
+    }  # fmt: skip
+    return Jury.from_learned(Jury(unjudged=UNJUDGED).params(), learned)
 
 
 def _part(data: Dataset, queries: Ints) -> Dataset:
@@ -101,5 +126,5 @@ def rehearse(data: Dataset) -> None:
         return
     one = _part(data, ranked[:1])
     labels = {name: (float(n == 0), 1.0) for n, name in enumerate(one.rankings.items[:2].tolist())}
-    model = Jury(unjudged=UNJUDGED).fit(replace(one, labels=labels_from_dict({one.queries[0]: labels})))
-    model.merge(model).predict(one)
+    if (found := _statistics(replace(one, labels=labels_from_dict({one.queries[0]: labels})))) is not None:
+        _solve(found.add(found)).predict(one)

@@ -19,6 +19,7 @@ from juryrank.server.studio.material import Material
 from juryrank.server.studio.refitting import RefittedJury, rehearse
 
 REFIT = "model"
+AT_ONCE = 4  # queries that a model learns from while a judge waits
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Studio:
 
     def __init__(self, material: Material, settings: JudgingSettings) -> None:
         self.material = material
-        self.background = Background()
+        self.background, self._later = Background(), Background()
         self.judging = Judging(material, settings)
         self._refitted = RefittedJury(material.data)
         self._learned: CurrentLabels | None = None  # the labels of the model; None before the first fit
@@ -78,12 +79,32 @@ class Studio:
             answers=self.judging.answers,
         )
 
-    def _relearn(self, labels: CurrentLabels) -> None:
-        """A new snapshot, whose model has learned from these labels."""
+    def _relearn(self, labels: CurrentLabels, urgent: str | None = None) -> None:
+        """A new snapshot, whose model has learned from these labels.
+
+        With several judges, one grade may change the weight of all labels; then the model learns from those of the
+        ``urgent`` query now, and from the others soon.
+        """
         if self._learned is not None:
-            self._refitted.update(labels, labels.changed(self._learned))
-            self._learned = labels
+            changed = labels.changed(self._learned)
+            if urgent is not None and len(changed) > AT_ONCE:
+                changed = [urgent]
+                self._later.get("the rest", self.now.version, self._catch_up)
+            self._learned = labels.changed_only_in(changed, self._learned)
+            self._refitted.update(self._learned, changed)
         self.now = self._snapshot(self.now.version + 1, labels)
+
+    def _catch_up(self) -> None:
+        """Learn from what has not been learned from yet, a few queries at a time, so that no judge waits for all."""
+        while True:
+            with self.judging.lock:
+                assert self._learned is not None
+                changed = self.now.labels.changed(self._learned)
+                self._learned = self.now.labels.changed_only_in(changed[:AT_ONCE], self._learned)
+                self._refitted.update(self._learned, changed[:AT_ONCE])
+                if len(changed) <= AT_ONCE:
+                    self.now = self._snapshot(self.now.version + 1, self.now.labels)
+                    return
 
     def refresh(self) -> Snapshot:
         """The present, also if others have written in the file of judgements meanwhile."""
@@ -129,7 +150,7 @@ class Studio:
         with self.judging.lock:
             self._demand_item(query, item)
             self.judging.answer(judge, query, item, grade)
-            milliseconds = self._learn()
+            milliseconds = self._learn(query)
             self.judging.plan_ahead(judge, self.now.labels)
             rest = {"next": self.next(judge), "state": self.state()}
         return {"saved": True, **rest, "refit": {"milliseconds": milliseconds}}
@@ -138,14 +159,14 @@ class Studio:
         """Take the last answer of a judge back, and ask it again."""
         with self.judging.lock:
             taken = self.judging.undo(judge)
-            self._learn()
+            self._learn(None if taken is None else taken.query)
             undone = None if taken is None else {"query": taken.query, "item": taken.item}
             return {"undone": undone, "next": self.next(judge), "state": self.state()}
 
-    def _learn(self) -> float | None:
-        """Learn from the answers; the time it took, None if the model is not ready yet."""
+    def _learn(self, query: str | None) -> float | None:
+        """Learn from the answers, first about this query; the time it took, None if the model is not ready yet."""
         start = time.perf_counter()
-        self._relearn(CurrentLabels.of(self.material.data, self.judging.answers))
+        self._relearn(CurrentLabels.of(self.material.data, self.judging.answers), urgent=query)
         return None if self._learned is None else round((time.perf_counter() - start) * 1e3, 2)
 
     def position(self, query: str) -> int:
