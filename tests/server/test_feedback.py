@@ -114,6 +114,13 @@ def test_what_looks_wrong_is_a_warning(service):
     assert service.post(strangers).json()["warnings"] == ["no item with a label is in the lists; are the ids the same?"]
 
 
+def test_warnings_are_in_the_answer_and_not_on_stderr(service, capfd):
+    pairs = {**ENTRY, "lists": {"bm25": [["secret", 2.0], ["secret", 1.0], ["a", 0.5]]}}
+    text = "expert 'bm25': 1 items are in the list more than once; the best place counts"
+    assert service.post(pairs).json()["warnings"] == [text]
+    assert "secret" not in capfd.readouterr().err
+
+
 CLICKS = {"shown": ["a", "b"], "clicked": ["a"]}
 WRONG = [
     ({}, "Object missing required field `query`"),

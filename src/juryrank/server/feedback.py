@@ -14,7 +14,7 @@ from juryrank.data.shapes import as_item_list
 from juryrank.errors import DataError, JuryrankError
 from juryrank.server.api_document import STORED, answered
 from juryrank.server.fuse_requests import MOST_CHARACTERS, SHAPES, List
-from juryrank.server.fusing import Fusing
+from juryrank.server.fusing import Fusing, hearing
 from juryrank.server.logs import log
 from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry
@@ -167,7 +167,8 @@ def check_list(expert: str, listed: Any, warnings: list[str]) -> tuple[list[str]
     """The ids of a list as texts, and their scores, if there are any."""
     where = f"expert {expert!r:.80}"
     try:
-        found = as_item_list(msgspec.convert(listed, List), where)
+        with hearing():  # that ids repeat is told below, without naming them
+            found = as_item_list(msgspec.convert(listed, List), where)
     except msgspec.ValidationError as error:
         raise DataError(f"{where}: {error}; {SHAPES}") from None
     items, numbers = [str(item) for item in found.items], found.numbers

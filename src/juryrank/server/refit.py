@@ -11,6 +11,7 @@ free for requests.
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from copy import copy
 from dataclasses import dataclass
@@ -212,6 +213,8 @@ def main() -> None:
         answer = {"status": problem.status, "detail": problem.detail, "headers": problem.headers}
     except JuryrankError as error:
         answer = {"status": 404 if isinstance(error, UnknownNameError) else 422, "detail": str(error)}
+    except Exception:
+        answer = {"status": 500, "detail": traceback.format_exc()}
     sys.stdout.buffer.write(encode(answer))
 
 

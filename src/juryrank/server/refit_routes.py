@@ -56,11 +56,11 @@ class Refits:
         finally:
             with suppress(ProcessLookupError):
                 process.terminate()
-        try:
-            answer = msgspec.json.decode(content)
-        except msgspec.DecodeError:
-            log.error("the refit of model %s failed, exit code %s", name, process.returncode)
-            raise unexpected() from None
+        ended = {"status": 500, "detail": f"its process ended with {process.returncode}"}
+        answer = msgspec.json.decode(content) if content else ended
+        if answer["status"] == 500:
+            log.error("the refit of model %s failed: %s", name, answer["detail"])
+            raise unexpected()
         if answer["status"] != 200:
             raise Problem(answer["status"], answer["detail"], headers=answer.get("headers"))
         report: dict[str, Any] = answer["report"]
