@@ -126,7 +126,7 @@ def test_a_rollback_puts_the_version_before_in_use_or_the_one_that_is_named(serv
     unknown = service.post("/v1/models/m/rollback", {"version": "000000000000"})
     assert unknown.status == 404
     assert digest(content(1)) in unknown.json()["detail"]
-    assert service.post("/v1/models/m/rollback", {"versoin": "x"}).status == 422
+    assert service.post("/v1/models/m/rollback", {"number": "x"}).status == 422
     assert service.post("/v1/models/absent/rollback").status == 404
 
 
