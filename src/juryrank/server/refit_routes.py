@@ -56,8 +56,8 @@ class Refits:
         finally:
             with suppress(ProcessLookupError):
                 process.terminate()
-        ended = {"status": 500, "detail": f"its process ended with {process.returncode}"}
-        answer = msgspec.json.decode(content) if content else ended
+        ended: dict[str, Any] = {"status": 500, "detail": f"its process ended with {process.returncode}"}
+        answer: dict[str, Any] = msgspec.json.decode(content) if content else ended
         if answer["status"] == 500:
             log.error("the refit of model %s failed: %s", name, answer["detail"])
             raise unexpected()
