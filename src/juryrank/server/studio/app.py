@@ -20,7 +20,6 @@ from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.studio.assessment import Assessment
 from juryrank.server.studio.comparison_view import METRICS, ComparisonView
 from juryrank.server.studio.deployment import MODEL, Deployment
-from juryrank.server.studio.list_facts import ListFacts
 from juryrank.server.studio.overview import Overview
 from juryrank.server.studio.queries_view import QueriesView
 from juryrank.server.studio.query_view import QueryView
@@ -55,11 +54,10 @@ def create_app(studio: Studio, token: str, port: int) -> Gate:
     """The ASGI application."""
     mimetypes.add_type("text/javascript", ".js")  # some systems say otherwise, and browsers would refuse it
     routes = FastAPI(title="juryrank studio", docs_url=None, redoc_url=None, openapi_url=None)
-    facts = ListFacts(studio.material.data.rankings)
     assessment = Assessment(studio)
     add_judging_routes(routes, studio, assessment)
-    add_query_routes(routes, studio, facts)
-    add_result_routes(routes, studio, facts, assessment)
+    add_query_routes(routes, studio)
+    add_result_routes(routes, studio, assessment)
     add_page(routes)
     routes.add_exception_handler(Problem, _answer_problem)
     routes.add_exception_handler(JuryrankError, _answer_mistake)
@@ -98,9 +96,9 @@ def add_judging_routes(routes: FastAPI, studio: Studio, assessment: Assessment) 
         return await reply(studio.undo, given.judge)
 
 
-def add_query_routes(routes: FastAPI, studio: Studio, facts: ListFacts) -> None:
+def add_query_routes(routes: FastAPI, studio: Studio) -> None:
     """The list of queries, and one query."""
-    queries, query = QueriesView(studio, facts), QueryView(studio)
+    queries, query = QueriesView(studio), QueryView(studio)
 
     @routes.get(f"{API}/queries")
     async def list_queries(offset: str = "0", limit: str = "50", search: str = "", sort: str = "id") -> Response:
@@ -113,9 +111,9 @@ def add_query_routes(routes: FastAPI, studio: Studio, facts: ListFacts) -> None:
         return await reply(query.window, studio.now, id, method, *window)
 
 
-def add_result_routes(routes: FastAPI, studio: Studio, facts: ListFacts, assessment: Assessment) -> None:
+def add_result_routes(routes: FastAPI, studio: Studio, assessment: Assessment) -> None:
     """What was learned: the overview, the comparison, and the files of the model and the labels."""
-    overview, comparison = Overview(studio, facts, assessment), ComparisonView(studio, assessment)
+    overview, comparison = Overview(studio, assessment), ComparisonView(studio, assessment)
     deployment = Deployment(studio, assessment)
 
     @routes.get(f"{API}/overview")

@@ -103,9 +103,8 @@ class Assessment:
 
     def _curve(self, now: Snapshot) -> list[dict[str, float]]:
         grades, data = now.grades, self._studio.material.data
-        if grades:
-            sizes = [n for n in _sizes(len(grades)) if n]
-            points = (self._point(data, grades[:n]) for n in sizes)
+        if data.labels is None:
+            points = (self._point(data, grades[:n]) for n in _sizes(len(grades)))
         else:
             points = (_gain_of_part(now.labels, n) for n in _doublings(len(now.labels.counts)))
         return [point for point in points if point is not None]
@@ -187,7 +186,7 @@ def _sizes(n: int) -> list[int]:
 
 
 def _doublings(n: int) -> list[int]:
-    """Numbers of queries: all, half of them, and so on."""
+    """Numbers of queries, for labels that came all at once: all, half of them, and so on."""
     found = [n >> k for k in range(CURVE_POINTS) if n >> k >= FEWEST_QUERIES]
     return found[::-1]
 

@@ -15,7 +15,6 @@ from juryrank.judging.judgements import Judgement
 from juryrank.judging.plan import count
 from juryrank.judging.session import OVERLAP, Question, Session
 from juryrank.judging.store import JudgementFile
-from juryrank.server.studio.background import Background
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.server.studio.material import Material
 from juryrank.server.studio.plan_ahead import PlanAhead
@@ -41,8 +40,8 @@ class Judging:
     def __init__(self, material: Material, settings: JudgingSettings) -> None:
         self._material, self.settings = material, settings
         self._lists = replace(material.data, labels=None)  # labels of the data are the plan's business
-        self._planning = Background()  # for plans only, which must not wait for other work
-        self._sessions: dict[str, tuple[Session, PlanAhead]] = {}
+        self.plan = PlanAhead(material.data)
+        self._sessions: dict[str, Session] = {}
         self.lock = threading.RLock()
         self._stamp = settings.file.stamp()
         self.answers: list[Judgement] = self.session(settings.judge).answers
@@ -51,13 +50,11 @@ class Judging:
         """The session of a judge, who need not have answered anything yet."""
         if judge not in self._sessions:
             self._check_name(judge)
-            plan = PlanAhead(self._material.data, judge, self._planning)
-            session = Session(
+            self._sessions[judge] = Session(
                 self._lists, self.settings.file, judge, grades=self.settings.grades,
-                budget=self.settings.step, overlap=self.settings.overlap, plan=plan,
+                budget=self.settings.step, overlap=self.settings.overlap, plan=self.plan,
             )  # fmt: skip
-            self._sessions[judge] = (session, plan)
-        return self._sessions[judge][0]
+        return self._sessions[judge]
 
     def _check_name(self, judge: str) -> None:
         if not judge.strip() or not judge.isprintable() or judge != judge.strip() or len(judge) > LONGEST_NAME:
@@ -100,8 +97,7 @@ class Judging:
 
     def plan_ahead(self, judge: str, labels: CurrentLabels) -> None:
         """Note that the judge has answered, so that the next plan is made in time."""
-        session, plan = self._sessions[judge]
-        plan.answered(labels, session.n_skipped)
+        self.plan.answered(labels, self.session(judge).n_skipped)
 
     def next(self, judge: str) -> dict[str, Any]:
         """The next question, and how far the judges are."""

@@ -18,6 +18,18 @@ class ListFacts:
 
     def __init__(self, rankings: Rankings) -> None:
         self.rankings = rankings
+        self.prepared = False
+
+    def prepare(self) -> None:
+        """Compute all of them, before somebody waits for one."""
+        for name in ("n_items", "experts", "disagreement", "longest"):
+            getattr(self, name)
+        self.prepared = True
+
+    @cached_property
+    def n_items(self) -> int:
+        """How many different items there are."""
+        return len(np.unique(self.rankings.slot_item))
 
     @cached_property
     def experts(self) -> list[dict[str, Any]]:

@@ -28,11 +28,6 @@ class Material:
         """The position of each query."""
         return {name: q for q, name in enumerate(self.data.queries)}
 
-    @cached_property
-    def n_items(self) -> int:
-        """How many different items there are."""
-        return len(set(self.data.rankings.slot_item.tolist()))
-
     def query_text(self, query: str) -> str | None:
         """The text of a query."""
         return None if self.queries is None else self.queries.get(query)

@@ -12,7 +12,6 @@ from juryrank.judging.advice import FEWEST_QUERIES, JudgingAdvice
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.studio.assessment import Assessment, WholeFit, describe_verdict
 from juryrank.server.studio.background import Known
-from juryrank.server.studio.list_facts import ListFacts
 from juryrank.server.studio.studio import Snapshot, Studio
 
 CURVE_RANKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
@@ -21,8 +20,8 @@ CURVE_RANKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 7
 class Overview:
     """What is known at present; what is still computed is left out, or of an earlier version."""
 
-    def __init__(self, studio: Studio, facts: ListFacts, assessment: Assessment) -> None:
-        self._studio, self._facts, self._assessment = studio, facts, assessment
+    def __init__(self, studio: Studio, assessment: Assessment) -> None:
+        self._studio, self._facts, self._assessment = studio, studio.facts, assessment
 
     def show(self) -> dict[str, Any]:
         """Everything that is known at present, and the names of what is not ready."""

@@ -1,8 +1,9 @@
-"""Plans of a session that are made before they are due, so that no answer waits for one."""
+"""Plans that are made before they are due, so that no judge waits for one."""
 
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 from juryrank.data import Dataset, Labels
 from juryrank.judging.plan import judging_plan
@@ -11,57 +12,56 @@ from juryrank.lazy_polars import pl
 from juryrank.server.studio.background import Background
 from juryrank.server.studio.current_labels import CurrentLabels
 
-AHEAD = 10  # answers before the end of a batch at which the next plan is begun
+EVERY = 15  # answers after which a new plan is made: before a judge has used up a batch of the last one
+PLANNED = 3 * BATCH  # items of a plan
+NAME = "plan"
 
-Rows = list[tuple[str, str]]  # query and item
+
+class Plan(NamedTuple):
+    """Items to judge, best first."""
+
+    keys: list[tuple[str, str]]  # query and item
+    budget: int  # with fewer items than that, nothing else is left
+
+    def to_frame(self) -> pl.DataFrame:
+        """The columns query and item, as a session reads them."""
+        return pl.DataFrame(self.keys, schema=dict.fromkeys(("query", "item"), pl.String), orient="row")
 
 
 class PlanAhead:
-    """Takes the place of ``judging_plan`` in a session, which knows the grades only, and not the labels of the data."""
+    """Takes the place of ``judging_plan`` in the sessions of all judges.
 
-    def __init__(self, data: Dataset, name: str, background: Background) -> None:
-        self._data, self._name, self._background = data, f"plan of {name}", background
+    Sessions know the grades only; the labels of the data are known here.
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self._data, self._background = data, Background()
         self._lock = threading.Lock()
-        self._since, self._number = 0, 0
-        self._next: Rows = []
+        self._answers = 0
+        self._plan = Plan([], PLANNED)
 
-    def __call__(self, data: Dataset, labels: Labels | None, budget: int) -> Planned:
+    def __call__(self, data: Dataset, labels: Labels | None, budget: int) -> Plan:
         """Items to judge: those planned before, without what has a label meanwhile; a new plan if they are too few."""
-        with self._lock:
-            planned, self._next, self._since = self._next, [], 0
-            self._number += 1
         now = CurrentLabels.with_grades(self._data, labels)
-        planned = [(query, item) for query, item in planned if item not in now.grades.get(query, {})]
-        if len(planned) >= min(budget, BATCH):
-            return Planned(planned[:budget])
-        return Planned(_rows(now, budget))
+        with self._lock:
+            known = self._plan
+        left = [(query, item) for query, item in known.keys if item not in now.grades.get(query, {})]
+        if len(left) >= budget or len(known.keys) < known.budget:
+            return Plan(left[:budget], budget)
+        self._make(now, max(budget, PLANNED))
+        return self(data, labels, budget)
+
+    def begin(self, labels: CurrentLabels) -> bool:
+        """Make the first plan in the background; whether it is there."""
+        return not self._background.get(NAME, 0, lambda: self._make(labels, PLANNED)).working
 
     def answered(self, labels: CurrentLabels, n_skipped: int) -> None:
-        """Note an answer; shortly before a batch is complete, the next plan is begun."""
-        self._since += 1
-        if self._since == BATCH - AHEAD:
-            budget = 2 * BATCH + n_skipped
-            self._background.get(self._name, self._number, lambda: self._prepare(labels, budget))
+        """Note an answer; after some, a new plan is begun."""
+        self._answers += 1
+        if self._answers % EVERY == 0:
+            self._background.get(NAME, self._answers, lambda: self._make(labels, PLANNED + n_skipped))
 
-    def _prepare(self, labels: CurrentLabels, budget: int) -> None:
-        number = self._number
-        rows = _rows(labels, budget)
+    def _make(self, labels: CurrentLabels, budget: int) -> None:
+        rows = judging_plan(labels.data, labels=labels.whole, budget=budget).rows()
         with self._lock:
-            if number == self._number:
-                self._next = rows
-
-
-class Planned:
-    """A plan as a session reads it."""
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    def to_frame(self) -> pl.DataFrame:
-        """The columns query and item."""
-        return pl.DataFrame(self._rows, schema=dict.fromkeys(("query", "item"), pl.String), orient="row")
-
-
-def _rows(labels: CurrentLabels, budget: int) -> Rows:
-    plan = judging_plan(labels.data, labels=labels.whole, budget=budget)
-    return [(row["query"], row["item"]) for row in plan.rows()]
+            self._plan = Plan([(row["query"], row["item"]) for row in rows], budget)

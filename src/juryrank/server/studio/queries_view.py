@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from juryrank.data.arrays import Ints
 from juryrank.server.problems import Problem
-from juryrank.server.studio.list_facts import ListFacts
 from juryrank.server.studio.studio import Snapshot, Studio
 
 SORTS = ("id", "disagreement", "judged")
+KEPT_SEARCHES = 8
 
 
 class QueriesView:
     """Pages of the list of queries."""
 
-    def __init__(self, studio: Studio, facts: ListFacts) -> None:
-        self._material, self._facts = studio.material, facts
+    def __init__(self, studio: Studio) -> None:
+        self._material, self._facts = studio.material, studio.facts
+        self._found = lru_cache(maxsize=KEPT_SEARCHES)(self._find)  # pages of one search follow each other
 
     @cached_property
     def _searched(self) -> list[str]:
@@ -30,11 +31,11 @@ class QueriesView:
         """The queries from ``offset`` on that have the searched words in their id or text."""
         if sort not in SORTS:
             raise Problem(422, f"sort must be one of {', '.join(SORTS)}, got {sort[:50]!r}")
-        chosen = self._sorted(now, self._found(search.casefold().split()), sort)
+        chosen = self._sorted(now, self._found(tuple(search.casefold().split())), sort)
         shown = chosen[offset : offset + limit].tolist()
         return {"total": len(chosen), "queries": [self._row(q, now) for q in shown]}
 
-    def _found(self, words: list[str]) -> Ints:
+    def _find(self, words: tuple[str, ...]) -> Ints:
         if not words:
             return np.arange(len(self._material.data))
         found = (q for q, text in enumerate(self._searched) if all(word in text for word in words))
@@ -56,5 +57,5 @@ class QueriesView:
         return {
             "id": name, "text": self._material.query_text(name),
             "items": int(self._material.data.rankings.query_size[q]), "judged": now.labels.counts.get(name, 0),
-            "disagreement": float(self._facts.disagreement[q]),
+            "disagreement": float(self._facts.disagreement[q]) if self._facts.prepared else None,
         }  # fmt: skip

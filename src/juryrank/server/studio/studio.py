@@ -15,6 +15,7 @@ from juryrank.server.problems import Problem
 from juryrank.server.studio.background import Background
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.server.studio.judging import Judging, JudgingSettings
+from juryrank.server.studio.list_facts import ListFacts
 from juryrank.server.studio.material import Material
 from juryrank.server.studio.refitting import RefittedJury, rehearse
 
@@ -57,7 +58,9 @@ class Studio:
         self.judging = Judging(material, settings)
         self._refitted = RefittedJury(material.data)
         self._learned: CurrentLabels | None = None  # the labels of the model; None before the first fit
+        self.facts = ListFacts(material.data.rankings)
         self.now = self._snapshot(0, CurrentLabels.of(material.data, self.judging.answers))
+        self.judging.plan.begin(self.now.labels)
         self.background.get(REFIT, 0, self._learn_first)
 
     def _learn_first(self) -> None:
@@ -68,6 +71,7 @@ class Studio:
             self._learned = labels
             self._relearn(self.now.labels)
         rehearse(self.material.data)
+        self.facts.prepare()
 
     def _snapshot(self, version: int, labels: CurrentLabels) -> Snapshot:
         ready = self._learned is not None
@@ -119,7 +123,7 @@ class Studio:
         names = settings.grades.by_key()
         return {
             "title": self.material.title,
-            "queries": len(data), "experts": list(data.experts), "items": self.material.n_items,
+            "queries": len(data), "experts": list(data.experts), "items": self.facts.n_items,
             "entries": data.rankings.n_entries,
             "labelled_queries": len(now.labels.counts), "judgements": len(now.grades),
             "judges": now.judges, "judge": settings.judge, "judgements_file": str(settings.file.path),
@@ -141,6 +145,11 @@ class Studio:
 
     def next(self, judge: str) -> dict[str, Any]:
         """The next question to a judge."""
+        if not self.judging.plan.begin(self.now.labels):
+            return {"pending": True}
+        return self._next(judge)
+
+    def _next(self, judge: str) -> dict[str, Any]:
         with self.judging.lock:
             self.refresh()
             return {**self.judging.next(judge), "why": None}
@@ -152,7 +161,7 @@ class Studio:
             self.judging.answer(judge, query, item, grade)
             milliseconds = self._learn(query)
             self.judging.plan_ahead(judge, self.now.labels)
-            rest = {"next": self.next(judge), "state": self.state()}
+            rest = {"next": self._next(judge), "state": self.state()}
         return {"saved": True, **rest, "refit": {"milliseconds": milliseconds}}
 
     def undo(self, judge: str) -> dict[str, Any]:
@@ -161,7 +170,7 @@ class Studio:
             taken = self.judging.undo(judge)
             self._learn(None if taken is None else taken.query)
             undone = None if taken is None else {"query": taken.query, "item": taken.item}
-            return {"undone": undone, "next": self.next(judge), "state": self.state()}
+            return {"undone": undone, "next": self._next(judge), "state": self.state()}
 
     def _learn(self, query: str | None) -> float | None:
         """Learn from the answers, first about this query; the time it took, None if the model is not ready yet."""
