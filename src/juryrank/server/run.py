@@ -27,8 +27,7 @@ def run(settings: Settings) -> None:
     settings.demand_safe()
     logs.configure(settings.log_level)
     registry = Registry(settings.models, keep=settings.versions, largest=settings.max_model)
-    for name, fault in registry.faults().items():
-        log.warning("model %s cannot be used: %s", name, fault)
+    registry.faults()  # are logged
     if settings.keys is not None:
         read_keys(settings.keys)
     check_store(settings)
@@ -49,7 +48,9 @@ def listen(settings: Settings) -> socket.socket:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
+        reason = (
+            os.strerror(number) if isinstance(number := getattr(error, "errno", None), int) and number > 0 else error
+        )
         raise DataError(f"cannot listen on {settings.host}:{settings.port}: {reason}; choose another --port") from None
 
 
