@@ -34,13 +34,16 @@ class Open(Plain):
 class Secret(Plain):
     _secret: str = PrivateAttr("none")
 
+    def remember(self, secret: str) -> None:
+        self._secret = secret
+
 
 @pytest.mark.parametrize("model", [Plain, Frozen, Open, Secret])
 def test_a_copy_is_what_model_copy_gives_and_leaves_the_original_alone(model: type[Plain]) -> None:
     given = model(text="tea", metadata={"page": 1}, **({"note": "hot"} if model is Open else {}))
     assert given.size == 3
     if isinstance(given, Secret):
-        given._secret = "milk"
+        given.remember("milk")
     before = given.model_copy(deep=True)
     changes = {"metadata": {"page": 1, "juryrank": {"score": 0.5}}, "score": 0.5}
     copied, expected = with_changes(given, changes), given.model_copy(update=changes)
