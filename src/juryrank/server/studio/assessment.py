@@ -128,7 +128,7 @@ def fit_whole(now: Snapshot) -> WholeFit:
 
 
 def expert_quality(whole: WholeFit) -> dict[str, dict[str, float]]:
-    """The mean of each expert alone over the labelled queries that it ranks, with its 95 % interval."""
+    """The mean of each expert alone over the labelled queries, with its 95 % interval; 0 where it ranks nothing."""
     found = evaluate(whole.data, whole.data, METRIC, unjudged=whole.unjudged, judged_share=False)
     return {
         name: interval for name, (values,) in zip(found.names, found.values, strict=True)

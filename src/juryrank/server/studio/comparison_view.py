@@ -10,11 +10,12 @@ from juryrank.errors import JuryrankError, UnknownNameError
 from juryrank.evaluation import compare
 from juryrank.evaluation.comparison import Comparison
 from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, is_expert_label
+from juryrank.evaluation.significance import half_width
 from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED
 from juryrank.methods import Aggregator, method
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.problems import Problem
-from juryrank.server.studio.assessment import Assessment, mean_and_interval
+from juryrank.server.studio.assessment import Assessment
 from juryrank.server.studio.studio import Snapshot, Studio
 
 METRICS = ("nDCG@10", "AP", "P@10", "RR")
@@ -86,13 +87,13 @@ class ComparisonView:
 
 def _row(found: Comparison, n: int, k: int) -> dict[str, Any]:
     label, metric = found.names[n], str(found.metrics[k])
-    interval = mean_and_interval(found.values[n, k]) or {}
+    mean, half = float(found.means[n, k]), half_width(found.values[n, k])
     versus = found.versus.get((label, metric))
     row = {
         "name": label.removeprefix(EXPERT_PREFIX) if is_expert_label(label) else label,
         "label": label,
         "kind": "expert" if is_expert_label(label) and label != BEST_EXPERT else "method",
-        "mean": float(found.means[n, k]), "low": interval.get("low"), "high": interval.get("high"),
+        "mean": mean, "low": mean - half, "high": mean + half,
         "judged": found.judged.beside(found.metrics[k], n),
     }  # fmt: skip
     if versus is None:

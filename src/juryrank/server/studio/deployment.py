@@ -15,6 +15,8 @@ from juryrank._export.rrf_weights import best_experts, fit_weights
 from juryrank.data import Dataset
 from juryrank.errors import DataError, JuryrankError, UnknownNameError
 from juryrank.io import write
+from juryrank.io.dataset_frames import labels_frame
+from juryrank.io.tables.frames import frame_lines
 from juryrank.models import to_json
 from juryrank.server.studio.assessment import NOTHING, Assessment, WholeFit
 from juryrank.server.studio.studio import Snapshot, Studio
@@ -123,13 +125,15 @@ class Deployment:
         return TARGETS[target].file, to_request(weights).encode()
 
     def qrels(self, table: bool) -> tuple[str, bytes]:
-        """The labels so far as TREC qrels, or as a table, in which names may have blanks."""
+        """The labels so far as TREC qrels, or as a table, which also takes names with blanks, and weights of labels."""
         labels = self._studio.refresh().labels.dataset
         if labels is None:
             raise DataError("there are no labels yet: judge some items first")
+        if table:
+            return "labels.csv", b"".join(frame_lines(labels_frame(labels), "labels.csv"))
         out = io.BytesIO()
-        write(Dataset(rankings=labels.rankings, labels=labels.labels), out, "csv" if table else "trec-qrels")
-        return ("labels.csv" if table else "judgements.qrels"), out.getvalue()
+        write(labels, out, "trec-qrels")
+        return "judgements.qrels", out.getvalue()
 
     def curl(self) -> str:
         """How the service that has the model is asked, with the first items of a query of the data."""
