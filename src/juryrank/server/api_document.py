@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
 LIST = {
-    "oneOf": [
+    "anyOf": [
         {"type": "array", "items": ID, "description": "ids in order, best first"},
         {"type": "object", "additionalProperties": {"type": "number"}, "description": "{id: score}"},
         {
@@ -21,7 +21,7 @@ LIST = {
 }
 LISTS = {"type": "object", "additionalProperties": LIST, "description": "a list for each expert"}
 NUMBERS = {"type": "object", "additionalProperties": {"type": "number"}}
-FUSE = {
+FUSE: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
@@ -30,11 +30,21 @@ FUSE = {
         "model": {"type": "string", "description": "the name of a model; by default the only one"},
         "method": {"type": "string", "description": "a method instead of a model, such as rrf"},
         "weights": {**NUMBERS, "description": "of experts, for a method"},
-        "params": {"type": "object", "description": 'of the method, such as {"k": 60}'},
+        "params": {
+            "type": "object",
+            "additionalProperties": {"type": ["string", "number", "boolean", "object", "null"]},
+            "description": 'of the method, such as {"k": 60}',
+        },
         "top": {"type": "integer", "minimum": 1, "description": "how many items are returned"},
         "explain": {"type": "boolean", "description": "adds ranks and contributions by expert"},
     },
+    "oneOf": [{"required": ["lists"]}, {"required": ["queries"]}],
     "examples": [{"lists": {"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}}, "method": "rrf", "top": 2}],
+}
+EXPLAIN = {
+    **{name: value for name, value in FUSE.items() if name != "oneOf"},
+    "properties": {name: value for name, value in FUSE["properties"].items() if name != "queries"},
+    "required": ["lists"],
 }
 ITEM = {
     "type": "object",
@@ -127,6 +137,58 @@ REFIT = {
         }
     },
 }
+TEXT, NUMBER = {"type": ["string", "null"]}, {"type": ["number", "null"]}
+NAME = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"}
+VERSION = {
+    "type": "object",
+    "required": ["name", "version"],
+    "properties": {"name": {"type": "string"}, "version": {"type": "string"}},
+}
+SUMMARY = {
+    "type": "object",
+    "required": ["name", "usable"],
+    "properties": {
+        "name": {"type": "string"},
+        "usable": {"type": "boolean"},
+        "version": {"type": "string", "description": "a digest of the model file"},
+        "method": {"type": "string"},
+        "experts": {"type": "array", "items": {"type": "string"}, "description": "that it has learned from"},
+        "since": {**TEXT, "description": "when its file was written"},
+        "fault": {"type": "string", "description": "why its file cannot be read"},
+    },
+}
+MODEL: dict[str, Any] = {
+    **SUMMARY,
+    "properties": {
+        **SUMMARY["properties"],  # type: ignore[dict-item]
+        "size": {"type": "integer"},
+        "params": {"type": "object"},
+        "weights": {"type": "object", "description": "what it has learned of each expert"},
+        "learned_queries": {"type": ["integer", "null"], "description": "how many queries it has learned from"},
+        "learned_experts": {"type": ["integer", "null"]},
+        "held_out": {
+            "type": ["object", "null"],
+            "description": "the gain over RRF on held-out queries, with a 95 % interval",
+            "properties": {
+                "metric": TEXT,
+                "queries": {"type": "integer"},
+                **dict.fromkeys(("gain_over_rrf", "standard_error", "low", "high"), NUMBER),
+            },
+        },
+        "report": TEXT,
+        "verdict": {"type": ["object", "null"]},
+        "versions": {"type": "array", "items": {"type": "object"}, "description": "that are kept, newest first"},
+    },
+}
+READY = {
+    "type": "object",
+    "required": ["status", "usable_models", "damaged_models"],
+    "properties": {
+        "status": {"enum": ["ok", "degraded", "unavailable"]},
+        "usable_models": {"type": "array", "items": {"type": "string"}},
+        "damaged_models": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+}
 PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -143,7 +205,8 @@ REFUSALS = {
     "400": "The body is not JSON", "401": "No key, or an unknown one", "403": "The key has another scope",
     "404": "There is no such model", "405": "The method is not allowed", "408": "The body came too slowly",
     "409": "The request conflicts with another", "413": "Too large", "422": "The request does not fit",
-    "429": "Too many requests", "503": "Too much is under way, or the store is locked", "507": "The disk is full",
+    "429": "Too many requests", "500": "A fault of the service",
+    "503": "Too much is under way, or the store is locked", "507": "The disk is full",
 }  # fmt: skip
 
 
@@ -183,13 +246,29 @@ def complete_document(routes: FastAPI, bodies: dict[str, dict[str, Any]] | None 
     routes.openapi = document  # type: ignore[method-assign]
 
 
+# Answers that the framework does not know, by operation and status.
+ANSWERS: dict[str, dict[str, dict[str, Any]]] = {
+    "get /v1/models": {
+        "200": answered("The models", {"type": "object", "properties": {"models": {"type": "array", "items": SUMMARY}}})
+    },
+    "get /v1/models/{name}": {"200": answered("The model", MODEL)},
+    "put /v1/models/{name}": {"201": answered("The version that is in use from now on", VERSION)},
+    "post /v1/models/{name}/rollback": {"200": answered("The version that is in use again", VERSION)},
+    "get /readyz": {
+        "200": answered("Requests can be answered", READY),
+        "503": answered("No model can be used, or not the default one", READY),
+    },
+    "get /metrics": {"200": {"description": "The metrics", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+}
+
+
 def _add_fusion(paths: dict[str, Any]) -> None:
     answers = {"200": answered("The fused list", FUSED)}
-    for path, name, summary in (
-        ("/v1/fuse", "fuse", "Fuse the lists of one query or of a batch"),
-        ("/v1/explain", "explain", "Fuse the lists of one query, with ranks and contributions by expert"),
+    for path, name, sent, summary in (
+        ("/v1/fuse", "fuse", FUSE, "Fuse the lists of one query or of a batch"),
+        ("/v1/explain", "explain", EXPLAIN, "Fuse the lists of one query, with ranks and contributions by expert"),
     ):
-        operation = {"summary": summary, "operationId": name, "requestBody": body(FUSE), "responses": dict(answers)}
+        operation = {"summary": summary, "operationId": name, "requestBody": body(sent), "responses": dict(answers)}
         paths[path] = {"post": operation}
 
 
@@ -204,7 +283,11 @@ def _describe(found: dict[str, Any], described: dict[str, dict[str, Any]]) -> No
         for method, operation in item.items():
             if (wanted := described.get(f"{method} {path}")) is not None:
                 operation["requestBody"] = wanted
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = NAME  # of a model, in the path
             operation["responses"].pop("422", None)
+            if (answers := ANSWERS.get(f"{method} {path}")) is not None:
+                operation["responses"] = dict(answers)
             for status, text in REFUSALS.items():
                 operation["responses"].setdefault(status, {"description": text, "content": refusal})
             if path not in ("/healthz", "/readyz"):
