@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent / "src"))
 from juryrank import cli  # noqa: E402 - from this source tree
 from juryrank.cli import warm  # noqa: E402
 from juryrank.kernels import jit, library  # noqa: E402
+from juryrank.serving.json_lists import JsonSums, Room  # noqa: E402
 
 HEADER = (
     "# Kernels of the library, and the types of their arguments as juryrank.kernels.library.represent writes them.\n"
@@ -71,20 +72,27 @@ def main() -> None:
         for command in COMMANDS:
             print(command, flush=True)
             run(command, name)
+        print("lists in JSON", flush=True)
+        JsonSums(lambda expert, ranks: 1 / ranks, by_name=True, room=Room(lambda _: b"[1.0]"))({"e": b'["a"]'})
     (HERE / "exports.txt").write_text(HEADER + "".join(f"{line}\n" for line in sorted(calls)))
 
 
 @contextmanager
 def recording(calls: set[str]) -> Iterator[None]:
     """Note every call of a kernel from Python."""
-    call = jit.CompiledFunction.__call__
 
-    def record(self: jit.CompiledFunction, *args: Any) -> Any:
-        module = self.function.__module__.rpartition(".")[2]
-        calls.add(f"{module}.{self.function.__name__} {library.represent(args)[0]}")
-        return call(self, *args)
+    def recorded(call: Callable[..., Any]) -> Callable[..., Any]:
+        def record(self: jit.CompiledFunction, *args: Any) -> Any:
+            module = self.function.__module__.rpartition(".")[2]
+            calls.add(f"{module}.{self.function.__name__} {library.represent(args)[0]}")
+            return call(self, *args)
 
-    with mock.patch.object(jit.CompiledFunction, "__call__", record):
+        return record
+
+    with ExitStack() as stack:
+        for name in ("__call__", "prepare"):
+            call = recorded(getattr(jit.CompiledFunction, name))
+            stack.enter_context(mock.patch.object(jit.CompiledFunction, name, call))
         yield
 
 

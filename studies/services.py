@@ -16,7 +16,7 @@ from juryrank.errors import DataError
 HOST = "127.0.0.1"
 START_SECONDS, END_SECONDS = 120.0, 30.0
 PORT = re.compile(r"http://127\.0\.0\.1:(\d+)")
-READY = re.compile(r"[Aa]pplication startup complete")
+READY = re.compile(r"startup complete")
 UVICORN = (  # as juryrank serve has them
     "--loop", "uvloop", "--http", "httptools", "--no-access-log", "--no-server-header", "--no-date-header",
 )  # fmt: skip

@@ -121,6 +121,18 @@ class Entry:
             raise KernelError(f"the kernel {self.symbol} stopped, perhaps for lack of memory")
         return self._value(self.result, iter(call[len(numbers) :])) if self.room else None
 
+    def prepare(self, numbers: list[int]) -> Callable[[], Any]:
+        """A call that can be made again and again; the arguments must live as long."""
+        call, room = array("q", numbers + self.room), len(numbers)
+        function, address, plain = self.function, call.buffer_info()[0], self.result == "i"
+
+        def run() -> Any:
+            if function(address):
+                raise KernelError(f"the kernel {self.symbol} stopped, perhaps for lack of memory")
+            return call[room] if plain else self._value(self.result, iter(call[room:])) if self.room else None
+
+        return run
+
     def _value(self, kind: str, numbers: Iterator[int]) -> Any:
         match kind[0]:
             case "(":

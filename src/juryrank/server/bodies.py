@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Generator, MutableMapping
 from typing import Any
 
 from juryrank.server.problems import Problem
@@ -28,17 +28,18 @@ class Bodies:
         """The whole body."""
         limit, seconds = self._settings.max_body, self._settings.body_seconds
         check_length(headers, limit)
+        waiting = Waiting(receive())
+        first = waiting.message
+        if first is not None and not first.get("more_body"):  # most bodies are there, in one piece
+            body: bytes = first.get("body", b"")
+            if first["type"] == "http.disconnect":
+                raise DisconnectedError
+            if len(body) > limit:
+                raise too_large(limit)
+            return body
         try:
             async with asyncio.timeout(seconds):
-                message = await receive()
-                if not message.get("more_body"):  # most bodies come in one piece
-                    body: bytes = message.get("body", b"")
-                    if message["type"] == "http.disconnect":
-                        raise DisconnectedError
-                    if len(body) > limit:
-                        raise too_large(limit)
-                    return body
-                return await self._read_on(receive, message, limit)
+                return await self._read_on(receive, await waiting, limit)
         except TimeoutError:
             raise too_slow(seconds) from None
 
@@ -68,6 +69,30 @@ class Bodies:
             raise Problem(
                 503, "too many large requests are being read; try again", headers={"retry-after": "1", **CLOSE}
             )
+
+
+class Waiting:
+    """A message that is waited for; ``message`` has it if it was there at once, so that no timer is needed."""
+
+    __slots__ = ("_steps", "_suspended", "message")
+
+    def __init__(self, awaitable: Awaitable[Message]) -> None:
+        self._steps: Any = awaitable.__await__()
+        self.message: Message | None = None
+        try:
+            self._suspended = next(self._steps)
+        except StopIteration as end:
+            self.message = end.value
+
+    def __await__(self) -> Generator[Any, None, Message]:
+        if self.message is None:
+            try:
+                yield self._suspended
+            except BaseException:
+                self._steps.close()
+                raise
+            return (yield from self._steps)  # type: ignore[no-any-return]
+        return self.message
 
 
 class LimitedReceive:

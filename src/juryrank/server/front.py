@@ -22,7 +22,7 @@ from juryrank.server.logs import log
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.rates import RateLimit
 from juryrank.server.settings import Settings
-from juryrank.server.telemetry import Metrics, find_tracer, span
+from juryrank.server.telemetry import Metrics, find_tracer
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -30,7 +30,12 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
 FUSION = frozenset(("/v1/fuse", "/v1/explain"))
+# Scopes, each of which is enough.
+ADMIN = frozenset(("admin",))
+FUSE, FEEDBACK, ANY = ADMIN | {"fuse"}, ADMIN | {"feedback"}, ADMIN | {"fuse", "feedback"}
 JSON = b"application/json"
+NOT_SNIFFED = (b"x-content-type-options", b"nosniff")
+PATHS = FUSION | OPEN | {"/v1/feedback", "/v1/models", "/metrics"}
 MODEL_PATH = re.compile(r"/v1/models/[^/]+(/refit|/rollback)?")
 
 
@@ -62,8 +67,11 @@ class Front:
                 raise Problem(503, "too many requests are under way; try again", headers={"retry-after": "1"})
             caller = self._admit(path, method, headers)
             if method == "POST" and (path == "/v1/fuse" or path == "/v1/explain"):
-                with span(self._tracer, path):
+                if self._tracer is None:
                     await self._fuse(path, receive, answer, headers)
+                else:
+                    with self._tracer.start_as_current_span(path):
+                        await self._fuse(path, receive, answer, headers)
             else:
                 scope.setdefault("state", {}).update(request_id=request_id, caller=caller)
                 await self._pass_on(scope, receive, answer, headers)
@@ -80,12 +88,7 @@ class Front:
             route = _route(path)
             self._metrics.request(route, answer.status, seconds)
             if self._logs_requests:
-                logs.write_line(
-                    {
-                        "time": logs.now(), "level": "info", "request_id": request_id, "method": method, "route": route,
-                        "status": answer.status, "milliseconds": round(seconds * 1e3, 3),
-                    }
-                )  # fmt: skip
+                logs.write_request(request_id, method, route, answer.status, seconds)
 
     def _request_id(self, headers: dict[bytes, bytes]) -> str:
         given = headers.get(b"x-request-id")
@@ -142,17 +145,17 @@ class Front:
 
 def _needed_scopes(path: str, method: str) -> frozenset[str]:
     if path in FUSION:
-        return frozenset(("fuse", "admin"))
+        return FUSE
     if path == "/v1/feedback" and method == "POST":
-        return frozenset(("feedback", "admin"))
+        return FEEDBACK
     if method in ("GET", "HEAD") and (path == "/metrics" or path.startswith("/v1/models")):
-        return frozenset(("fuse", "feedback", "admin"))
-    return frozenset(("admin",))
+        return ANY
+    return ADMIN
 
 
 def _route(path: str) -> str:
     """The path without names, for metrics and logs: what users send must not become a label."""
-    if path in ("/v1/fuse", "/v1/explain", "/v1/feedback", "/v1/models", "/metrics") or path in OPEN:
+    if path in PATHS:
         return path
     if shape := MODEL_PATH.fullmatch(path):
         return "/v1/models/{name}" + (shape[1] or "")
@@ -174,9 +177,10 @@ class Answer:
             (b"content-type", content_type),
             (b"content-length", b"%d" % len(body)),
             (b"x-request-id", self._request_id.encode()),
-            (b"x-content-type-options", b"nosniff"),
+            NOT_SNIFFED,
         ]
-        found += [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+        if headers:
+            found += [(name.encode(), value.encode()) for name, value in headers.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": found})
         await self._send({"type": "http.response.body", "body": body})
 

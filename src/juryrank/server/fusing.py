@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -21,16 +21,17 @@ from juryrank.errors import (
 )
 from juryrank.methods import METHODS
 from juryrank.params import parameters
-from juryrank.server.fuse_requests import FuseRequest, Lists, check_explained, count_entries, decode
+from juryrank.server.fuse_requests import FuseRequest, Lists, check_explained, count_entries, decode, decode_text
 from juryrank.server.problems import Problem, problem_of
 from juryrank.server.registry import Registry
 from juryrank.server.served_fuser import ServedFuser
 from juryrank.server.settings import Settings
+from juryrank.serving.json_lists import Room
 
 MOST_WARNINGS = 20  # in one answer
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, gc=False):
     """An item of the answer."""
 
     id: Any
@@ -46,7 +47,7 @@ class ExplainedItem(msgspec.Struct):
     contributions: dict[str, float] | None
 
 
-class ModelInUse(msgspec.Struct):
+class ModelInUse(msgspec.Struct, frozen=True):
     """The model that answered."""
 
     name: str
@@ -108,6 +109,8 @@ class Fusing:
 
     def answer(self, body: bytes, *, explain: bool = False) -> tuple[bytes, int, bool]:
         """The answer, the number of entries, and whether it has warnings."""
+        if not explain and (answered := self._answer_text(body)) is not None:
+            return answered
         request = decode(body)
         if explain and request.queries is not None:
             raise Problem(422, "explain takes the lists of one query; send one request for each query")
@@ -118,7 +121,7 @@ class Fusing:
                 [request.lists] if request.lists is not None else (request.queries or {}).values(), request.top
             )
         try:
-            fuser, used, method = self._choose(request)
+            fuser, used, method = self._choose(request.model, request.method, params_of(request))
             with hearing() as texts:
                 fused = self._fuse(fuser, request, explain)
         except UnknownNameError as error:
@@ -135,19 +138,32 @@ class Fusing:
             answer.queries = fused
         return encode(answer), entries, bool(found)
 
-    def _choose(self, request: FuseRequest) -> tuple[ServedFuser, ModelInUse | None, str]:
+    def _answer_text(self, body: bytes) -> tuple[bytes, int, bool] | None:
+        """The answer to one query without decoding its lists; None if that is not possible, or something is wrong."""
+        if (request := decode_text(body, self._settings)) is None:
+            return None
+        try:
+            fuser, used, method = self._choose(request.model, request.method, {})
+        except JuryrankError:
+            return None
+        if fuser.expert_warning(request.lists):
+            return None
+        found = fuser.fuse_text(request.lists, request.top, room())
+        if found is None or found[1] > self._settings.max_items:
+            return None
+        return b"".join((head(method, used), found[0], b"}")), found[1], False
+
+    def _choose(
+        self, model: str | None, method: str | None, params: Mapping[str, Any]
+    ) -> tuple[ServedFuser, ModelInUse | None, str]:
         """The fuser of the model or the method that is asked for."""
-        if request.method is not None:
-            if request.model is not None:
+        if method is not None:
+            if model is not None:
                 raise ParameterError("give model or method, not both")
-            params = {**(request.params or {}), **({} if request.weights is None else {"weights": request.weights})}
-            if params:
-                return make_fuser(request.method, params), None, request.method
-            return plain_fuser(request.method), None, request.method
-        if request.weights is not None or request.params is not None:
+            return make_fuser(method, params) if params else plain_fuser(method), None, method
+        if params:
             raise ParameterError("a model has its weights and parameters; give them with a method, such as rrf")
-        name = self.default_model() if request.model is None else request.model
-        served = self._registry.get(name)
+        served = self._registry.get(self.default_model() if model is None else model)
         return served.fuser, ModelInUse(served.name, served.version), served.model.name
 
     def default_model(self) -> str:
@@ -168,6 +184,24 @@ class Fusing:
         queries = request.queries or {}
         _warn_of_experts(fuser, {expert: () for lists in queries.values() for expert in lists})
         return {query: fuse_one(fuser, lists, request.top, explain) for query, lists in queries.items()}
+
+
+def params_of(request: FuseRequest) -> dict[str, Any]:
+    """The parameters of the method, with the weights among them."""
+    params: dict[str, Any] = dict(request.params or {})
+    return params if request.weights is None else {**params, "weights": request.weights}
+
+
+@cache
+def room() -> Room:
+    """Where lists are fused as text."""
+    return Room(encode)
+
+
+@lru_cache(maxsize=256)
+def head(method: str, used: ModelInUse | None) -> bytes:
+    """An answer without warnings up to its items."""
+    return encode(Fused(method, used, [])).removesuffix(b"}") + b',"items":'
 
 
 def _warn_of_experts(fuser: ServedFuser, experts: Mapping[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
@@ -87,8 +86,3 @@ def find_tracer() -> Any | None:
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return None  # installed, and nobody listens
     return trace.get_tracer("juryrank")
-
-
-def span(tracer: Any | None, name: str) -> Any:
-    """A span of the tracer, or nothing."""
-    return nullcontext() if tracer is None else tracer.start_as_current_span(name)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from math import isfinite
 from operator import gt, itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
+
+if TYPE_CHECKING:
+    from juryrank.serving.json_lists import JsonSums, Room
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
 
@@ -78,6 +81,12 @@ class PointSums:
             return add_up(gains, dropped, top, checked)
         except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
+
+    def of_json(self, room: Room) -> JsonSums:
+        """The same sums over lists that are JSON text."""
+        from juryrank.serving.json_lists import JsonSums
+
+        return JsonSums(self._points.of, by_name=self._by_name, room=room)
 
     def contributions(
         self, lists: Mapping[str, PlainList], ranks: Mapping[str, Mapping[Any, Any]], items: Collection[Any]
