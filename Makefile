@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test quick lint types kernels oldest extras attack bench reproduce docs picture stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack bench reproduce docs picture pictures browser stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked.
-test: $(VENV)/.integrations lint types
+test: $(VENV)/.integrations browser lint types
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n auto tests/kernels
 	$(PY) -m pytest -q -n auto
 
@@ -59,6 +59,10 @@ docs: $(VENV)/.docs
 picture: $(VENV)/.demo
 	$(PY) docs/picture.py
 
+# Pictures of the studio's page, in Chromium.
+pictures: $(VENV)/.dev browser
+	$(PY) docs/studio_pictures.py
+
 # The type stub of the package, from the table of public names.
 stubs: $(VENV)/.dev
 	mkdir -p build && $(PY) tests/stubs.py > build/__init__.pyi && mv build/__init__.pyi src/juryrank/__init__.pyi
@@ -82,6 +86,14 @@ $(VENV)/.demo: pyproject.toml | $(PY)
 $(VENV)/.integrations: $(VENV)/.dev
 	$(PY) -m pip install -q -e '.[integrations-test]'
 	touch $@
+
+# Debian's Chromium, for the tests of the studio's page; installed only as root. Without it they skip, so no error here.
+BROWSER := chromium fonts-noto-core
+browser:
+	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq > /dev/null \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(BROWSER) > /dev/null; } || true
+	@command -v chromium > /dev/null || \
+	  echo "*** NO CHROMIUM: THE TESTS OF THE STUDIO'S PAGE ARE SKIPPED. As root: apt-get install $(BROWSER) ***"
 
 $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)
 	$(PY) -m pip install -q -e '.[$*]'

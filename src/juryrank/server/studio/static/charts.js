@@ -18,12 +18,12 @@ export function ticks(low, high, wanted = 4) {
 
 const digitsOf = (values) => Math.min(4, Math.max(0, ...values.map((x) => (String(Number(x.toFixed(4))).split(".")[1] || "").length)));
 
-/** The points that a rank of an expert gives: a small curve, with the highest value of all experts as its top. */
-export function SmallCurve({ points, top, colour, label }) {
+/** The points that a rank of an expert gives: a small curve, on the scale of all experts. */
+export function SmallCurve({ points, range, colour, label }) {
   const [box, width] = useWidth(200);
-  const height = 56;
+  const height = 76;
   const last = Math.max(...points.map((p) => p.rank));
-  const bottom = Math.min(0, ...points.map((p) => p.points));
+  const [bottom, top] = range;
   const x = (rank) => 2 + (Math.log(rank) / Math.log(Math.max(2, last))) * (width - 4);
   const y = (value) => height - 14 - ((value - bottom) / (top - bottom || 1)) * (height - 18);
   const line = path(points.map((p) => [x(p.rank), y(p.points)]));

@@ -1,6 +1,6 @@
 // Shortcuts of one key. They can be switched off, and none acts while somebody types.
 
-import { useEffect } from "./vendor/preact-htm.js";
+import { useEffect, useRef } from "./vendor/preact-htm.js";
 import { shortcuts } from "./store.js";
 
 const isTyping = (target) =>
@@ -10,13 +10,15 @@ const isOpenDialog = () => document.querySelector("dialog[open]") !== null;
 
 /** Calls `act(key)` for every single key; it returns true if it used the key. */
 export function useKeys(act) {
+  const latest = useRef(act);
+  latest.current = act; // what a key does always belongs to what is shown
   useEffect(() => {
     const onKey = (event) => {
       if (shortcuts.value !== "on" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (event.defaultPrevented || isTyping(event.target) || isOpenDialog()) return;
-      if (act(event.key)) event.preventDefault();
+      if (latest.current(event.key)) event.preventDefault();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  });
+  }, []);
 }

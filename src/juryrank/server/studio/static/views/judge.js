@@ -120,6 +120,7 @@ function useJudging(judge, version) {
   const started = useRef(null);
   const learning = useRef(null);
   useLayoutEffect(() => {
+    working.current = busy; // a key counts again when the next question is drawn, never for the last one
     if (started.current === null || busy) return;
     const start = started.current;
     started.current = null;
@@ -140,7 +141,6 @@ function useJudging(judge, version) {
     } catch (error) {
       say(`Not saved: ${error.message}`);
     } finally {
-      working.current = false;
       setBusy(false);
     }
   };

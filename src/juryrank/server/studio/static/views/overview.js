@@ -58,19 +58,19 @@ function Verdict({ verdict, advice, state }) {
   `;
 }
 
-function Curve({ expert, experts, top }) {
+function Curve({ expert, experts, range }) {
   if (!expert.curve?.length) return html`<p class="muted small">The learned curve appears with the first judgements.</p>`;
   const [first, last] = [expert.curve[0], expert.curve[expert.curve.length - 1]];
   const label = `Learned points of ${expert.name}: ${decimal(first.points)} at rank ${first.rank}, ${decimal(last.points)} at rank ${last.rank}.`;
   return html`
     <figure>
       <figcaption class="muted small">Points a rank gives</figcaption>
-      <${SmallCurve} points=${expert.curve} top=${top} colour=${colourOf(experts, expert.name)} label=${label} />
+      <${SmallCurve} points=${expert.curve} range=${range} colour=${colourOf(experts, expert.name)} label=${label} />
     </figure>
   `;
 }
 
-function ExpertCard({ expert, experts, queries, top }) {
+function ExpertCard({ expert, experts, queries, range }) {
   return html`
     <li class="card expert-card">
       <h3><${Expert} experts=${experts} name=${expert.name} /></h3>
@@ -80,7 +80,7 @@ function ExpertCard({ expert, experts, queries, top }) {
         <div><dt>Agreement</dt><dd>${decimal(expert.agreement, 2)} <small class="muted">with the others</small></dd></div>
         <div><dt>Quality alone</dt><dd>${expert.quality ? html`<${Estimate} value=${expert.quality} />` : html`<small class="muted">hidden: too few judgements</small>`}</dd></div>
       </dl>
-      <${Curve} expert=${expert} experts=${experts} top=${top} />
+      <${Curve} expert=${expert} experts=${experts} range=${range} />
     </li>
   `;
 }
@@ -96,13 +96,14 @@ export function Overview({ state, version }) {
   const answer = useAnswer(address("/overview"), version);
   const data = answer.data;
   if (!data) return html`<${Heading}>Overview<//><${Waiting} answer=${answer} what="the overview" />`;
-  const top = Math.max(1e-9, ...data.experts.flatMap((expert) => (expert.curve || []).map((point) => point.points)));
+  const points = data.experts.flatMap((expert) => (expert.curve || []).map((point) => point.points));
+  const range = [Math.min(0, ...points), Math.max(1e-9, ...points)];
   return html`
     <${Heading}>Overview<//>
     <${Verdict} verdict=${data.verdict} advice=${data.advice} state=${state} />
     <h2>Experts</h2>
     <ul class="experts">
-      ${data.experts.map((expert) => html`<${ExpertCard} key=${expert.name} expert=${expert} experts=${state.experts} queries=${state.queries} top=${top} />`)}
+      ${data.experts.map((expert) => html`<${ExpertCard} key=${expert.name} expert=${expert} experts=${state.experts} queries=${state.queries} range=${range} />`)}
     </ul>
     <div class="columns">
       <${Card} title="Redundancy" note="How alike the lists of two experts are. Two experts that are nearly the same count as one.">

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
 import { address, usePages } from "../api.js";
-import { count, percent, whole } from "../format.js";
+import { count, decimal, whole } from "../format.js";
 import { Name, queryAddress } from "../ui.js";
 import { rowAfterKey, showRow, useVisibleRows } from "../virtual.js";
 
@@ -27,7 +27,11 @@ function Row({ row, index, total, isActive, isChosen }) {
     <div class="query-row ${isActive ? "active" : ""}" id=${`query-${index}`} role="option" aria-selected=${isChosen} aria-setsize=${total} aria-posinset=${index + 1}
       data-index=${index} style=${{ top: `${index * ROW}px` }}>
       <${Name} text=${row.text || row.id} />
-      <small class="muted">${row.text ? html`<bdi>${row.id}</bdi> · ` : ""}${count(row.items, "item")} · ${row.judged ? `${whole(row.judged)} judged` : "not judged"} · <span title="How much the experts disagree near the top">${percent(row.disagreement)} disagree</span></small>
+      <span class="facts-line">
+        <small class="muted">${row.text ? html`<bdi>${row.id}</bdi> · ` : ""}${count(row.items, "item")} · ${row.judged ? `${whole(row.judged)} judged` : "not judged"}</small>
+        <span class="bar" title=${`Disagreement of the experts near the top: ${decimal(row.disagreement, 2)}; 1 is the most disputed query`}><span style=${{ width: `${100 * row.disagreement}%` }}></span></span>
+        <span class="visually-hidden">disagreement ${decimal(row.disagreement, 2)}</span>
+      </span>
     </div>
   `;
 }
