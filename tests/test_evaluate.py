@@ -189,7 +189,7 @@ def test_other_mistakes_are_clear_errors():
         evaluate(RUN, LABELS, "AP")["P@5"]
     with pytest.raises(DataError, match="neither labels nor a reference ranking"):
         evaluate(RUN, from_dicts({"e": RUN}), "AP")
-    with pytest.raises(DataError, match="read takes a path, an open file, .*, got int;"):
+    with pytest.raises(DataError, match=r"read takes a path, an open file, .*, got int;"):
         evaluate(3, LABELS, "AP")
     with pytest.raises(DataError, match=r"got list"):
         evaluate(RUN, [1], "AP")
