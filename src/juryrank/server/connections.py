@@ -118,6 +118,9 @@ class Connection(HttpToolsProtocol):
         elif self._is_idle:
             self.transport.close()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """An upgrade to another protocol may be ignored, and nobody has to install anything for it."""
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP."""
         self._refuse(Problem(400, f"this is not HTTP/1.1: {msg}"))
