@@ -11,7 +11,9 @@ from studies.commands import (
     interleaving,
     judges,
     judging,
+    load,
     reproduce,
+    studio_story,
     verdict,
 )
 from studies.console import run_app
@@ -25,6 +27,8 @@ app.command("few-judgements")(few_judgements.run)
 app.command("interleaving")(interleaving.run)
 app.command("judges")(judges.run)
 app.command("judging")(judging.run)
+app.command("load")(load.run)
+app.command("studio-story")(studio_story.run)
 app.command("verdict")(verdict.run)
 app.add_typer(data.app, name="data")
 
