@@ -26,6 +26,7 @@ from juryrank.server.refit_routes import Refits, add_refit_routes
 from juryrank.server.registry import Registry, Served
 from juryrank.server.settings import Settings
 from juryrank.server.store_address import address_of, make_store
+from juryrank.server.tracing import with_spans
 from juryrank.server.writer import Writer
 
 encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -55,7 +56,7 @@ def create_app(settings: Settings) -> Any:
     routes.add_exception_handler(ClientDisconnect, _answer_nobody)
     routes.add_exception_handler(Exception, _answer_fault)
     complete_document(routes)
-    app: Any = Front(routes, fusing, metrics, settings)
+    app: Any = with_spans(Front(routes, fusing, metrics, settings))
     if settings.cors:
         app = CORSMiddleware(
             app, allow_origins=list(settings.cors), allow_methods=["GET", "POST", "PUT", "DELETE"],

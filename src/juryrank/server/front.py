@@ -22,7 +22,7 @@ from juryrank.server.logs import log
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.rates import RateLimit
 from juryrank.server.settings import Settings
-from juryrank.server.telemetry import Metrics, find_tracer
+from juryrank.server.telemetry import Metrics
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -49,7 +49,6 @@ class Front:
         self._prefix, self._counter = secrets.token_hex(4), count(1)
         self._bodies = Bodies(settings)
         self._active = 0
-        self._tracer = find_tracer()
         self._logs_requests = settings.access_log and log.isEnabledFor(logging.INFO)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,11 +66,7 @@ class Front:
                 raise Problem(503, "too many requests are under way; try again", headers={"retry-after": "1"})
             caller = self._admit(path, method, headers)
             if method == "POST" and (path == "/v1/fuse" or path == "/v1/explain"):
-                if self._tracer is None:
-                    await self._fuse(path, receive, answer, headers)
-                else:
-                    with self._tracer.start_as_current_span(path):
-                        await self._fuse(path, receive, answer, headers)
+                await self._fuse(path, receive, answer, headers)
             else:
                 scope.setdefault("state", {}).update(request_id=request_id, caller=caller)
                 await self._pass_on(scope, receive, answer, headers)
@@ -85,7 +80,7 @@ class Front:
         finally:
             self._active -= 1
             seconds = time.perf_counter() - start
-            route = _route(path)
+            route = route_of(path)
             self._metrics.request(route, answer.status, seconds)
             if self._logs_requests:
                 logs.write_request(request_id, method, route, answer.status, seconds)
@@ -153,7 +148,7 @@ def _needed_scopes(path: str, method: str) -> frozenset[str]:
     return ADMIN
 
 
-def _route(path: str) -> str:
+def route_of(path: str) -> str:
     """The path without names, for metrics and logs: what users send must not become a label."""
     if path in PATHS:
         return path

@@ -58,7 +58,6 @@ def serve(settings: Settings, listener: socket.socket) -> None:
     """Run one server in this process, or several below a supervisor that starts one anew when it dies."""
     signal.set_wakeup_fd(-1)  # of the command line, which ends a process soon after Ctrl-C
     if settings.workers == 1:
-        signal.signal(signal.SIGTERM, _exit)
         work(settings, listener)
     else:
         Supervisor(work, settings, listener).run()
@@ -71,6 +70,7 @@ def _exit(*_: object) -> None:
 
 def work(settings: Settings, listener: socket.socket) -> None:
     """Answer requests until a signal ends it."""
+    signal.signal(signal.SIGTERM, _exit)
     logs.configure(settings.log_level)
     from juryrank.server.app import create_app
 

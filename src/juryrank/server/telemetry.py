@@ -1,4 +1,4 @@
-"""What is measured: metrics for Prometheus, and spans where OpenTelemetry is installed."""
+"""What is measured: metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -75,14 +75,3 @@ class _Damaged(Collector):
             "Models whose file cannot be read; an earlier version may be in use",
             self._number,
         )
-
-
-def find_tracer() -> Any | None:
-    """The tracer of OpenTelemetry, if it is installed and configured."""
-    try:
-        from opentelemetry import trace
-    except ImportError:
-        return None
-    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        return None  # installed, and nobody listens
-    return trace.get_tracer("juryrank")
