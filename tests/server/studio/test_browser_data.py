@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.server.studio.browser import NARROW, WIDE, Studio, chromium, opened, show, studio
+from server.studio.browser import NARROW, WIDE, RunningStudio, chromium, opened, rows_in, show, studio
 
 from playwright.sync_api import Browser, Page, expect  # isort: skip
 
@@ -48,7 +48,7 @@ def write_hostile(path: Path) -> None:
                 for rank, item in enumerate(rng.permutation(len(HOSTILE)), 1):
                     rows.writerow([query, HOSTILE[item], expert, rank, int(item == n % len(HOSTILE))])
     with (path / "texts.csv").open("w", newline="", encoding="utf-8") as lines:
-        csv.writer(lines).writerows([["item", "text"], *[[name, f"{name} " * 20] for name in HOSTILE]])
+        csv.writer(lines).writerows([["item", "text"], *[[name, f"{name} " * 100] for name in HOSTILE]])
     with (path / "queries.csv").open("w", newline="", encoding="utf-8") as lines:
         csv.writer(lines).writerows([["query", "text"], *[[name, f"{name}?"] for name in HOSTILE]])
 
@@ -58,7 +58,7 @@ def names_in(page: Page, where: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def hostile(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+def hostile(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
     folder = tmp_path_factory.mktemp("hostile")
     write_hostile(folder)
     with studio("lists.csv", "--texts", "texts.csv", "--query-texts", "queries.csv", folder=folder) as found:
@@ -66,7 +66,7 @@ def hostile(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
-def test_hostile_names_are_shown_as_they_are(browser: Browser, hostile: Studio, size: tuple[int, int]) -> None:
+def test_hostile_names_are_shown_as_they_are(browser: Browser, hostile: RunningStudio, size: tuple[int, int]) -> None:
     with opened(browser, hostile, size) as (page, _):
         show(page, "overview")
         assert names_in(page, ".expert-card h3") == set(HOSTILE)
@@ -89,15 +89,24 @@ def test_hostile_names_are_shown_as_they_are(browser: Browser, hostile: Studio, 
 
 def test_hostile_names_are_judged_and_saved_as_they_are(browser: Browser, tmp_path: Path) -> None:
     write_hostile(tmp_path)
-    with studio("lists.csv", "--columns", "label=", folder=tmp_path) as where, opened(browser, where) as (page, _):
+    with (
+        studio("lists.csv", "--columns", "label=", "--texts", "texts.csv", folder=tmp_path) as where,
+        opened(browser, where) as (page, _),
+    ):
         show(page, "judge")
         page.get_by_label("You judge as").fill('<b>"ann"</b>')
         page.get_by_label("You judge as").press("Enter")
+        text = page.locator(".result .text")
+        short = len(text.inner_text())
+        page.keyboard.press("m")
+        expect(page.get_by_role("button", name="Show less")).to_be_visible()
+        assert text.inner_text().strip() == " ".join([page.locator(".result h3").inner_text()] * 100)
+        assert short < len(text.inner_text())
         for n in range(1, 13):
             expect(page.locator(".question")).to_contain_text(f"{n} of 100")
             page.keyboard.press("1")
         expect(page.locator("#judged")).to_have_text("12 judgements")
-        rows = where.judgements
+        rows = rows_in(tmp_path)
         assert {row["judge"] for row in rows} == {'<b>"ann"</b>'}
         assert {row["item"] for row in rows} <= set(HOSTILE)
         assert {row["query"] for row in rows} <= {*HOSTILE, "plain", "other"}
@@ -120,21 +129,25 @@ def test_a_hundred_thousand_queries_stay_fluid(browser: Browser, tmp_path: Path,
         expect(page.locator(".query-row.active")).to_contain_text(f"query {n - 1}")
         page.keyboard.press("Enter")
         expect(page.locator("h1")).to_have_text(f"query {n - 1}")
-        longest = page.evaluate(
+        times = page.evaluate(
             """async () => {
                 const box = document.querySelector('.rows');
-                let longest = 0, last = performance.now();
+                const times = [];
+                let last = performance.now();
                 for (let n = 0; n < 60; n++) {
                     box.scrollTop = (n / 60) * box.scrollHeight;
                     await new Promise(requestAnimationFrame);
-                    longest = Math.max(longest, performance.now() - last);
+                    times.push(performance.now() - last);
                     last = performance.now();
                 }
-                return longest;
+                return times;
             }"""
         )
-        record_property("measured", f"studio, 100,000 queries: longest frame while scrolling {longest:.0f} ms")
-        assert longest < 500
+        middle = statistics.median(times)
+        record_property(
+            "measured", f"studio, 100,000 queries: frames while scrolling: {middle:.0f} ms, longest {max(times):.0f}"
+        )
+        assert middle < 100
         page.get_by_label("Search queries").fill("query 77777")
         expect(page.locator(".list-head")).to_contain_text("1 query")
 

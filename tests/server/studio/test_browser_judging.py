@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import juryrank
-from tests.server.studio.browser import COOKING, Studio, chromium, opened, show, studio, true_grades
+from server.studio.browser import COOKING, RunningStudio, chromium, opened, rows_in, show, studio
+from server.studio.studios import cooking_labels
 
 from playwright.sync_api import Browser, Page, expect  # isort: skip
 
@@ -27,14 +28,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def cooking(browser: Browser, tmp_path: Path) -> Iterator[Studio]:
+def cooking(browser: Browser, tmp_path: Path) -> Iterator[RunningStudio]:
     """The studio without arguments: the embedded data, of which nothing is judged."""
     with studio(folder=tmp_path) as found:
         yield found
 
 
 @pytest.fixture
-def page(browser: Browser, cooking: Studio) -> Iterator[Page]:
+def page(browser: Browser, cooking: RunningStudio) -> Iterator[Page]:
     with opened(browser, cooking) as (found, _):
         show(found, "judge")
         yield found
@@ -54,9 +55,9 @@ def press(page: Page, key: str) -> None:
     page.wait_for_function(f"before => {drawn} > before", arg=before)
 
 
-def grades_in(where: Studio) -> dict[tuple[str, str, str], str]:
+def grades_in(folder: Path) -> dict[tuple[str, str, str], str]:
     """The last row of each judge, query and item counts; one without a grade is none."""
-    last = {(row["judge"], row["query"], row["item"]): row["grade"] for row in where.judgements}
+    last = {(row["judge"], row["query"], row["item"]): row["grade"] for row in rows_in(folder)}
     return {key: grade for key, grade in last.items() if grade}
 
 
@@ -64,7 +65,7 @@ def expect_count(page: Page, n: int) -> None:
     expect(page.locator("#judged")).to_have_text(f"{n} judgement{'' if n == 1 else 's'}")
 
 
-def test_from_no_label_to_an_exported_model(page: Page, cooking: Studio) -> None:
+def test_from_no_label_to_an_exported_model(page: Page, tmp_path: Path) -> None:
     show(page, "overview")
     expect(page.locator(".verdict")).to_contain_text(f"{ENOUGH} more queries")
     assert page.locator(".expert-card", has_text="hidden").count() == 6
@@ -74,20 +75,20 @@ def test_from_no_label_to_an_exported_model(page: Page, cooking: Studio) -> None
     show(page, "deploy")
     expect(page.get_by_role("button", name="model.json")).to_be_disabled()
     show(page, "judge")
-    truth, given = true_grades(), {}
+    truth, given = cooking_labels(), {}
     while len({query for (query, _), grade in given.items() if grade > 0}) < ENOUGH or len(given) < 40:
         key = asked(page)
         assert key not in given  # nothing is asked twice
-        given[key] = int(truth.get(key, "0"))
+        given[key] = truth[key]
         press(page, str(given[key]))
     assert len(given) < 120
     expect_count(page, len(given))
-    assert {key[1:]: int(grade) for key, grade in grades_in(cooking).items()} == given
+    assert {key[1:]: int(grade) for key, grade in grades_in(tmp_path).items()} == given
     expect(page.locator("#refit")).to_contain_text("ms")
     expect(page.locator(".trust li")).to_have_count(6)
     show(page, "overview")
     expect(page.locator(".verdict .sentence")).to_contain_text("held-out queries", timeout=60_000)
-    check_exports(page, given, cooking.folder)
+    check_exports(page, given, tmp_path)
 
 
 def check_exports(page: Page, given: dict[tuple[str, str], int], folder: Path) -> None:
@@ -110,15 +111,15 @@ def check_exports(page: Page, given: dict[tuple[str, str], int], folder: Path) -
     assert loaded.scores == pytest.approx(fitted.scores, abs=1e-6)
 
 
-def test_undo_asks_again_and_skip_does_not(page: Page, cooking: Studio) -> None:
+def test_undo_asks_again_and_skip_does_not(page: Page, tmp_path: Path) -> None:
     first = asked(page)
     press(page, "3")
     second = asked(page)
     assert second != first
-    assert grades_in(cooking) == {("ann", *first): "3"}
+    assert grades_in(tmp_path) == {("ann", *first): "3"}
     press(page, "u")
     assert asked(page) == first
-    assert grades_in(cooking) == {}
+    assert grades_in(tmp_path) == {}
     expect(page.get_by_role("status").last).to_contain_text("Taken back")
     press(page, "s")
     skipped = asked(page)
@@ -126,14 +127,14 @@ def test_undo_asks_again_and_skip_does_not(page: Page, cooking: Studio) -> None:
     expect(page.locator("aside")).to_contain_text("1 item skipped")
     page.get_by_role("button", name="1 slightly").click()
     expect_count(page, 1)
-    assert grades_in(cooking) == {("ann", *skipped): "1"}
+    assert grades_in(tmp_path) == {("ann", *skipped): "1"}
     page.keyboard.press("7")  # no grade: nothing happens
     page.keyboard.press("x")
     page.wait_for_timeout(200)
-    assert len(grades_in(cooking)) == 1
+    assert len(grades_in(tmp_path)) == 1
 
 
-def test_a_reload_goes_on_where_it_was_and_keeps_the_name_of_the_judge(page: Page, cooking: Studio) -> None:
+def test_a_reload_goes_on_where_it_was_and_keeps_the_name_of_the_judge(page: Page, tmp_path: Path) -> None:
     page.get_by_label("You judge as").fill("Zoë")
     page.get_by_label("You judge as").press("Enter")
     expect(page.locator(".question")).to_be_visible()
@@ -145,18 +146,18 @@ def test_a_reload_goes_on_where_it_was_and_keeps_the_name_of_the_judge(page: Pag
     assert asked(page) == second
     expect(page.get_by_label("You judge as")).to_have_value("Zoë")
     expect_count(page, 1)
-    assert grades_in(cooking) == {("Zoë", *first): "2"}
+    assert grades_in(tmp_path) == {("Zoë", *first): "2"}
     press(page, "u")
     assert asked(page) == first
 
 
-def test_a_key_that_is_pressed_too_early_never_counts_for_the_last_question(page: Page, cooking: Studio) -> None:
+def test_a_key_that_is_pressed_too_early_never_counts_for_the_last_question(page: Page, tmp_path: Path) -> None:
     first = asked(page)
     page.evaluate("() => { for (const key of '3210') document.dispatchEvent(new KeyboardEvent('keydown', { key })) }")
     expect_count(page, 1)
     page.wait_for_timeout(200)
     assert asked(page) != first
-    assert grades_in(cooking) == {("ann", *first): "3"}
+    assert grades_in(tmp_path) == {("ann", *first): "3"}
 
 
 def test_two_tabs_of_one_judge_stay_in_step(page: Page) -> None:
@@ -177,7 +178,9 @@ def test_two_tabs_of_one_judge_stay_in_step(page: Page) -> None:
     assert len({first, second, asked(page)}) == 3
 
 
-def test_two_judges_see_how_many_grades_each_has_given(browser: Browser, cooking: Studio, page: Page) -> None:
+def test_two_judges_see_how_many_grades_each_has_given(
+    browser: Browser, cooking: RunningStudio, page: Page, tmp_path: Path
+) -> None:
     with opened(browser, cooking) as (other, _):
         show(other, "judge")
         other.get_by_label("You judge as").fill("ben")
@@ -188,7 +191,7 @@ def test_two_judges_see_how_many_grades_each_has_given(browser: Browser, cooking
             press(other, "1")
         expect(page.locator("aside .facts")).to_contain_text(re.compile(r"ben\s*2 grades"), timeout=15_000)
         expect(page.locator("aside .facts")).to_contain_text(re.compile(r"ann\s*1 grade"))
-    assert sorted(judge for judge, _, _ in grades_in(cooking)) == ["ann", "ben", "ben"]
+    assert sorted(judge for judge, _, _ in grades_in(tmp_path)) == ["ann", "ben", "ben"]
 
 
 def test_a_killed_server_loses_nothing_and_the_page_goes_on(browser: Browser, tmp_path: Path) -> None:
@@ -200,19 +203,19 @@ def test_a_killed_server_loses_nothing_and_the_page_goes_on(browser: Browser, tm
         show(page, "judge")
         for grade in "012":
             press(page, grade)
-        question, before = asked(page), grades_in(first)
+        question, before = asked(page), grades_in(tmp_path)
         assert len(before) == 3
         watch.is_server_away = True
         first.kill()
         page.keyboard.press("3")
         expect(page.locator(".banner")).to_contain_text("does not answer")
         expect(page.get_by_role("status").last).to_contain_text("Not saved")
-        second = running.enter_context(studio(folder=tmp_path, port=port))
+        running.enter_context(studio(folder=tmp_path, port=port))
         expect(page.locator(".banner")).to_have_count(0)
         watch.is_server_away = False
-        assert grades_in(second) == before
+        assert grades_in(tmp_path) == before
         expect_count(page, 3)
         assert asked(page) == question
         press(page, "3")
         expect_count(page, 4)
-        assert grades_in(second) == {**before, ("ann", *question): "3"}
+        assert grades_in(tmp_path) == {**before, ("ann", *question): "3"}

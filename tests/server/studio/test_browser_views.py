@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.studio.browser import (
+from server.studio.browser import (
     COOKING,
     COOKING_TEXTS,
     NARROW,
     WIDE,
-    Studio,
+    RunningStudio,
     Watch,
     chromium,
     opened,
@@ -35,14 +35,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def labelled(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+def labelled(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
     """The cooking data with all its labels, so every number is shown; tests only look at it."""
     with studio(COOKING, *COOKING_TEXTS, folder=tmp_path_factory.mktemp("labelled")) as found:
         yield found
 
 
 @pytest.fixture
-def page(browser: Browser, labelled: Studio) -> Iterator[Page]:
+def page(browser: Browser, labelled: RunningStudio) -> Iterator[Page]:
     with opened(browser, labelled) as (found, _):
         yield found
 
@@ -135,7 +135,7 @@ def test_a_change_of_the_method_moves_items_and_says_by_how_much(page: Page) -> 
     assert marks >= len(moved)
 
 
-def test_nothing_is_animated_for_those_who_do_not_want_it(browser: Browser, labelled: Studio) -> None:
+def test_nothing_is_animated_for_those_who_do_not_want_it(browser: Browser, labelled: RunningStudio) -> None:
     with opened(browser, labelled, reduced_motion="reduce") as (page, _):
         show(page, "query/q05")
         page.evaluate("() => { window.moved = 0; Element.prototype.animate = () => { window.moved++ } }")
@@ -181,7 +181,7 @@ def test_every_target_can_be_saved_and_says_its_loss(page: Page) -> None:
     expect(page.locator("pre")).to_contain_text("curl")
 
 
-def test_a_target_and_the_curl_line_are_copied(browser: Browser, labelled: Studio) -> None:
+def test_a_target_and_the_curl_line_are_copied(browser: Browser, labelled: RunningStudio) -> None:
     with opened(browser, labelled, permissions=["clipboard-read", "clipboard-write"]) as (page, _):
         show(page, "deploy")
         page.get_by_role("button", name="Copy the commands").click()
@@ -227,7 +227,7 @@ def test_shortcuts_can_be_switched_off(page: Page) -> None:
 
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "light"), (WIDE, "dark")])
 def test_no_view_has_accessibility_violations_or_is_wider_than_the_screen(
-    browser: Browser, labelled: Studio, size: tuple[int, int], scheme: str
+    browser: Browser, labelled: RunningStudio, size: tuple[int, int], scheme: str
 ) -> None:
     with opened(browser, labelled, size, color_scheme=scheme) as (page, _):
         for view in VIEWS:
@@ -246,19 +246,19 @@ def test_the_help_has_no_accessibility_violations(page: Page) -> None:
     assert [each["id"] for each in axe.Axe().run(page).response["violations"]] == []
 
 
-def test_without_the_token_nothing_is_shown(browser: Browser, labelled: Studio) -> None:
+def test_without_the_token_nothing_is_shown(browser: Browser, labelled: RunningStudio) -> None:
     context = browser.new_context()
     page = context.new_page()
-    answer = page.goto(labelled.origin)
+    answer = page.goto(labelled.url)
     assert answer is not None
     assert answer.status == 403
     assert "q01" not in page.content()
     context.close()
 
 
-def test_a_watch_hears_what_goes_wrong(browser: Browser, labelled: Studio) -> None:
+def test_a_watch_hears_what_goes_wrong(browser: Browser, labelled: RunningStudio) -> None:
     """The other tests rely on it."""
-    watch = Watch(labelled.origin)
+    watch = Watch(labelled.url)
     page = browser.new_page()
     page.on("console", watch.hear)
     page.on("request", watch.see)

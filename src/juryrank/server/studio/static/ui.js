@@ -1,6 +1,6 @@
 // Small parts that several views use. Names are always text, in <bdi>, so that their direction stays their own.
 
-import { html, useEffect, useRef, useState } from "./vendor/preact-htm.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { count, decimal, isNumber } from "./format.js";
 import { address, download } from "./api.js";
 import { say } from "./store.js";
@@ -46,11 +46,11 @@ export function Progress({ value, of, label }) {
 }
 
 /** Why there are no numbers yet, and what is missing. */
-export function NotEnough({ enough }) {
+export function NotEnough({ enough, queries }) {
   const missing = Math.max(0, enough.needed - enough.now);
   return html`
     <div class="not-enough">
-      <p class="choice">${missing ? `${count(missing, "more query", "more queries")} to judge before there are numbers` : "No numbers yet"}</p>
+      <p class="choice">${missing && queries >= enough.needed ? `${count(missing, "more query", "more queries")} with a relevant item until there are numbers` : "No numbers yet"}</p>
       <${Progress} value=${enough.now} of=${enough.needed} label="Queries that count" />
       <p class="muted">${enough.text}</p>
       <p><a class="button" href="#/judge">Judge some results</a></p>
@@ -108,8 +108,10 @@ export function CopyButton({ read, label, disabled }) {
 export function useWidth(fallback = 600) {
   const element = useRef(null);
   const [width, setWidth] = useState(fallback);
-  useEffect(() => {
-    const watcher = new ResizeObserver(([entry]) => setWidth(Math.max(120, Math.floor(entry.contentRect.width))));
+  useLayoutEffect(() => {
+    const look = () => setWidth(Math.max(120, Math.floor(element.current.clientWidth)));
+    const watcher = new ResizeObserver(look);
+    look(); // before the first frame
     watcher.observe(element.current);
     return () => watcher.disconnect();
   }, []);

@@ -96,7 +96,7 @@ export function Compare({ state, version }) {
   const answer = useAnswer(address("/compare", { metric }), version);
   const data = answer.data;
   if (!data) return html`<${Heading}>Compare<//><${Waiting} answer=${answer} what="the comparison" />`;
-  if (data.hidden) return html`<${Heading}>Compare<//><${Card}><${NotEnough} enough=${state.enough} /><//>`;
+  if (data.hidden) return html`<${Heading}>Compare<//><${Card}><${NotEnough} enough=${state.enough} queries=${state.queries} /><//>`;
   const names = data.rows.map(labelOf);
   const chosen = pair && names.includes(pair.one) && names.includes(pair.other) && pair.one !== pair.other ? pair : null;
   return html`

@@ -41,7 +41,7 @@ function Differences({ differences, names }) {
 function Verdict({ verdict, advice, state }) {
   const { now, needed } = state.enough;
   if (!verdict && now >= needed) return html`<${Card} className="verdict" title="Verdict"><p class="muted waiting">Computing the verdict …</p><//>`;
-  if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${state.enough} /><//>`;
+  if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${state.enough} queries=${state.queries} /><//>`;
   const text = verdict.text.replace(/^Verdict: /, "").replace(/^./u, (letter) => letter.toUpperCase());
   const [sentence, ...cautions] = text.split(/(?<=\.) (?=[A-Z])/);
   return html`
