@@ -36,6 +36,8 @@ class ComparisonView:
         if (k := _place(metric)) is None:
             raise Problem(422, f"metric must be one of {', '.join(METRICS)}, got {metric[:50]!r}")
         now = self._studio.refresh()
+        if not self._studio.is_ready:
+            return PENDING
         if not now.enough:
             return {"hidden": True, "needed": FEWEST_QUERIES, "enough": self._studio.enough(now), "metrics": METRICS}
         if (found := self._comparison(now)) is None:

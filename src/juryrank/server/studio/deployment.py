@@ -60,6 +60,8 @@ class Deployment:
     def show(self) -> dict[str, Any]:
         """All targets, with the loss that each brings."""
         now = self._studio.refresh()
+        if not self._studio.is_ready:
+            return PENDING
         if now.model is None:
             rows = [_row(name, available=False, reason=NOTHING) for name in TARGETS]
             return {"targets": rows, "curl": self.curl(), "note": None}

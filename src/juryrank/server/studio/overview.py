@@ -15,6 +15,7 @@ from juryrank.server.studio.background import Known
 from juryrank.server.studio.studio import Snapshot, Studio
 
 CURVE_RANKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+LABELS = "labels"  # what is being read at the start
 
 
 class Overview:
@@ -35,6 +36,9 @@ class Overview:
             )  # fmt: skip
         results = {name: None if isinstance(k.result, JuryrankError) else k.result for name, k in found.items()}
         shown: Redundancy | None = results["redundancy"]
+        working = [name for name, known in found.items() if known.working]
+        if not self._studio.is_ready:
+            working.append(LABELS)
         return {
             "experts": self._experts(now, shown, results.get("quality") or {}),
             "redundancy": None if shown is None else {"experts": shown.experts, "matrix": shown.share.tolist()},
@@ -43,7 +47,8 @@ class Overview:
             "advice": self._advice(now, results.get("advice")),
             "enough": self._studio.enough(now),
             "version": now.version,
-            "working": [name for name, known in found.items() if known.working],
+            "working": [name for name, known in found.items() if known.working]
+            + [LABELS] * (not self._studio.is_ready),
         }
 
     def _redundancy(self) -> Known:

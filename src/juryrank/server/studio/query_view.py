@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,7 +42,7 @@ class QueryView:
     """Windows of the lists of a query and of their consensus."""
 
     def __init__(self, studio: Studio) -> None:
-        self._studio = studio
+        self._studio, self._lock = studio, threading.Lock()
         self._kept: OrderedDict[tuple[int, str, int], tuple[Dataset, Ranked]] = OrderedDict()
 
     def window(self, now: Snapshot, query: str, chosen: str, offset: int, limit: int) -> dict[str, Any]:
@@ -62,15 +63,19 @@ class QueryView:
     def _ranked(self, now: Snapshot, q: int, chosen: str) -> tuple[Dataset, Ranked]:
         learned = chosen in LEARNED
         key = (q, "jury" if learned else chosen, now.version if learned else 0)
-        if key not in self._kept:
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is None:
             one = self._studio.material.data.take(np.array([q]))
-            self._kept[key] = (one, _rank(one, now.model if learned else None, "rrf" if learned else chosen))
+            ranked = _rank(one, now.model if learned else None, "rrf" if learned else chosen)
             if learned and now.model is None:
-                found = self._kept[key]
-                self._kept[key] = (one, replace(found[1], note=NOTHING_LEARNED))
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return self._kept[key]
+                ranked = replace(ranked, note=NOTHING_LEARNED)
+            kept = (one, ranked)
+            with self._lock:
+                self._kept[key] = kept
+                while len(self._kept) > KEPT:
+                    self._kept.popitem(last=False)
+        return kept
 
     def _consensus(
         self, now: Snapshot, one: Dataset, ranked: Ranked, names: Any, window: slice

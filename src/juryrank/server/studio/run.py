@@ -76,7 +76,13 @@ def listen(port: int | None) -> socket.socket:
 
 
 def _open(url: str) -> None:
+    """Open the page, if there is a browser with a window; one in the terminal would cover what is printed."""
     try:
-        webbrowser.open(url)
-    except Exception:  # a machine without a browser, or one that cannot be started
+        found = webbrowser.get()
+        in_terminal = isinstance(found, webbrowser.GenericBrowser) and not isinstance(
+            found, webbrowser.BackgroundBrowser
+        )
+        if not in_terminal:
+            found.open(url)
+    except Exception:  # no browser, or one that cannot be started: the address is printed
         logs.log.info("no browser could be opened")

@@ -63,6 +63,11 @@ class Studio:
         self.judging.plan.begin(self.now.labels)
         self.background.get(REFIT, 0, self._learn_first)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the labels of the start have been learned from."""
+        return self._learned is not None
+
     def _learn_first(self) -> None:
         """Learn from the labels that there are at the start, which may be many."""
         labels = self.now.labels
@@ -74,12 +79,11 @@ class Studio:
         self.facts.prepare()
 
     def _snapshot(self, version: int, labels: CurrentLabels) -> Snapshot:
-        ready = self._learned is not None
         return Snapshot(
             version=version,
             labels=labels,
-            model=self._refitted.model if ready else None,
-            n_learned=self._refitted.n_queries if ready else 0,
+            model=self._refitted.model if self.is_ready else None,
+            n_learned=self._refitted.n_queries if self.is_ready else 0,
             answers=self.judging.answers,
         )
 
@@ -135,7 +139,9 @@ class Studio:
     def enough(self, now: Snapshot) -> dict[str, Any]:
         """How many queries have something relevant, and how many are needed before numbers mean something."""
         of = f"{now.n_learned} of {FEWEST_QUERIES} queries in which a relevant item was found"
-        if now.enough:
+        if not self.is_ready:
+            text = "The labels are being read."
+        elif now.enough:
             text = f"{now.n_learned} queries in which a relevant item was found: enough to measure quality."
         elif len(self.material.data) < FEWEST_QUERIES:
             text = f"{of}: the data has too few queries to measure quality."
