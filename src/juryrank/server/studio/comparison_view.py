@@ -88,9 +88,10 @@ class ComparisonView:
 
 
 def _row(found: Comparison, n: int, k: int) -> dict[str, Any]:
+    """A row; means are over all queries, so that the differences of queries add up to those of rows."""
     label, metric = found.names[n], str(found.metrics[k])
-    mean, half = float(found.means[n, k]), half_width(found.values[n, k])
-    versus = found.versus.get((label, metric))
+    values, base = found.values[n, k], found.values[found.names.index(found.baseline), k]
+    mean, half = float(values.mean()), half_width(values)
     row = {
         "name": label.removeprefix(EXPERT_PREFIX) if is_expert_label(label) else label,
         "label": label,
@@ -98,10 +99,12 @@ def _row(found: Comparison, n: int, k: int) -> dict[str, Any]:
         "mean": mean, "low": mean - half, "high": mean + half,
         "judged": found.judged.beside(found.metrics[k], n),
     }  # fmt: skip
+    versus = found.versus.get((label, metric))
     if versus is None:
         return {**row, **dict.fromkeys(("difference", "difference_low", "difference_high", "p"))}
+    apart, half = float((values - base).mean()), half_width(values - base)
     return {
-        **row, "difference": versus.difference, "difference_low": versus.low, "difference_high": versus.high,
+        **row, "difference": apart, "difference_low": apart - half, "difference_high": apart + half,
         "p": versus.p_random_holm, "wins": versus.win, "ties": versus.tie, "losses": versus.loss,
     }  # fmt: skip
 
