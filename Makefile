@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: demo test quick lint types kernels oldest extras attack bench reproduce docs picture pictures browser stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -49,6 +49,10 @@ attack: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(PY) -m studies bench --out build/bench
+
+# The service under 20, 50 and 80 % of its capacity, for ten minutes; fails if there are errors, or memory grows.
+load: $(VENV)/.dev
+	$(PY) -m studies load
 
 reproduce: $(VENV)/.dev
 	$(PY) -m studies reproduce --data ../shared/data --out build/reproduced

@@ -16,6 +16,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -115,7 +116,8 @@ class Connection:
     def send(self, due: float) -> None:
         """Send the request."""
         self.due, self._buffer = due, b""
-        self._socket.sendall(self._request)
+        with suppress(OSError):  # the answer will not come, which is an error then
+            self._socket.sendall(self._request)
 
     def receive(self) -> tuple[bool, str]:
         """Whether the answer is complete, and what is wrong with it."""
@@ -183,30 +185,22 @@ class Generator:
         return complete
 
     def _closed_loop(self, end: float, most: int) -> None:
-        poll = select.epoll()
-        by_number = {}
-        for connection in self._connections:
-            by_number[connection.fileno()] = connection
-            poll.register(connection.fileno(), select.EPOLLIN)
+        """Each connection sends again when it has its answer, until ``end``; ``most`` requests in all."""
+        busy = set(self._connections)
+        for connection in busy:
             connection.send(time.perf_counter())
-        n_sent = len(by_number)
-        waiting = set(by_number)
-        while waiting:
-            ready = poll.poll(SECONDS_TO_ANSWER)
-            if not ready:
-                self._give_up(len(waiting))
-                break
-            for number, _ in ready:
-                connection = by_number[number]
-                if not self._finish(connection):
-                    continue
-                if connection.fileno() != number or (now := time.perf_counter()) >= end or n_sent >= most:
-                    waiting.discard(number)  # the last, or its connection has ended
-                    poll.unregister(number) if connection.fileno() == number else None
+        n_sent = len(busy)
+        while busy:
+            ready = select.select(busy, (), (), SECONDS_TO_ANSWER)[0]
+            for connection in filter(self._finish, ready):
+                if (now := time.perf_counter()) >= end or n_sent >= most:
+                    busy.discard(connection)
                 else:
                     connection.send(now)
                     n_sent += 1
-        poll.close()
+            if not ready:
+                self._give_up(len(busy))
+                break
 
     def _open_loop(self, start: float, rate: float) -> None:
         """Requests are sent when they are due and a connection is free, in order."""
@@ -223,10 +217,9 @@ class Generator:
                 busy.add(connection)
             wait = max(0.0, due[0] - time.perf_counter()) if due and free else SECONDS_TO_ANSWER
             ready = select.select(busy, (), (), wait)[0]
-            for connection in ready:
-                if self._finish(connection):
-                    busy.discard(connection)
-                    free.append(connection)
+            for connection in filter(self._finish, ready):
+                busy.discard(connection)
+                free.append(connection)
             if now > end:
                 self._give_up(len(due) + len(busy))
                 break

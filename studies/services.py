@@ -70,6 +70,9 @@ def _started(name: str, command: Sequence[str], log: Path) -> Iterator[Service]:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=written, stderr=written)
     try:
         yield Service(name, _port(name, process, log), process, log)
+    except BaseException:  # Ctrl-C leaves little time
+        process.kill()
+        raise
     finally:
         process.terminate()
         try:
