@@ -54,7 +54,8 @@ class Story(Report):
         note = (
             f"{self.judgements} judgements of {self.topics} topics; {self.held_out} held-out topics with all labels. "
             f"The studio said that it is enough: {said}. From a grade to the next question {self.median:.0f} ms "
-            f"(slowest {self.slowest:.0f} ms). The machine took {self.seconds:.0f} s in all. Verdict at the end: {self.verdict}"
+            f"(slowest {self.slowest:.0f} ms). The machine took {self.seconds:.0f} s in all. Verdict at the end: "
+            f"{self.verdict}"
         )
         rows = [
             [name, f"{value:.4f}", *(f"{number:+.4f}" for number in self.gains.get(name, ()))]
