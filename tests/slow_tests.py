@@ -41,6 +41,8 @@ FILES = {
     "tests/methods/test_strengths.py",
     "tests/methods/test_supervised_on_real_data.py",
     "tests/metrics/test_few_judgements.py",
+    "tests/server/test_client_retries.py",
+    "tests/server/test_client.py",
     "tests/server/studio/test_browser_data.py",
     "tests/server/studio/test_browser_judging.py",
     "tests/server/studio/test_browser_views.py",

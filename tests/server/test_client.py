@@ -13,6 +13,7 @@ import pytest
 
 import juryrank
 from juryrank.errors import JuryrankError, ServiceError
+from server.feedback_samples import MODEL, labels_by_query, lists_by_query
 from server.processes import Running, running
 
 LISTS = {"bm25": ["a", "b", "c"], "dense": {"c": 0.9, "a": 0.4}, "splade": [("b", 2.0), ("d", 1.0)]}
@@ -136,3 +137,22 @@ def test_many_calls_at_once_give_the_same(service: Running, key: tuple[Path, str
     assert asyncio.run(ask()) == [expected] * 40
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: client.fuse(LISTS, method="borda"), range(40))) == [expected] * 40
+
+
+def test_feedback_is_stored_once_and_a_refit_learns_from_it(tmp_path: Path) -> None:
+    (tmp_path / "demo.json").write_bytes(MODEL)
+    lists, labels = lists_by_query(), labels_by_query()
+    queries = list(labels)[:12]
+    with running(tmp_path) as service, juryrank.Client(service.url) as client:
+        first = client.feedback(queries[0], lists[queries[0]], labels=labels[queries[0]], key="mine")
+        again = client.feedback(queries[0], lists[queries[0]], labels=labels[queries[0]], key="mine")
+        assert (first["stored"], again["stored"]) == (1, 0)
+        entries = [{"query": query, "lists": lists[query], "labels": labels[query]} for query in queries[1:]]
+        assert client.feedback_many(entries)["stored"] == len(entries)
+        before = client.model("demo")["version"]
+        report = client.refit("demo", promote=True)
+        assert (report["promoted"], report["learned_queries"]) == (True, len(queries))
+        assert client.model("demo")["version"] != before
+        assert client.refits("demo")["refits"][0]["learned_queries"] == len(queries)
+        with pytest.raises(ServiceError, match="feedback needs labels"):
+            client.feedback("q")

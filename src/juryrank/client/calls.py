@@ -108,27 +108,37 @@ class Calls(ABC, Generic[Answer]):
     def feedback(
         self,
         query: str,
-        lists: Lists,
+        lists: Lists | None = None,
         *,
-        labels: Mapping[str, float] | None = None,
-        clicks: Any = None,
+        labels: Mapping[str, float | None] | None = None,
+        clicks: Mapping[str, Any] | None = None,
+        model: str | None = None,
+        judge: str | None = None,
         key: str | None = None,
     ) -> Answer:
-        """Store labels or clicks of one query; the service keeps feedback with the same ``key`` once.
+        """Store labels, ``{id: grade}``, or clicks, ``{"shown": [ids], "clicked": [ids]}``, of one query.
 
-        Without a key, each call gets a new one, so that attempts after a lost answer store nothing twice.
+        The service keeps feedback with the same ``key`` once. Without a key, each call gets a new one, so that attempts
+        after a lost answer store nothing twice.
         """
-        entry = {"key": key, "query": query, "lists": lists, "labels": labels, "clicks": clicks}
+        entry = {
+            "key": key, "query": query, "lists": lists, "labels": labels, "clicks": clicks, "model": model,
+            "judge": judge,
+        }  # fmt: skip
         return self._call(post("/v1/feedback", with_key(entry)))
 
     def feedback_many(self, entries: Iterable[Mapping[str, Any]]) -> Answer:
         """Store several entries, each a dict of the arguments of ``feedback``; all are stored, or none."""
         return self._call(post("/v1/feedback", {"feedback": [with_key(entry) for entry in entries]}))
 
-    def refit(self, name: str, *, promote: Any = None, timeout: float = REFIT_SECONDS) -> Answer:
+    def refit(self, name: str, *, promote: bool | str | None = None, timeout: float = REFIT_SECONDS) -> Answer:
         """Learn from the feedback; the answer has the held-out gain over the model in use, and what was promoted."""
         body = {"promote": promote}
         return self._call(post(model_path(name, "/refit"), body, repeatable=False, seconds=timeout))
+
+    def refits(self, name: str) -> Answer:
+        """What the last refits of a model found."""
+        return self._call(Request("GET", model_path(name, "/refit")))
 
     def health(self) -> Answer:
         """The status and the version of the service."""
