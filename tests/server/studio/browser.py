@@ -17,7 +17,10 @@ from server.studio.studios import DEMO, TOKEN, RunningStudio, running_studio
 
 pytest.importorskip("playwright", reason="playwright drives the browser")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+PATIENCE = 20_000  # milliseconds, on a machine that is busy with other tests
+expect.set_options(timeout=PATIENCE)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # As root there is no sandbox; the others keep Chromium from calling its makers.
@@ -90,7 +93,7 @@ def opened(
 ) -> Iterator[tuple[Page, Watch]]:
     """The page in a browser profile of its own, checked for errors at the end."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     watch = Watch(where.url)
     context.on("console", watch.hear)
     context.on("request", watch.see)

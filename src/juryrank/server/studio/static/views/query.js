@@ -82,6 +82,15 @@ function OneQuery({ id, state, version }) {
   `;
 }
 
+/** At once, so that no key is lost; after the next frame where the list of queries has to be opened first. */
+function focusSearch(open) {
+  const field = document.getElementById("search");
+  field.focus();
+  if (document.activeElement === field) return;
+  open();
+  requestAnimationFrame(() => field.focus());
+}
+
 export function Query({ state, version, id }) {
   const [open, setOpen] = useState(false); // the list of queries, on a narrow screen
   const place = useRef({ index: 0, total: 0, search: "", sort: "id" });
@@ -94,10 +103,8 @@ export function Query({ state, version, id }) {
     location.hash = queryAddress(queries[0].id);
   };
   useKeys((key) => {
-    if (key === "/") {
-      setOpen(true);
-      requestAnimationFrame(() => document.getElementById("search")?.focus());
-    } else if (key === "n" || key === "p") step(key === "n" ? 1 : -1).catch(() => {});
+    if (key === "/") focusSearch(() => setOpen(true));
+    else if (key === "n" || key === "p") step(key === "n" ? 1 : -1).catch(() => {});
     else return false;
     return true;
   });
