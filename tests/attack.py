@@ -56,6 +56,11 @@ PARTS = {
     "writes": Part(("tests/files/test_atomic.py",), {}, "kills, threads, links and modes during writes"),
     "forks": Part(("tests/test_forks.py",), {}, "forked children and a pre-fork server"),
     "cache": Part(("tests/kernels/test_cache.py",), {}, "damaged compiled code, full disks, no home"),
+    "service": Part(
+        ("tests/server/test_hostile.py", "tests/server/test_openapi.py", "tests/server/test_faults.py"),
+        {"RAW": "50000", "SCHEMATHESIS": "500"},
+        "raw bytes, requests from the OpenAPI document, kills and full disks against juryrank serve",
+    ),
     "interrupts": Part(("tests/cli/test_interrupts.py", "tests/cli/test_broken_stdout.py"), {}, "Ctrl-C, full stdout"),
 }
 

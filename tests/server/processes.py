@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,6 +97,11 @@ class Running:
         """The log, each line of which must be JSON."""
         return [json.loads(line) for line in self.log.splitlines()]
 
+    def workers(self) -> list[int]:
+        """The processes of the workers, where there are several."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
     def end(self) -> int:
         """Ask the service to end, and return its exit code; one that does not end is killed."""
         if self.process.poll() is None:
@@ -110,10 +115,15 @@ class Running:
 
 
 @contextmanager
-def running(*args: object, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Iterator[Running]:
-    """``juryrank serve`` with these arguments, on a free port unless they name one, until the block ends."""
+def running(
+    *args: object, env: Mapping[str, str] | None = None, cwd: Path | None = None, within: Sequence[str] = ()
+) -> Iterator[Running]:
+    """``juryrank serve`` with these arguments, on a free port unless they name one, until the block ends.
+
+    ``within`` is the beginning of a command that takes another command and becomes it, such as ``env A=B``.
+    """
     port = [] if "--port" in args else ["--port", "0"]
-    command = [sys.executable, "-m", "juryrank", "serve", *map(str, args), *port]
+    command = [*within, sys.executable, "-m", "juryrank", "serve", *map(str, args), *port]
     with tempfile.TemporaryDirectory(prefix="juryrank-test-") as folder:
         log_path = Path(folder) / "log"
         with log_path.open("wb") as log:

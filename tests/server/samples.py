@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import juryrank
 from conftest import random_dataset
-from juryrank.models import save
+from juryrank.models import save, to_json
 from juryrank.server.keys import create_key
 
 DEMO = Path(juryrank.__file__).parent / "demo" / "trec-covid"
@@ -25,6 +27,11 @@ def write_model(path: Path, *, seed: int = 0, method: str = "jury", n_queries: i
 def learned_model(seed: int = 0, method: str = "jury") -> Any:
     """The same model."""
     return juryrank.fit(random_dataset(seed, n_queries=20), method)
+
+
+def model_content(seed: int, *, size: int = 0) -> bytes:
+    """The file of that model, of at least that size."""
+    return to_json(learned_model(seed)).encode().ljust(size)
 
 
 def random_lists(seed: int, *, size: int = 8, experts: tuple[str, ...] = EXPERTS) -> dict[str, list[str]]:
@@ -51,3 +58,11 @@ def make_keys(path: Path) -> dict[str, str]:
 def bearer(key: str) -> dict[str, str]:
     """The header for a key."""
     return {"Authorization": f"Bearer {key}"}
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait until something holds, which must be soon."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

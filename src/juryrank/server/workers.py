@@ -18,6 +18,7 @@ from juryrank.server.connections import ACCEPT_SECONDS, refuse_connections
 from juryrank.server.logs import log
 
 SHORT_LIFE = 5.0  # seconds; a worker that lives no longer than this has not started
+SLOW_START = 60.0  # seconds; one that ends by an error has not started if it lives no longer than this
 MOST_SHORT_LIVES = 5  # in a row, after which the service gives up
 PATIENCE = 10.0  # seconds, beyond the time for requests under way, until a worker is killed
 
@@ -58,7 +59,7 @@ class Supervisor:
                 continue
             del self._processes[process]
             log.error("worker %d died with the exit code %s; another is started", process.pid, process.exitcode)
-            short = time.monotonic() - started < SHORT_LIFE
+            short = time.monotonic() - started < (SLOW_START if (process.exitcode or 0) > 0 else SHORT_LIFE)
             self._short_lives = self._short_lives + 1 if short else 0
             if self._short_lives >= MOST_SHORT_LIVES:
                 raise DataError("workers die when they start; the log has the reason")
