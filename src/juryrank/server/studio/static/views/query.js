@@ -98,7 +98,7 @@ export function Query({ state, version, id }) {
     const { index, total, search, sort } = place.current;
     const next = Math.max(0, Math.min(total - 1, index + by));
     const { queries } = await get(address("/queries", { offset: next, limit: 1, search: search || null, sort }));
-    if (!queries.length) return;
+    if (!queries.length || !location.hash.startsWith("#/query")) return; // somebody may have left the view meanwhile
     place.current.index = next;
     location.hash = queryAddress(queries[0].id);
   };
@@ -113,7 +113,7 @@ export function Query({ state, version, id }) {
     <div class="query-view">
       <aside aria-label="Queries" class=${open ? "open" : ""}>
         <button type="button" class="quiet narrow-only" aria-expanded=${open} onClick=${() => setOpen(!open)}>${open ? "Close the list" : "Choose a query"}</button>
-        <${QueryList} chosen=${id} version=${version} place=${place} onFirst=${(first) => id === null && location.replace(queryAddress(first))} />
+        <${QueryList} chosen=${id} version=${version} place=${place} onFirst=${(first) => location.hash === "#/query" && location.replace(queryAddress(first))} />
       </aside>
       <div class="query-main">
         ${id === null ? html`<${Heading}>Query<//><p class="muted">Choose a query.</p>` : html`<${OneQuery} id=${id} state=${state} version=${version} />`}
