@@ -39,6 +39,8 @@ FUSE: dict[str, Any] = {
         "explain": {"type": "boolean", "description": "adds ranks and contributions by expert"},
     },
     "oneOf": [{"required": ["lists"]}, {"required": ["queries"]}],
+    "not": {"required": ["model", "method"]},
+    "dependentRequired": {"weights": ["method"], "params": ["method"]},
     "examples": [{"lists": {"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}}, "method": "rrf", "top": 2}],
 }
 EXPLAIN = {

@@ -66,9 +66,7 @@ class Bodies:
         """Count what was read; a Problem if it is too much together."""
         self.held += size
         if self.held > self._settings.max_held:
-            raise Problem(
-                503, "too many large requests are being read; try again", headers={"retry-after": "1", **CLOSE}
-            )
+            raise Problem(503, "too many large requests are being read; try again", headers={"retry-after": "1"})
 
 
 class Waiting:
@@ -120,9 +118,6 @@ class LimitedReceive:
         return message
 
 
-CLOSE = {"connection": "close"}  # the rest of the body is not read
-
-
 def check_length(headers: dict[bytes, bytes], limit: int) -> None:
     """A Problem if the body is going to be too large."""
     length = headers.get(b"content-length", b"0")
@@ -131,10 +126,10 @@ def check_length(headers: dict[bytes, bytes], limit: int) -> None:
 
 
 def too_large(limit: int) -> Problem:
-    """The answer to a body that is too large."""
-    return Problem(413, f"the body may have {limit} bytes", headers=CLOSE)
+    """The answer to a body that is too large; the rest is read for a while, since closing at once could lose it."""
+    return Problem(413, f"the body may have {limit} bytes")
 
 
 def too_slow(seconds: float) -> Problem:
     """The answer to a body that does not arrive."""
-    return Problem(408, f"the body must arrive within {seconds:g} seconds", headers=CLOSE)
+    return Problem(408, f"the body must arrive within {seconds:g} seconds", headers={"connection": "close"})

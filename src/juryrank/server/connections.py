@@ -63,15 +63,15 @@ class Connection(HttpToolsProtocol):
             self._read_timer.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; what is not a whole request yet has limits."""
+        """Read on; what is not a whole request yet has limits, and so has the rest of one that is answered."""
         super().data_received(data)
         if self._stage != DONE:
             self._received += len(data)
             if self._received > (MOST_HEAD if self._stage == HEAD else self.most_bytes):
                 self._refuse(Problem(431 if self._stage == HEAD else 413, "the request is too large"))
-            elif self._stage == HEAD:
+            elif self._stage == HEAD or self.cycle.response_complete:
                 self._await_head()
-        elif self._is_idle and self.timeout_keep_alive_task is None:  # empty lines, or the rest of a refused request
+        elif self._is_idle and self.timeout_keep_alive_task is None:  # empty lines
             self._await_head()
 
     def on_message_begin(self) -> None:
@@ -81,10 +81,10 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The request can be worked on; at the end of the service, it is the last of its connection."""
-        self._stage, self._received = BODY, 0
         if self._head_timer is not None:
             self._head_arrived()
         super().on_headers_complete()
+        self._stage, self._received = BODY, 0
         if self.ending:
             self.cycle.keep_alive = False
 
@@ -126,20 +126,17 @@ class Connection(HttpToolsProtocol):
         self._refuse(Problem(400, f"this is not HTTP/1.1: {msg}"))
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer and close; while another answer is under way, close after that."""
-        if self.transport.is_closing():
-            return
-        if self._is_idle or self._stage == BODY:
-            if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
-                self.transport.abort()
-                return
+        """Answer and close; while the answer to an earlier request is under way, close after that."""
+        if self._stage != BODY and not self._is_idle:
+            self.cycle.keep_alive = False
+            self.flow.pause_reading()
+        elif self._stage == BODY and (self.pipeline or self.cycle.response_started):
+            self.transport.close()  # it is answered, or others wait before it
+        elif not self.transport.is_closing():
             body = problem.body("")
             head = b"content-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (CONTENT_TYPE, len(body))
             self.transport.write(STATUS_LINE[problem.status] + head + body)
             self.transport.close()
-        else:
-            self.cycle.keep_alive = False
-            self.flow.pause_reading()
 
     def pause_writing(self) -> None:
         """An answer waits for its reader."""
