@@ -1,4 +1,4 @@
-"""Cuts the demo data out of TREC-COVID round 1, from a folder with runs/ and qrels.txt."""
+"""Cuts the demo data out of TREC-COVID round 1, from a folder with runs/ and qrels.txt, and fits the demo model."""
 
 import sys
 import tempfile
@@ -43,8 +43,17 @@ def save(frame: pl.DataFrame, name: str) -> None:
     print(f"{name}: {frame.height} rows, {(OUT / name).stat().st_size} bytes")
 
 
+def save_model() -> None:
+    """The model that ``juryrank serve`` serves without a folder of models."""
+    model = juryrank.fit(OUT / "runs.parquet", "jury", labels=OUT / "qrels.parquet")
+    juryrank.save(model, OUT / "model.json")
+    print(f"model.json: {(OUT / 'model.json').stat().st_size} bytes")
+
+
 if __name__ == "__main__":
-    source = Path(sys.argv[1])
     OUT.mkdir(exist_ok=True)
-    save(cut_runs(source), "runs.parquet")
-    save(all_judgements(source / "qrels.txt"), "qrels.parquet")
+    if sys.argv[1:]:
+        source = Path(sys.argv[1])
+        save(cut_runs(source), "runs.parquet")
+        save(all_judgements(source / "qrels.txt"), "qrels.parquet")
+    save_model()

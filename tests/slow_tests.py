@@ -61,6 +61,7 @@ FILES = {
     "tests/server/test_logs.py",
     "tests/server/test_models.py",
     "tests/server/test_openapi.py",
+    "tests/server/test_serve_page.py",
     "tests/server/test_settings.py",
     "tests/server/test_shutdown.py",
     "tests/server/test_refit.py",
