@@ -30,16 +30,14 @@ def _wrapping_around() -> Iterator[None]:
 LISTS = st.lists(st.lists(IDS, unique=True, max_size=12), min_size=1, max_size=4)
 
 
-def fuse(
-    text: bytes, n_lists: int, *, by_name: bool = True, depth: int = 40, places: int = 256, scale: float = 1.0
-) -> Any:
+def fuse(text: bytes, n_lists: int, *, by_name: bool = True, depth: int = 40, places: int = 256) -> Any:
     """The items by the kernels, or the reason why there are none."""
     data = np.zeros(len(text) + 16, np.uint8)
     data[: len(text)] = np.frombuffer(text, np.uint8)
     shape = np.array([len(text), n_lists, 0, by_name, 0])
     items, order, spare = np.empty((places // 2, 4), np.int64), *np.empty((2, places // 2), np.int64)
     scores, best = np.empty((2, places // 2))
-    curves = np.tile(scale * POINTS[:depth], (n_lists, 1))
+    curves = np.tile(POINTS[:depth], (n_lists, 1))
     count = fuse_lists(data, shape, curves, np.empty(places, np.int32), items, scores, order, spare, best)
     if count <= 0:
         return count
@@ -50,10 +48,10 @@ def fuse(
     return json.loads(out[:length].tobytes()), int(shape[2])
 
 
-def by_loop(lists: list[list[str]], *, by_name: bool = True, scale: float = 1.0) -> list[dict[str, Any]]:
+def by_loop(lists: list[list[str]], *, by_name: bool = True) -> list[dict[str, Any]]:
     scores: dict[str, float] = {}
     for listed in lists:
-        for item, gained in zip(listed, (scale * POINTS).tolist(), strict=False):
+        for item, gained in zip(listed, POINTS.tolist(), strict=False):
             scores[item] = scores.get(item, 0.0) + gained
     order = sorted(scores, key=natural_key) if by_name else list(scores)
     return [{"id": item, "score": scores[item]} for item in sorted(order, key=scores.__getitem__, reverse=True)]
@@ -67,16 +65,6 @@ def test_scores_and_order_are_those_of_a_loop(lists: list[list[str]], by_name: b
         assert fuse(text, len(lists), by_name=by_name) == (by_loop(lists, by_name=by_name), sum(map(len, lists)))
     else:
         assert fuse(text, len(lists)) == 0
-
-
-@pytest.mark.parametrize("scale", [0.0, -1.0, 1.0, 1e-310, 1e-280, 1e300, -1e300])
-@pytest.mark.parametrize("by_name", [True, False])
-def test_scores_of_any_size_are_sorted_also_where_many_are_equal(scale: float, by_name: bool) -> None:
-    random = np.random.default_rng(1)
-    for _ in range(5):
-        lists = [[f"d{n}" for n in random.permutation(60)[:40]] for _ in range(3)] + [["x", "y"], ["y", "x"]]
-        text = "".join(map(json.dumps, lists)).encode()
-        assert fuse(text, 5, scale=scale, by_name=by_name)[0] == by_loop(lists, scale=scale, by_name=by_name)
 
 
 @pytest.mark.parametrize(

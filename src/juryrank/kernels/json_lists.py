@@ -23,8 +23,6 @@ QUOTE, BACKSLASH, COMMA, OPEN, CLOSE, BLANK, ZERO, NINE = 34, 92, 44, 91, 93, 32
 COLON, BRACE = 58, 125
 COMMAS, CLOSES = np.uint64(COMMA) * ONES, np.uint64(CLOSE) * ONES
 QUOTES, BACKSLASHES, BLANKS = np.uint64(QUOTE) * ONES, np.uint64(BACKSLASH) * ONES, np.uint64(BLANK) * ONES
-BUCKETS, FEW = 256, 16
-SMALL, LARGE = 1e-280, 1e280  # spreads of scores that can be divided into buckets
 DIGITS = 18  # a name with more digits is text, as for juryrank.data.names
 UNUSUAL, DEEP, FULL = -1, -2, -3  # text of another form; a list with more items than points; no room
 START, STOP, LIST, NUMBER = range(4)  # of an item: where its id is, the last list that has it, its place in the order
@@ -163,67 +161,27 @@ def comes_first(text, items, scores, one, other, by_name):
 
 
 @kernel
-def sort_few(text, items, scores, by_name, order):
-    """Sort a few items by insertion."""
-    for n in range(1, len(order)):
-        item, at = order[n], n
-        while at > 0 and comes_first(text, items, scores, item, order[at - 1], by_name):
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = item
-
-
-@kernel
-def sort_many(text, items, scores, by_name, order, spare):
-    """Sort many items by merging."""
-    count, width = len(order), 1
-    source, out = order, spare
+def order_items(text, items, scores, count, by_name, order, spare):
+    """The items, best first (merge sort); equal scores by id or, unless ``by_name``, in the order of the lists."""
+    for n in range(count):
+        order[n] = n
+    width = 1
     while width < count:
         for start in range(0, count, 2 * width):
             middle, stop = min(start + width, count), min(start + 2 * width, count)
             left, right = start, middle
             for n in range(start, stop):
                 if right < stop and (
-                    left == middle or comes_first(text, items, scores, source[right], source[left], by_name)
+                    left == middle or comes_first(text, items, scores, order[right], order[left], by_name)
                 ):
-                    out[n] = source[right]
+                    spare[n] = order[right]
                     right += 1
                 else:
-                    out[n] = source[left]
+                    spare[n] = order[left]
                     left += 1
-        source, out = out, source
+        order, spare = spare, order
         width *= 2
-    order[:] = source
-
-
-@kernel
-def order_items(text, items, scores, count, by_name, order, spare):
-    """order = the items, best first; equal scores by id or, unless ``by_name``, in the order of the lists.
-
-    They are first put into buckets of similar scores, since a processor cannot guess the comparisons of a sort.
-    """
-    low = high = scores[0]
-    for n in range(count):
-        low, high = min(low, scores[n]), max(high, scores[n])
-    spread = high - low
-    scale = (BUCKETS - 1) / spread if spread > SMALL and spread < LARGE else 0.0
-    ends = np.zeros(BUCKETS + 1, np.int64)
-    for n in range(count):
-        spare[n] = np.int64((high - scores[n]) * scale) if scale > 0.0 else 0
-        ends[spare[n] + 1] += 1
-    for bucket in range(BUCKETS):
-        ends[bucket + 1] += ends[bucket]
-    for n in range(count):
-        order[ends[spare[n]]] = n
-        ends[spare[n]] += 1
-    start = 0
-    for bucket in range(BUCKETS):
-        stop = ends[bucket]
-        if stop - start > FEW:
-            sort_many(text, items, scores, by_name, order[start:stop], spare[start:stop])
-        elif stop - start > 1:
-            sort_few(text, items, scores, by_name, order[start:stop])
-        start = stop
+    return order
 
 
 @kernel
@@ -234,10 +192,10 @@ def fuse_lists(text, shape, curves, table, items, scores, order, spare, best):
     """
     count = sum_lists(text, shape, curves, table, items, scores)
     if count > 0:
-        order_items(text, items, scores, count, shape[3] == 1, order, spare)
+        found = order_items(text, items, scores, count, shape[3] == 1, order, spare)
         for n in range(count):
-            best[n] = scores[order[n]]
-            items[n, NUMBER] = order[n]
+            best[n] = scores[found[n]]
+            items[n, NUMBER] = found[n]
     return count
 
 
