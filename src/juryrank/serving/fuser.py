@@ -33,6 +33,7 @@ from juryrank.serving.inputs import (
 from juryrank.serving.preparation import plain_way, resolve
 
 LISTS = frozenset((list,))
+MOST_WARNED = 10_000  # names of unknown experts that are remembered; they may come from strangers
 
 
 class Fuser:
@@ -204,7 +205,8 @@ class Fuser:
         if message and strict:
             raise UnknownNameError(message)
         if message:
-            self._warned.update(new)
+            if len(self._warned) < MOST_WARNED:
+                self._warned.update(new)
             warn_about_data(message)
         elif not new:
             self._accepted = tuple(lists)
