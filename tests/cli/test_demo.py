@@ -55,7 +55,7 @@ def test_the_demo_fits_into_a_terminal_of_80_columns(run: Run, monkeypatch: pyte
 
 
 def test_the_embedded_data_is_small() -> None:
-    assert sum(len(path.read_bytes()) for path in FOLDER.iterdir()) < 150_000
+    assert sum(len(path.read_bytes()) for path in FOLDER.iterdir()) < 200_000
 
 
 def ndcg(qrels: Labels, run_: Scores) -> float:
