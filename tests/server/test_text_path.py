@@ -10,7 +10,7 @@ import pytest
 
 from juryrank.kernels import library
 from juryrank.server.bodies import Bodies
-from juryrank.server.fusing import Fusing, install_warnings, plain_fuser, room
+from juryrank.server.fusing import Fusing, fuser_of, install_warnings, room
 from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry
 from juryrank.server.settings import Settings
@@ -73,7 +73,7 @@ def test_answers_and_problems_are_those_of_requests_that_are_decoded(fusing: Fus
 
 @pytest.mark.skipif(library.open_library() is None, reason="no library; `make kernels` builds it")
 def test_plain_lists_are_not_decoded(fusing: Fusing) -> None:
-    found = plain_fuser("rrf").fuse_text({"bm25": b'["a","b"]', "dense": b'["b"]'}, None, room())
+    found = fuser_of("rrf", b"{}").fuse_text({"bm25": b'["a","b"]', "dense": b'["b"]'}, None, room())
     assert found == (b'[{"id":"b","score":%r},{"id":"a","score":%r}]' % (1 / 62 + 1 / 61, 1 / 61), 3)
 
 

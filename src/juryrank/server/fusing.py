@@ -160,7 +160,7 @@ class Fusing:
         if method is not None:
             if model is not None:
                 raise ParameterError("give model or method, not both")
-            return make_fuser(method, params) if params else plain_fuser(method), None, method
+            return fuser_of(method, encode(params)), None, method
         if params:
             raise ParameterError("a model has its weights and parameters; give them with a method, such as rrf")
         served = self._registry.get(self.default_model() if model is None else model)
@@ -218,9 +218,9 @@ def fuse_one(fuser: ServedFuser, lists: Lists, top: int | None, explain: bool) -
 
 
 @lru_cache(maxsize=64)
-def plain_fuser(name: str) -> ServedFuser:
-    """The fuser of a method with its default parameters."""
-    return make_fuser(name, {})
+def fuser_of(name: str, params: bytes) -> ServedFuser:
+    """The fuser of a method with parameters, which are JSON."""
+    return make_fuser(name, msgspec.json.decode(params))
 
 
 def make_fuser(name: str, params: Mapping[str, Any]) -> ServedFuser:

@@ -112,8 +112,13 @@ class Registry:
         """The names of all models."""
         if self.folder is None:
             return sorted(self._served)
-        found = (path.stem for path in self.folder.glob("*.json") if path.is_file())
-        return sorted(name for name in found if NAME.fullmatch(name))
+        names: list[str] = []
+        with (
+            suppress(FileNotFoundError),
+            os.scandir(self.folder) as found,
+        ):  # in less time than glob
+            names += [each.name[:-5] for each in found if each.name.endswith(".json") and each.is_file()]
+        return sorted(filter(NAME.fullmatch, names))
 
     def get(self, name: str) -> Served:
         """The version in use; a file that has changed is read, and one that is damaged leaves the version before."""
@@ -149,7 +154,7 @@ class Registry:
         if self.folder is None or NAME.fullmatch(name) is None:
             return None
         try:
-            found = os.stat(self.folder / f"{name}.json")
+            found = os.stat(f"{self.folder}/{name}.json")
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size
