@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from juryrank.server.app import create_app
 from juryrank.server.settings import Settings
 from server.processes import Running, running, wait_until_ready
-from server.samples import bearer, make_keys, write_model
+from server.samples import bearer, make_keys, wait_until, write_model
 
 BODY = {"lists": {"a": ["x", "y"], "b": ["y"]}, "method": "rrf"}
 
@@ -45,6 +45,7 @@ def requests(service: Running, route: str, status: int) -> float:
 def test_every_line_is_json_with_time_and_level_and_every_request_has_one(service: Running) -> None:
     reply = service.post("/v1/fuse", BODY, {"X-Request-Id": "mine"})
     service.get("/v1/absent")
+    wait_until(lambda: any(line.get("status") == 404 for line in service.log_lines()))  # written after the answer
     lines = service.log_lines()
     assert all({"time", "level"} <= line.keys() for line in lines)
     for line in lines:
