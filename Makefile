@@ -12,9 +12,11 @@ test: $(VENV)/.integrations browser lint types
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n auto tests/kernels
 	$(PY) -m pytest -q -n auto
 
-# What takes long is left out (tests/slow_tests.py), and properties are checked on fewer examples.
+# What takes long is left out (tests/slow_tests.py; whole folders are not even imported), and properties are checked on
+# fewer examples.
+SLOW_FOLDERS := tests/everyday tests/integrations tests/server tests/studies
 quick: lint
-	$(PY) -m pytest -q -n auto -m "not slow" --hypothesis-profile=quick tests
+	$(PY) -m pytest -q -n auto -m "not slow" --hypothesis-profile=quick $(addprefix --ignore=,$(SLOW_FOLDERS)) tests
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check

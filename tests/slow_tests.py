@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-FOLDERS = ("tests/everyday/", "tests/studies/")
+# Frameworks take long to import, and services to start.
+FOLDERS = ("tests/everyday/", "tests/integrations/", "tests/server/", "tests/studies/")
 # Files whose tests start processes, build the site, compile, simulate, or compare thousands of cases.
 FILES = {
     "tests/cli/test_broken_stdout.py",
@@ -20,13 +21,6 @@ FILES = {
     "tests/files/test_hostile_names.py",
     "tests/files/test_limits.py",
     "tests/files/test_round_trips.py",
-    "tests/integrations/test_duckdb.py",
-    "tests/integrations/test_haystack_yaml.py",
-    "tests/integrations/test_llama_index_engine.py",
-    "tests/integrations/test_postgres.py",
-    "tests/integrations/test_pyterrier.py",
-    "tests/integrations/test_qdrant_edge.py",
-    "tests/integrations/test_qdrant_local.py",
     "tests/judging/test_agreement.py",
     "tests/judging/test_endpoint.py",
     "tests/judging/test_reliability.py",
@@ -41,32 +35,6 @@ FILES = {
     "tests/methods/test_strengths.py",
     "tests/methods/test_supervised_on_real_data.py",
     "tests/metrics/test_few_judgements.py",
-    "tests/server/test_client_retries.py",
-    "tests/server/test_client.py",
-    "tests/server/studio/test_browser_data.py",
-    "tests/server/studio/test_browser_judging.py",
-    "tests/server/studio/test_browser_views.py",
-    "tests/server/studio/test_judging.py",
-    "tests/server/studio/test_latency.py",
-    "tests/server/studio/test_refitting.py",
-    "tests/server/studio/test_security.py",
-    "tests/server/studio/test_views.py",
-    "tests/server/test_clock.py",
-    "tests/server/test_faults.py",
-    "tests/server/test_feedback_process.py",
-    "tests/server/test_fuse_requests.py",
-    "tests/server/test_hostile.py",
-    "tests/server/test_keys.py",
-    "tests/server/test_limits.py",
-    "tests/server/test_logs.py",
-    "tests/server/test_models.py",
-    "tests/server/test_openapi.py",
-    "tests/server/test_serve_page.py",
-    "tests/server/test_settings.py",
-    "tests/server/test_shutdown.py",
-    "tests/server/test_refit.py",
-    "tests/server/test_refit_process.py",
-    "tests/server/test_store.py",
     "tests/test_add_a_method.py",
     "tests/test_claims.py",
     "tests/test_determinism.py",
