@@ -17,7 +17,10 @@ from juryrank.io.dataset_frames import labels_frame
 
 from .sameness import assert_same, labels_of
 
-pytestmark = pytest.mark.slow  # ranx compiles on its first use
+pytestmark = [
+    pytest.mark.slow,  # ranx compiles on its first use
+    pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64"),  # of Numba, in code of ranx
+]
 
 # ranx compiles once more for ids of another length; all have 8 characters, as those of the demo.
 RUN = {"q1": {"aaaaaaaa": 0.5, "bbbbbbbb": 2.0, "cccccccc": 0.5}, "q2": {"aaaaaaaa": -1.0, "dddddddd": 3.0}}

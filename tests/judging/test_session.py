@@ -90,6 +90,22 @@ def test_what_is_undone_is_asked_again_also_in_a_later_session(data: Dataset, fi
     assert answer(Session(data, file, "ann"), 3) == keys
 
 
+def test_what_a_judge_looks_at_stays_the_question_while_it_is_open(data: Dataset, file: JudgementFile) -> None:
+    session, other = Session(data, file, "ann", overlap=0), Session(data, file, "ben", overlap=0)
+    planned_first, shown = (question.key for question in session.ahead(2))
+    session.keep(shown)
+    session.keep(shown)
+    assert [question.key for question in session.ahead(2)] == [shown, planned_first]
+    session.grade(asked(session), 1)
+    for gone in (shown, (shown[0], "an item of no list"), ("no query", shown[1])):
+        session.keep(gone)
+        assert asked(session).key == planned_first
+    taken = session.ahead(2)[1]
+    other.grade(taken, 1)
+    session.keep(taken.key)
+    assert asked(session).key == planned_first
+
+
 def test_a_skipped_item_is_not_asked_again_and_does_not_use_the_budget(data: Dataset, file: JudgementFile) -> None:
     session = Session(data, file, "ann", budget=5)
     first = asked(session)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import random
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,14 @@ from urllib.parse import urlsplit
 START_SECONDS = 120.0  # on a machine that is busy with other tests
 END_SECONDS = 40.0
 LISTENING = re.compile(r"listening on (http://\S+?)[,\"]")
+
+
+def free_port() -> int:
+    """A port that nothing listens at, outside of the range from which the system gives ports to other tests."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @dataclass

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from juryrank.server.app import create_app
 from juryrank.server.settings import Settings
-from server.processes import Running, running, wait_until_ready
+from server.processes import Running, free_port, running, wait_until_ready
 from server.samples import bearer, make_keys, wait_until, write_model
 
 BODY = {"lists": {"a": ["x", "y"], "b": ["y"]}, "method": "rrf"}
@@ -112,8 +111,7 @@ def test_the_number_of_time_series_does_not_grow_with_what_is_sent(service: Runn
 
 def test_no_request_is_logged_where_the_level_is_above_info(tmp_path: Path) -> None:
     (tmp_path / "serve.toml").write_text('log_level = "warning"\n')
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     log = tmp_path / "log"
     command = [sys.executable, "-m", "juryrank", "serve", "--port", str(port), "--config", str(tmp_path / "serve.toml")]
     with log.open("wb") as file, subprocess.Popen(command, stderr=file) as process:

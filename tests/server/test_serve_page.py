@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ import pytest
 
 from juryrank.server.settings import Settings
 from server.load import load
-from server.processes import Running, running, wait_until_ready
+from server.processes import Running, free_port, running, wait_until_ready
 from server.samples import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -69,8 +68,7 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.service, self.keys = folder, None, list[str]()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = str(free.getsockname()[1])
+        self.port = str(free_port())
         self._env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         (folder / "src" / "juryrank").mkdir(parents=True)
         (folder / "src" / "juryrank" / "demo").symlink_to(ROOT / "src" / "juryrank" / "demo")
@@ -209,8 +207,7 @@ def nginx(folder: Path, service_port: int) -> Iterator[Running]:
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         pytest.skip("nginx is not installed")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     site = only("nginx").replace(PORT, str(service_port)).replace("listen 443 ssl;", f"listen 127.0.0.1:{port};")
     site = "\n".join(line for line in site.splitlines() if "ssl_" not in line)
     for name in ("body", "proxy", "fastcgi", "uwsgi", "scgi"):

@@ -184,6 +184,14 @@ class Session:
             self._stamp = after
         self._load()
 
+    def keep(self, key: Key) -> None:
+        """Ask about this item next, since a judge is looking at it; not if it has an answer or is not in the data."""
+        self._load()
+        if key not in self._mine and key not in self._others and _in_data(self.data.rankings, {key}):
+            if key in self._again:
+                self._again.remove(key)
+            self._again.appendleft(key)
+
     def advice(self) -> JudgingAdvice:
         """What the judgements so far are worth, and what more of them would add."""
         return judging_advice(self.data, labels=self.labels())

@@ -86,8 +86,8 @@ class KeyRing:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._keys = read_keys(path)
         self._stamp, self._next = self._stat(), time.monotonic() + RELOAD_SECONDS
+        self._keys = read_keys(path)  # after the stamp, so that a change meanwhile is noticed
 
     def find(self, text: str) -> Key | None:
         """The key, if it is known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -89,7 +89,7 @@ class PostgresStore(Store):
 
     @contextmanager
     def refitting(self) -> Iterator[None]:
-        """Holds an advisory lock, which ends with the connection."""
+        """Holds an advisory lock, which ends with the connection at the latest."""
         with self._problems():
             self.open()
             if not self._connection.execute("SELECT pg_try_advisory_lock(%s)", [REFIT_LOCK]).fetchone()[0]:
@@ -97,4 +97,7 @@ class PostgresStore(Store):
         try:
             yield
         finally:
+            if self._connection is not None:  # the server notices the end of a connection only after a while
+                with suppress(psycopg.Error):
+                    self._connection.execute("SELECT pg_advisory_unlock(%s)", [REFIT_LOCK])
             self.close()

@@ -73,7 +73,7 @@ class Watch:
     is_server_away: bool = False  # then failed requests are no errors of the page
 
     def hear(self, said: ConsoleMessage) -> None:
-        if said.type in ("error", "warning") and not (self.is_server_away and "ERR_CONNECTION_REFUSED" in said.text):
+        if said.type in ("error", "warning") and not (self.is_server_away and "net::ERR_" in said.text):
             self.errors.append(f"{said.type}: {said.text}")
 
     def see(self, request: Request) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 import pytest
 
 import juryrank
+from server.processes import free_port
 from server.studio.browser import COOKING, RunningStudio, chromium, opened, rows_in, show, studio
 from server.studio.studios import cooking_labels
 
@@ -195,8 +195,7 @@ def test_two_judges_see_how_many_grades_each_has_given(
 
 
 def test_a_killed_server_loses_nothing_and_the_page_goes_on(browser: Browser, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with ExitStack() as running:
         first = running.enter_context(studio(folder=tmp_path, port=port))
         page, watch = running.enter_context(opened(browser, first))

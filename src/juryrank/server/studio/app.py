@@ -74,8 +74,9 @@ def add_judging_routes(routes: FastAPI, studio: Studio, assessment: Assessment) 
         return await reply(studio.state)
 
     @routes.get(f"{API}/judge/next")
-    async def ask(judge: str = "") -> Response:
-        return await reply(studio.next, judge or studio.judging.settings.judge)
+    async def ask(judge: str = "", query: str = "", item: str = "") -> Response:
+        shown = (query, item) if item else None
+        return await reply(studio.next, judge or studio.judging.settings.judge, shown)
 
     def answer(given: Answered) -> dict[str, Any]:
         saved = studio.answer(given.judge, given.query, given.item, given.grade)

@@ -13,7 +13,7 @@ from juryrank.judging.agreement import agreement
 from juryrank.judging.grades import Grades
 from juryrank.judging.judgements import Judgement
 from juryrank.judging.plan import count
-from juryrank.judging.session import OVERLAP, Question, Session
+from juryrank.judging.session import OVERLAP, Key, Question, Session
 from juryrank.judging.store import JudgementFile
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.server.studio.material import Material
@@ -99,12 +99,15 @@ class Judging:
         """Note that the judge has answered, so that the next plan is made in time."""
         self.plan.answered(labels, self.session(judge).n_skipped)
 
-    def next(self, judge: str) -> dict[str, Any]:
-        """The next question, and how far the judges are."""
+    def next(self, judge: str, shown: Key | None = None) -> dict[str, Any]:
+        """The next question, which is what the page shows already if that is still open, and how far the judges are."""
         session = self.session(judge)
         session.budget = self.settings.step * (session.n_graded // self.settings.step + 1)
+        if shown is not None:
+            session.keep(shown)
         question = session.next()
-        return {"question": None if question is None else self._describe(question), "progress": self._progress(session)}
+        described = None if question is None else self._describe(question)
+        return {"judge": judge, "question": described, "progress": self._progress(session)}
 
     def _describe(self, question: Question) -> dict[str, Any]:
         title, text = self._material.item_text(question.item)

@@ -10,6 +10,7 @@ from typing import Any
 
 from juryrank.judging.advice import FEWEST_QUERIES
 from juryrank.judging.judgements import Judgement
+from juryrank.judging.session import Key
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.problems import Problem
 from juryrank.server.studio.background import Background
@@ -59,7 +60,9 @@ class Studio:
         self._refitted = RefittedJury(material.data)
         self._learned: CurrentLabels | None = None  # the labels of the model; None before the first fit
         self.facts = ListFacts(material.data.rankings)
-        self.now = self._snapshot(0, CurrentLabels.of(material.data, self.judging.answers))
+        # A page that stays open while the studio is started again must not take a version for one that it knows.
+        first = time.time_ns() // 1_000_000
+        self.now = self._snapshot(first, CurrentLabels.of(material.data, self.judging.answers))
         self.judging.plan.begin(self.now.labels)
         self.background.get(REFIT, 0, self._learn_first)
 
@@ -149,16 +152,16 @@ class Studio:
             text = f"{of}: numbers about quality are shown from {FEWEST_QUERIES} on."
         return {"now": now.n_learned, "needed": FEWEST_QUERIES, "text": text}
 
-    def next(self, judge: str) -> dict[str, Any]:
-        """The next question to a judge."""
+    def next(self, judge: str, shown: Key | None = None) -> dict[str, Any]:
+        """The next question to a judge, who sees the item ``shown`` at present."""
         if not self.judging.plan.begin(self.now.labels):
             return {"pending": True}
-        return self._next(judge)
+        return self._next(judge, shown)
 
-    def _next(self, judge: str) -> dict[str, Any]:
+    def _next(self, judge: str, shown: Key | None = None) -> dict[str, Any]:
         with self.judging.lock:
             self.refresh()
-            return {**self.judging.next(judge), "why": None}
+            return self.judging.next(judge, shown)
 
     def answer(self, judge: str, query: str, item: str, grade: float | None) -> dict[str, Any]:
         """Save an answer, learn from it, and ask the next question."""

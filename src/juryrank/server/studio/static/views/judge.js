@@ -1,6 +1,6 @@
 // One result after the other gets a grade; every answer is on disk before the next question is shown.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
 import { address, post, useAnswer } from "../api.js";
 import { count, isNumber, milliseconds, percent } from "../format.js";
 import { useKeys } from "../keys.js";
@@ -111,7 +111,9 @@ function measure(name, start) {
 
 /** Questions and answers of one judge: what is shown, and the actions on it. */
 function useJudging(judge, version) {
-  const url = address("/judge/next", { judge });
+  const shown = useRef(null);
+  const kept = useMemo(() => shown.current, [judge, version]); // nobody's question changes while they read it
+  const url = address("/judge/next", { judge, query: kept?.query, item: kept?.item });
   const [own, setOwn] = useState(null); // from the last answer of this tab
   const isOwn = own?.judge === judge && own.version === version; // nobody else has judged since
   const answer = useAnswer(isOwn ? null : url, version);
@@ -144,9 +146,10 @@ function useJudging(judge, version) {
       setBusy(false);
     }
   };
-  const asked = answer.url === url ? answer.data : null;
+  const asked = answer.data?.judge === judge ? answer.data : null;
   const older = own?.judge === judge ? own.next : asked; // until the answer for this version is there
   const next = isOwn ? own.next : asked && answer.version === version ? asked : older;
+  shown.current = next?.question ?? null;
   const onDrawn = () => {
     if (learning.current !== null) measure("judge to redrawn model", learning.current);
     learning.current = null;
