@@ -17,7 +17,7 @@ from juryrank.serving import Fuser
 from juryrank.serving.detail import FusedItem
 
 try:
-    from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+    from llama_index.core.schema import NodeWithScore, QueryBundle
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
 
@@ -111,12 +111,13 @@ def scores_in(field: str, expert: str, nodes: Sequence[NodeWithScore]) -> dict[s
 
 
 def fused_node(
-    node: BaseNode, fused: Fused | FusedItem, failed: Mapping[str, str], metadata_key: str | None
+    listed: NodeWithScore, fused: Fused | FusedItem, failed: Mapping[str, str], metadata_key: str | None
 ) -> NodeWithScore:
     """A node of the result: a copy with details in its metadata, of which neither LLMs nor embeddings see anything."""
     _, score, ranks, contributions = fused
     if metadata_key is None:
-        return NodeWithScore(node=node, score=score)
+        return with_changes(listed, {"score": score})
+    node = listed.node
     about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
     if failed:
         about["failed"] = dict(failed)
@@ -124,7 +125,7 @@ def fused_node(
     for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
         excluded = getattr(node, field)
         update[field] = list(excluded) if metadata_key in excluded else [*excluded, metadata_key]
-    return NodeWithScore(node=with_changes(node, update), score=score)
+    return with_changes(listed, {"node": with_changes(node, update), "score": score})
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:

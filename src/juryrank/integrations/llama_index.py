@@ -128,7 +128,7 @@ class JuryRetriever(BaseRetriever):
             raise
         if self._by_id and not any(len(each.ranks) > 1 for each in best):
             warn_of_other_ids(lists)
-        return [fused_node(each.document.node, each, failed, self._metadata_key) for each in best]
+        return [fused_node(each.document, each, failed, self._metadata_key) for each in best]
 
 
 def _key_of_node(key: Callable[[Any], Any], node: NodeWithScore) -> Any:
@@ -242,7 +242,7 @@ class JuryPostprocessor(BaseNodePostprocessor):
 
     def _fuse(self, nodes: Sequence[NodeWithScore], reranked: Collected[NodeWithScore]) -> list[NodeWithScore]:
         demand_nodes(reranked.lists)
-        by_id = {each.node_id: each.node for each in reversed(nodes)}
+        by_id = {each.node_id: each for each in reversed(nodes)}
         given: dict[str, Any] = {}
         for name, expert in self.experts.items():
             if isinstance(expert, str):
