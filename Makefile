@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+# One process more than there are cores: many tests wait for processes and servers.
+PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser stubs changelog clean
 demo: $(VENV)/.demo
@@ -9,8 +11,8 @@ demo: $(VENV)/.demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked.
 test: $(VENV)/.integrations browser lint types
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -n auto tests/kernels
-	$(PY) -m pytest -q -n auto
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
+	$(PYTEST)
 
 # What takes long is left out (tests/slow_tests.py; whole folders are not even imported), and properties are checked on
 # fewer examples.

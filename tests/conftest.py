@@ -15,8 +15,9 @@ from juryrank.data.long_table import from_long
 from juryrank.errors import MissingExtraError
 from slow_tests import is_slow
 
-# The first example compiles kernels, so examples have no deadline; the same examples every time.
-settings.register_profile("juryrank", deadline=None, derandomize=True)
+# The first example compiles kernels, so examples have no deadline; the same examples every time, so that more of them
+# would find something new only once.
+settings.register_profile("juryrank", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("quick", settings.get_profile("juryrank"), max_examples=10)  # of `make quick`
 settings.load_profile("juryrank")
 

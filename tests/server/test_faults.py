@@ -48,7 +48,7 @@ def test_kill_9_in_the_middle_of_an_upload_leaves_the_old_version_or_the_new(tmp
     rng, known = random.Random(3), {digest(model_content(0))}
     (tmp_path / "m.json").write_bytes(model_content(0))
     outcomes = []
-    for number in range(8):
+    for number in range(5):
         upload = model_content(1 + number % 3, size=20_000_000)
         known.add(digest(upload))
         with running(tmp_path) as service:
