@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+# Where this is set, every process of the tests would compile all files again.
+unexport PYTHONDONTWRITEBYTECODE
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
