@@ -3,6 +3,7 @@
 from juryrank.methods import CLASSES, module_of
 
 _NAMES = {
+    "_crowd": ["crowd"],
     "_explain": ["explain"],
     "_export": ["export"],
     "_leaderboard": ["leaderboard"],
