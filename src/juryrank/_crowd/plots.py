@@ -26,6 +26,7 @@ def draw_crowd(path: str | PathLike[str], workers: Sequence[Worker], classes: Se
         for each, name in zip(busiest, drawn_names(w.worker for w in busiest), strict=True):
             left.annotate(name, (each.answers, each.reliability), xytext=(4, 4), textcoords="offset points", fontsize=7)
         left.set_xscale("log")
+        left.xaxis.set_major_formatter("{x:g}")  # the usual labels are formulas, which are off
         left.set_ylim(-0.02, 1.02)
         left.set_xlabel("answers")
         left.set_ylabel("reliability: estimated share of right answers")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import options
-from juryrank.cli.reading import or_stdin
+from juryrank.cli.reading import column_names, or_stdin
 from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
 
@@ -34,6 +34,10 @@ class AnswerOptions:
     gold: Annotated[
         str | None, typer.Option("--gold", metavar="COLUMN", help="Header of true labels, where they are known.")
     ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="NAME=COLUMN,…", help="All at once: task=1,worker=2,label=3."),
+    ] = None
     order: Annotated[
         str | None, typer.Option("--order", metavar="LABEL,…", help="The labels in order, lowest first.")
     ] = None
@@ -47,7 +51,8 @@ class AnswerOptions:
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``crowd``."""
         words = ("task", "worker", "label", "query", "gold")
-        columns = {word: getattr(self, word) for word in words if getattr(self, word) is not None}
+        named = {word: getattr(self, word) for word in words if getattr(self, word) is not None}
+        columns = {**(column_names(self.columns) or {}), **named}
         found: dict[str, Any] = {"columns": columns or None, "ignore": self.ignore or ()}
         if self.order is not None:
             found["order"] = options.names(self.order)
