@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ class Ballots:
     rank: Floats  # [n_entries] equal ranks are ties
     score: Floats | None  # [n_entries]
     votes: Votes  # [n_ballots]
-    unit: int  # how many of these are one vote
+    unit: Fraction  # how many of these are one vote
     voters: list[str]  # [n_ballots]
 
     @property
@@ -119,7 +120,7 @@ class Ballots:
 
     def over_half(self, tally: Tally, cast: int) -> Ints:
         """The candidates with more than half of the votes that were cast, in units."""
-        return np.flatnonzero(tally.numbers * 2 > cast * (tally.unit // self.unit))
+        return np.flatnonzero(tally.numbers * 2 > cast * int(tally.unit / self.unit))
 
     def exhausted(self, standing: Standing) -> int:
         """The votes of ballots that rank nobody who is still in, in units."""

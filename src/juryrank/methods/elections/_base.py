@@ -200,7 +200,7 @@ class Course:
                 {names[c]: float(votes[c]) for c in order},
                 tuple(names[c] for c in elected),
                 tuple(eliminated),
-                self.ballots.exhausted(self.standing) / self.ballots.unit,
+                float(self.ballots.exhausted(self.standing) / self.ballots.unit),
                 note,
             )
         )

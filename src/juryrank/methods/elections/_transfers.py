@@ -33,8 +33,7 @@ class Transfers:
         self.eliminated: list[Ints] = []  # groups, in the order of elimination
         self.tied: Ints = np.array([], np.int64)
         filled = np.flatnonzero(np.diff(ballots.ptr))
-        total = Fraction(int(ballots.votes[filled].sum()), ballots.unit)
-        self.quota = Fraction(total // (seats + 1) + 1)
+        self.quota = Fraction(self._papers(filled) // (seats + 1) + 1)
         self._hand_on(Fraction(1), filled)
 
     def named(self, candidates: Ints) -> list[str]:
@@ -139,7 +138,7 @@ class Transfers:
 
     def _papers(self, lists: Ints) -> Fraction:
         """The votes of ballots at their full value."""
-        return Fraction(int(self.ballots.votes[lists].sum()), self.ballots.unit)
+        return int(self.ballots.votes[lists].sum()) / self.ballots.unit
 
     def _hand_on(self, value: Fraction, lists: Ints) -> None:
         """Give ballots to their best candidates that are still in; several in one place share the value."""

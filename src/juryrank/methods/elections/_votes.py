@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from juryrank.data.arrays import Floats, Ints
 
 Votes = NDArray[Any]  # int64, or an object array with the integers of Python where these may be large
+MAX_DENOMINATOR, ROUNDING = 1_000_000, Fraction(1, 10**14)  # of proportions of weights
 EXACT = 1 << 53  # sums of whole numbers below this are exact in double precision, which np.bincount uses
 
 
@@ -22,33 +23,47 @@ class Tally(NamedTuple):
     """The votes of each candidate, as multiples of 1 / ``unit``."""
 
     numbers: Votes
-    unit: int
+    unit: Fraction  # how many of these are one vote
 
     def as_floats(self) -> Floats:
-        """The numbers of votes, each rounded once: the same whatever the unit."""
-        if self.numbers.dtype != object and self.unit < EXACT and np.abs(self.numbers).max(initial=0) < EXACT:
-            return self.numbers / np.float64(self.unit)
-        return np.array([int(number) / self.unit for number in self.numbers], float)
+        """The numbers of votes; those of candidates that tie are equal."""
+        if self.numbers.dtype == object:
+            return np.array([float(int(number) / self.unit) for number in self.numbers], float)
+        return self.numbers / float(self.unit)
 
 
-def exact_votes(weights: Floats, factor: int = 1) -> tuple[Votes, int]:
-    """Weights as whole numbers, and the number that stands for one vote; a weight is the decimal number it prints as.
+def exact_votes(weights: Floats, factor: int = 1) -> tuple[Votes, Fraction]:
+    """Weights as whole numbers, and how many of them are one vote.
 
-    ``factor`` limits the products that are formed later: up to so many times all votes.
+    Weights in simple proportions have exactly these: 0.1, 0.2 and 0.3, or a third, two thirds and one, are 1, 2 and 3
+    units. Other weights are the decimal numbers that they print as. ``factor`` limits the products that are formed
+    later: up to so many times all votes.
 
     >>> exact_votes(np.array([1.0, 0.1, 0.25]))
-    (array([20,  2,  5]), 20)
+    (array([20,  2,  5]), Fraction(20, 1))
     """
     limit = EXACT // max(factor, 1)
     if (np.rint(weights) == weights).all() and weights.sum() < limit:
-        return weights.astype(np.int64), 1
+        return weights.astype(np.int64), Fraction(1)
     distinct, at = np.unique(weights, return_inverse=True)
-    parts = [Fraction(repr(weight)) for weight in distinct.tolist()]
-    unit = lcm(*(part.denominator for part in parts))
+    parts = _proportions(distinct) or [Fraction(repr(weight)) for weight in distinct.tolist()]
+    common = lcm(*(part.denominator for part in parts))
     numbers = np.empty(len(parts), object)
-    numbers[:] = [int(part * unit) for part in parts]
+    numbers[:] = [int(part * common) for part in parts]
     votes = numbers[at]
+    unit = int(numbers[-1]) / Fraction(repr(float(distinct[-1])))
     return (votes.astype(np.int64) if votes.sum() < limit else votes), unit
+
+
+def _proportions(weights: Floats) -> list[Fraction]:
+    """The weights as multiples of the smallest that is not 0, up to rounding; empty if these are not simple."""
+    exact = [Fraction(weight) for weight in weights.tolist()]
+    smallest = min((weight for weight in exact if weight > 0), default=Fraction(1))
+    simple = [(weight / smallest).limit_denominator(MAX_DENOMINATOR) for weight in exact]
+    close = all(
+        abs(weight - part * smallest) <= ROUNDING * abs(weight) for weight, part in zip(exact, simple, strict=True)
+    )
+    return simple if close else []
 
 
 def add_up(at: Ints, votes: Votes, n: int) -> Votes:
@@ -60,10 +75,10 @@ def add_up(at: Ints, votes: Votes, n: int) -> Votes:
     return np.rint(np.bincount(at, votes, minlength=n)).astype(np.int64)
 
 
-def share_out(cand: Ints, sharers: Ints, votes: Votes, n: int, unit: int) -> Tally:
+def share_out(cand: Ints, sharers: Ints, votes: Votes, n: int, unit: Fraction) -> Tally:
     """The votes of ``n`` candidates, where ``cand[i]`` gets ``votes[i] / sharers[i]``; ``unit`` is one vote.
 
-    >>> share_out(np.array([0, 1, 2]), np.array([2, 2, 1]), np.array([5, 5, 4]), 3, 1).as_floats()
+    >>> share_out(np.array([0, 1, 2]), np.array([2, 2, 1]), np.array([5, 5, 4]), 3, Fraction(1)).as_floats()
     array([2.5, 2.5, 4. ])
     """
     if not len(cand) or sharers.max() == 1:

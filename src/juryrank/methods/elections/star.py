@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
+from math import lcm
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import Count, TieBreakingRule
 from juryrank.methods.elections._grades import GradedRule, check_scale
 from juryrank.methods.elections._rounds import Round, listed
-from juryrank.methods.elections._votes import Tally, add_up, exact_votes
+from juryrank.methods.elections._votes import Tally, add_up
 from juryrank.params import param
 
 
@@ -99,16 +101,18 @@ class STAR(GradedRule, TieBreakingRule):
         numbers = np.zeros(ballots.n, object)
         numbers[[a, b]] = for_a, for_b
         found = _report(ballots, np.array(pair), Tally(numbers, ballots.unit))
-        return won, found._replace(exhausted=(ballots.total - for_a - for_b) / ballots.unit, note=note)
+        return won, found._replace(exhausted=float((ballots.total - for_a - for_b) / ballots.unit), note=note)
 
 
 def _sums(grades: Floats, ballots: Ballots) -> Tally:
     """The sums of scores, exact: a score is the decimal number it prints as."""
     levels, at = np.unique(grades, return_inverse=True)
-    numbers, unit = exact_votes(levels)
+    parts = [Fraction(repr(level)) for level in levels.tolist()]
+    common = lcm(*(part.denominator for part in parts))
+    numbers = np.array([int(part * common) for part in parts], object)
     place = (at.reshape(grades.shape) + np.arange(ballots.n) * len(levels)).ravel()
     votes = add_up(place, np.repeat(ballots.votes, ballots.n), ballots.n * len(levels)).astype(object)
-    return Tally(votes.reshape(ballots.n, -1) @ numbers.astype(object), unit * ballots.unit)
+    return Tally(votes.reshape(ballots.n, -1) @ numbers, common * ballots.unit)
 
 
 def _named(ballots: Ballots, candidates: Sequence[int]) -> str:
