@@ -83,8 +83,6 @@ def test_the_winners_are_those_of_pref_voting(seed: int) -> None:
     ranks = [{int(i[1:]): at for at, group in enumerate(groups, 1) for i in group} for groups, _ in ballots]
     candidates = list(range(len(ballots[-1][0][0])))
     profile = profiles.ProfileWithTies(ranks, rcounts=[w for _, w in ballots], candidates=candidates)
-        ranks, rcounts=[w for _, w in ballots], candidates=list(range(len(ballots[-1][0][0])))
-    )
     profile.use_extended_strict_preference()
     expected = [f"i{i}" for i in methods.kemeny_young(profile)]
     assert Kemeny().fit_predict(data).winners()["all"] == expected

@@ -33,8 +33,8 @@ class Kemeny(KemenyMethod):
     proven (an order without proof, or a cycle of more than 12 items for which no second order is known);
     ``optimal_orders`` lists the orders. The score is the number of items below. Where several orders are optimal, it is
     the number of items below in every one of them, and all items that one of them begins with share the highest score
-    (an item that no list ranks is none of these). An order by such scores need not be optimal itself; with ``ties="broken"`` the score is the place in one optimal
-    order, and ``unique`` is not computed.
+    (an item that no list ranks is none of these). An order by such scores need not be optimal itself; with
+    ``ties="broken"`` the score is the place in one optimal order, and ``unique`` is not computed.
 
     >>> from juryrank import from_orders
     >>> consensus = Kemeny().fit_predict(from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
