@@ -1,6 +1,7 @@
 # Made by `make stubs` from _public.py.
 
 from juryrank._crowd import crowd as crowd
+from juryrank._election import election as election
 from juryrank._explain import explain as explain
 from juryrank._export import export as export
 from juryrank._leaderboard import leaderboard as leaderboard

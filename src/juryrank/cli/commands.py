@@ -18,6 +18,7 @@ SUMMARIES = {
     "fuse": "Fuse runs into one; without -o the fused run goes to stdout.",
     "rank": "Rank the items of a dataset by a method or a model; without -o a TREC run goes to stdout.",
     "leaderboard": "Rank items by all comparisons of a dataset, over all its queries, with confidence intervals.",
+    "election": "Count ballots by several rules: winners and ties, rounds, pairwise majorities, where rules disagree.",
     "evaluate": "Evaluate each expert against labels (those of --labels, or those in the data).",
     "compare": "Compare methods: means, differences to a baseline, significance tests.",
     "fit": "Fit a method to labelled data and save the model; --labels also applies to --valid.",
