@@ -27,6 +27,7 @@ FILES = {
     "tests/judging/test_session.py",
     "tests/kernels/test_cache.py",
     "tests/methods/test_auto.py",
+    "tests/methods/test_election_rules.py",
     "tests/methods/test_finite.py",
     "tests/methods/test_kemeny.py",
     "tests/methods/test_list_weights.py",

@@ -141,8 +141,14 @@ class Transfers:
         return int(self.ballots.votes[lists].sum()) / self.ballots.unit
 
     def _hand_on(self, value: Fraction, lists: Ints) -> None:
-        """Give ballots to their best candidates that are still in; several in one place share the value."""
-        lists = np.sort(lists)
+        """Give ballots, or parts of them, to their best candidates that are still in."""
+        # A candidate may have got several parts of a ballot, from different candidates in the same place.
+        distinct, parts = np.unique(lists, return_counts=True)
+        for times in np.unique(parts).tolist():
+            self._give(value * times, distinct[parts == times])
+
+    def _give(self, value: Fraction, lists: Ints) -> None:
+        """Give different ballots to their best candidates that are still in; several in one place share the value."""
         places = self.ballots.places(self.standing, lists)
         top = places.above == 0
         ballot, cand, size = places.ballot[top], places.cand[top], places.size[top]
