@@ -8,7 +8,7 @@ from juryrank.data import Consensus
 from juryrank.data.ties import TieBreak, split_rule
 from juryrank.methods.elections._rounds import Round, listed
 
-LONGEST_ORDER = 12  # places of an order in the table of winners
+LONGEST_ORDER = 60  # characters of an order in the table of winners, where more than one place is shown
 BROKEN = {"name": "by name", "random": "at random", "given": "by the given order"}
 
 
@@ -55,10 +55,14 @@ class RuleResult:
         return (self.note or listed(self.winners)) + more
 
     def order(self) -> str:
-        """All candidates from best to worst, with ``=`` between those that tie."""
+        """The candidates from best to worst, with ``=`` between those that tie; of a long order the beginning."""
         groups = [" = ".join(group) for group in self.places]
-        shown = groups[:LONGEST_ORDER]
-        return " > ".join([*shown, *(["…"] if len(groups) > len(shown) else [])])
+        shown = groups[:1]
+        for group in groups[1:]:
+            if len(" > ".join([*shown, group])) > LONGEST_ORDER:
+                return " > ".join([*shown, "…"])
+            shown.append(group)
+        return " > ".join(shown)
 
 
 def _winners(consensus: Consensus) -> list[str]:
