@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -283,3 +284,29 @@ def test_choices_are_written_unless_there_are_ties(tmp_path: Path) -> None:
         write(from_orders([[("x", "y")]]), tmp_path / "b.csv", "ballot-choices")
     with pytest.raises(DataError, match="cannot represent a name with > or ="):
         write(from_orders([["x>y", "z"]]), tmp_path / "b.txt", "ballot-orders")
+
+
+NAMES = ["Ann", "de Vries, J.", "O'Neil; Pat", "Zoë Ünal", "李雷", "A|B", "No. 7", 'the "Duke"', "Nobody [yet]"]
+
+
+@pytest.mark.filterwarnings("ignore:.*read as a tie")
+@pytest.mark.parametrize(("format_name", "endings"), [
+    ("ballot-orders", ["txt", "csv", "tsv", "ndjson"]), ("ballot-choices", ["csv", "tsv", "parquet"]),
+    ("ballot-grid", ["csv", "tsv", "ndjson"]),
+])  # fmt: skip
+def test_random_elections_with_odd_names_read_back(format_name: str, endings: list[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for n in range(12):
+        usable = [name for name in NAMES if format_name != "ballot-orders" or '"' not in name]
+        names = rng.permutation(usable)[: rng.integers(2, 7)].tolist()
+        orders: list[list[object]] = [names] if rng.random() < 0.5 else [names[::-1]]
+        for _ in range(int(rng.integers(3, 9))):
+            ranked = rng.permutation(names)[: rng.integers(1, len(names) + 1)].tolist()
+            tied = format_name != "ballot-choices" and len(ranked) > 2 and rng.random() < 0.4
+            orders.append([ranked[0], tuple(ranked[1:3]), *ranked[3:]] if tied else ranked)
+        data = from_orders(orders, weights=rng.integers(1, 5, len(orders)).tolist())
+        path = tmp_path / f"{n}.{endings[n % len(endings)]}"
+        write(data, path, format_name)
+        found = read(path, format=format_name)
+        expected = lists_of(data, experts=False, gaps=False)
+        assert lists_of(found, experts=False, gaps=False) == expected, path.read_text()
