@@ -63,7 +63,8 @@ def frame_of(source: Source) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _unreadable(source, str(error).splitlines()[0]) from None
     _demand_whole_rows(source, frame)
-    return frame
+    doubled = {header: header.replace('""', '"') for header in frame.columns if '""' in header}
+    return frame.rename(doubled) if doubled else frame  # polars does so in cells, but not in headers
 
 
 def _demand_few_cells(source: Source) -> None:
