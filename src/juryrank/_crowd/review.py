@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -14,6 +14,7 @@ from juryrank.data.arrays import Floats, Ints
 
 ENOUGH = 10  # answers, or gold tasks, without which nothing is said about a worker
 ONE_LABEL, ELSEWHERE = 0.95, 0.8  # share of one label in the answers of a worker, and at most in the consensus
+MARGIN = 0.05  # by which a worker agrees less than others, to be reviewed
 UNINFORMATIVE = 0.05  # of the information that a right answer has
 NORMAL = 1.959963984540054  # of intervals of shares
 
@@ -22,12 +23,14 @@ NORMAL = 1.959963984540054  # of intervals of shares
 class Worker:
     """One worker; shares are NaN where there is nothing to count.
 
-    ``reliability`` is the estimated share of right answers, ``agreement`` the share of answers equal to the consensus,
-    ``information`` what the answers tell about the truth, from 0 (nothing) to 1 (as much as right answers).
+    ``reliability`` is the estimated share of right answers, ``agreement`` the share of answers equal to the label, of
+    the ``compared`` answers to tasks that others answered, too, or whose truth is known; ``information`` is what the
+    answers tell about the truth, from 0 (nothing) to 1 (as much as right answers).
     """
 
     worker: str
     answers: int
+    compared: int
     reliability: float
     agreement: float
     information: float
@@ -43,7 +46,7 @@ class Worker:
     def to_dict(self) -> dict[str, Any]:
         """The worker as plain values."""
         return {
-            "worker": self.worker, "answers": self.answers, "reliability": self.reliability,
+            "worker": self.worker, "answers": self.answers, "compared": self.compared, "reliability": self.reliability,
             "agreement": self.agreement, "information": self.information, "gold_tasks": self.gold_tasks,
             "gold_accuracy": self.gold_accuracy if self.gold_tasks else None, **self.more,
             "review": "; ".join(self.reasons) or None,
@@ -71,56 +74,52 @@ def expected_information(probability: Floats, confusion: Floats) -> Floats:
 
 def workers_of(answers: Answers, probability: Floats, choice: Ints, estimate: Estimate) -> tuple[Worker, ...]:
     """All workers, most reliable first."""
-    n, rows = len(answers.workers), answers.worker
-    count = np.bincount(rows, minlength=n)
     right = probability[answers.task, answers.label]
-    agreed = (choice[answers.task] == answers.label).astype(np.float64)
+    several = ((answers.votes.sum(1) > 1) | (answers.gold >= 0))[answers.task]
+    agreed = (choice[answers.task] == answers.label) & several
     truth = answers.gold[answers.task]
     known, correct = truth >= 0, (truth == answers.label) & (truth >= 0)
-    shares = probability.mean(0)
-    most = entropy(shares)
-    told = np.array([_informed(shares, matrix, float(most)) for matrix in _smoothed(answers, probability)])
-    columns = {
-        "reliability": np.bincount(rows, right, n) / count,
-        "agreement": np.bincount(rows, agreed, n) / count,
-        "gold_tasks": np.bincount(rows, known, n),
-        "gold_right": np.bincount(rows, correct, n),
-    }
-    expected = Expected(
-        reliability=float(right.mean()),
-        agreement=float(agreed.mean()),
+    usual = Usual(
+        agreement=float(agreed.sum() / max(several.sum(), 1)),
         gold=float(correct.sum() / max(known.sum(), 1)),
         shares=np.bincount(choice, minlength=answers.n_classes) / len(choice),
     )
+
+    def count(which: Any) -> list[float]:
+        sums: list[float] = np.bincount(answers.worker, which, len(answers.workers)).tolist()
+        return sums
+
+    columns = zip(
+        answers.workers, count(np.ones(len(answers))), count(several), count(right), count(agreed), count(known),
+        count(correct), _information(answers, probability).tolist(), answers.by_worker, strict=True,
+    )  # fmt: skip
     found = []
-    for w, name in enumerate(answers.workers):
-        worker = Worker(
-            name, int(count[w]), float(columns["reliability"][w]), float(columns["agreement"][w]), float(told[w]),
-            int(columns["gold_tasks"][w]), int(columns["gold_right"][w]),
-            {key: float(values[w]) for key, values in estimate.of_workers.items()},
-        )  # fmt: skip
-        reasons = expected.reasons(worker, answers.by_worker[w], answers.classes)
-        found.append(Worker(**{**vars(worker), "reasons": reasons}))
+    for w, (name, n, compared, is_right, agrees, gold, gold_right, told, given) in enumerate(columns):
+        agreement = agrees / compared if compared else np.nan
+        more = {key: float(values[w]) for key, values in estimate.of_workers.items()}
+        worker = Worker(name, int(n), int(compared), is_right / n, agreement, told, int(gold), int(gold_right), more)
+        found.append(replace(worker, reasons=usual.reasons(worker, given, answers.classes)))
     return tuple(sorted(found, key=lambda each: (-each.reliability, -each.answers, each.worker)))
 
 
-def _smoothed(answers: Answers, probability: Floats) -> Floats:
-    """Confusion matrices with one answer of the worker's usual labels added to each true class."""
+def _information(answers: Answers, probability: Floats) -> Floats:
+    """[n_workers]: what answers tell about the truth, as a share of what right answers tell.
+
+    To each true class, one answer of the worker's usual labels is added, so that few answers do not tell much.
+    """
     usual = answers.by_worker / answers.by_worker.sum(1, keepdims=True)
     counts = answers.sum_by_answer(probability).transpose(0, 2, 1) + usual[:, None]
-    matrices: Floats = counts / counts.sum(2, keepdims=True)
-    return matrices
-
-
-def _informed(shares: Floats, matrix: Floats, most: float) -> float:
-    return float(expected_information(shares[None], matrix)[0] / most) if most > 0 else np.nan
+    matrices = counts / counts.sum(2, keepdims=True)
+    shares = probability.mean(0)
+    most = float(entropy(shares))
+    told = [float(expected_information(shares[None], matrix)[0]) for matrix in matrices]
+    return np.array(told) / most if most > 0 else np.full(len(told), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class Usual:
     """What is usual in this crowd."""
 
-    reliability: float
     agreement: float
     gold: float
     shares: Floats  # of the consensus labels
@@ -138,12 +137,15 @@ class Expected:
         share = float(given[top] / worker.answers)
         if share >= ONE_LABEL and self.shares[top] <= ELSEWHERE:
             found.append(f"{share:.0%} of the answers are {classes[top]!r}, {self.shares[top]:.0%} of the labels")
-        agreed = round(worker.agreement * worker.answers)
-        if upper_bound(agreed, worker.answers) < self.agreement:
+        if worker.compared >= ENOUGH and self._disagrees(worker):
             if worker.information < UNINFORMATIVE:
                 found.append("answers tell nearly nothing about the labels, like guesses")
             found.append(f"agrees with {worker.agreement:.0%} of the labels, all workers with {self.agreement:.0%}")
         return tuple(found)
+
+    def _disagrees(self, worker: Worker) -> bool:
+        agreed = round(worker.agreement * worker.compared)
+        return worker.agreement < self.agreement - MARGIN and upper_bound(agreed, worker.compared) < self.agreement
 
 
 def upper_bound(right: int, n: int) -> float:

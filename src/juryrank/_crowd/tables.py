@@ -72,7 +72,8 @@ def _workers(found: LabelledTasks) -> Table:
         for each in shown
     ]  # fmt: skip
     note = (
-        "reliability: estimated share of right answers; agreement: share of answers equal to the label; information: "
+        "reliability: estimated share of right answers; agreement: share of answers equal to the label, where others "
+        "answered, too; information: "
         "what answers tell about labels, 1 if all are right."
     )
     if many:
