@@ -35,7 +35,7 @@ class ElectionRule(Aggregator):
     """A rule that counts the ballots of one query at a time."""
 
     coarse = True  # candidates with no first place, say, may tie even if all voters agree
-    cost = Cost("entries", 100.0, per_query=200_000.0, threaded=False)
+    cost = Cost("entries", 400.0, per_query=300_000.0, threaded=False)
     facts: ClassVar[tuple[str, ...]] = ("rounds",)
     weights: Mapping[str, float] | None = weights_param()
 
@@ -62,7 +62,7 @@ class CountingRule(Aggregator):
     """A rule whose scores are numbers of votes, counted once."""
 
     coarse = True  # candidates may tie even if all voters agree
-    cost = Cost("entries", 100.0, per_query=150_000.0, threaded=False)
+    cost = Cost("entries", 60.0, per_query=80_000.0, threaded=False)
     weights: Mapping[str, float] | None = weights_param()
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from juryrank.methods.cost import Cost
 from juryrank.methods.elections._ballots import Ballots, Standing
 from juryrank.methods.elections._base import EliminationRule, RoundCount
 
@@ -26,6 +27,7 @@ class Coombs(EliminationRule):
     """
 
     name = "coombs"
+    cost = Cost("pairs of items", 8000.0, per_query=1_000_000.0, threaded=False)
     worst_by = "the most last places"
 
     def _round(self, ballots: Ballots, standing: Standing) -> RoundCount:

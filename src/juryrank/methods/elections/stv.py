@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data.arrays import Ints
+from juryrank.methods.cost import Cost
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import Count, TieBreakingRule
 from juryrank.methods.elections._rounds import all_of, listed
@@ -43,6 +44,7 @@ class STV(TieBreakingRule):
     """
 
     name = "stv"
+    cost = Cost("entries", 300.0, per_query=1_000_000.0, threaded=False)
     facts = ("rounds", "elected", "tied", "quota", "exhausted")
     seats: int = param(1, "how many candidates are elected", at_least=1)
     decimals: int | None = param(
