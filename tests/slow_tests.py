@@ -31,6 +31,7 @@ FILES = {
     "tests/methods/test_finite.py",
     "tests/methods/test_kemeny.py",
     "tests/methods/test_list_weights.py",
+    "tests/methods/test_majority_rules.py",
     "tests/methods/test_mpm.py",
     "tests/methods/test_scales.py",
     "tests/methods/test_strengths.py",

@@ -39,12 +39,17 @@ from juryrank.methods.chains.mc4 import MC4 as MC4
 from juryrank.methods.elections.anti_plurality import AntiPlurality as AntiPlurality
 from juryrank.methods.elections.approval import Approval as Approval
 from juryrank.methods.elections.baldwin import Baldwin as Baldwin
+from juryrank.methods.elections.black import Black as Black
 from juryrank.methods.elections.bucklin import Bucklin as Bucklin
 from juryrank.methods.elections.coombs import Coombs as Coombs
 from juryrank.methods.elections.irv import IRV as IRV
 from juryrank.methods.elections.majority_judgement import MajorityJudgement as MajorityJudgement
+from juryrank.methods.elections.minimax import Minimax as Minimax
 from juryrank.methods.elections.nanson import Nanson as Nanson
 from juryrank.methods.elections.plurality import Plurality as Plurality
+from juryrank.methods.elections.ranked_pairs import RankedPairs as RankedPairs
+from juryrank.methods.elections.schulze import Schulze as Schulze
+from juryrank.methods.elections.smith_irv import SmithIRV as SmithIRV
 from juryrank.methods.elections.star import STAR as STAR
 from juryrank.methods.elections.stv import STV as STV
 from juryrank.methods.features.monotone_retargeting import MonotoneRetargeting as MonotoneRetargeting

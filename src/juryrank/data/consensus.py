@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.by_query import ByQuery
+from juryrank.data.lazy_details import take_details
 from juryrank.data.rankings import Rankings
 from juryrank.data.ties import TieBreak, falling, tie_groups, tied_ranks, without_ties
 from juryrank.data.trec_lines import demand_run_names, few_run_lines, format_lines, has_odd_name, run_lines
@@ -89,7 +90,7 @@ class Consensus(ByQuery):
     def take(self, chosen: Ints) -> Consensus:
         """The chosen queries, in that order."""
         scores = self.scores[children(self.rankings.slot_ptr, chosen)]
-        return Consensus(self.rankings.take(chosen), scores, {name: v[chosen] for name, v in self.details.items()})
+        return Consensus(self.rankings.take(chosen), scores, take_details(self.details, chosen))
 
     def top(self, n: int = 10) -> dict[str, list[str]]:
         """The names of the best ``n`` items of each query."""
