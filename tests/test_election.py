@@ -53,6 +53,15 @@ def test_ten_voters_who_are_divided_have_no_winner() -> None:
     assert found.smith_set == ("A", "B")
 
 
+def test_a_single_weak_winner_is_told_with_whom_it_ties() -> None:
+    """A ties with B 2 to 2 and beats C 3 to 1; B and C tie nobody else: C beats B 3 to 1."""
+    votes = from_orders([["A", "C", "B"], ["A", "C", "B"], ["C", "B", "A"], ["B", "A", "C"]])
+    assert election(votes, "borda").sentences() == [
+        "There is no Condorcet winner: nobody beats A in pairs (a weak Condorcet winner); A and B tie 2 to 2."
+    ]
+    assert "2 (0)" in election(votes, "borda").render("text")
+
+
 def test_a_perfect_cycle_is_told_with_its_smith_set() -> None:
     found = election(CYCLE, ["plurality", "borda", "copeland", "kemeny"])
     assert set(map(tuple, found.winners.values())) == {("A", "B", "C")}
@@ -106,6 +115,8 @@ def test_seats_that_tie_are_told() -> None:
     assert found["stv"].sentence() == "A, B and C tie"
     sure = election(from_orders([["A"], ["B"], ["C"]], weights=[8, 4, 4]), seats=2)
     assert sure["stv"].sentence() == "A; B and C tie for the rest"
+    assert sure.to_frame().filter("winner")["candidate"].to_list() == ["A"]
+    assert found.to_frame()["winner"].all()
 
 
 def brute_smith(margins: np.ndarray) -> set[int]:

@@ -11,6 +11,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.methods.elections._rounds import listed, number
+from juryrank.methods.pairwise._majorities import Majorities
 
 ROUNDING = 1e-9  # of the largest count: smaller margins are ties of sums of weights
 
@@ -28,34 +29,30 @@ class Pairs:
         margin = self.counts - self.counts.T
         return np.where(np.abs(margin) <= ROUNDING * self.counts.max(initial=0.0), 0.0, margin)
 
+    @cached_property
+    def majorities(self) -> Majorities:
+        """Who beats whom by majority."""
+        return Majorities(self.margins)
+
     @property
     def condorcet_winner(self) -> str | None:
         """The candidate that beats every other one by majority, if there is one."""
-        wins = (self.margins > 0).sum(axis=1)
-        return next((name for name, n in zip(self.names, wins, strict=True) if n == len(self.names) - 1), None)
+        winner = self.majorities.winner
+        return None if winner is None else self.names[winner]
 
     @property
     def unbeaten(self) -> tuple[str, ...]:
         """The candidates that nobody beats by majority."""
-        beaten = np.flatnonzero((self.margins < 0).sum(axis=1) > 0)
-        return tuple(name for i, name in enumerate(self.names) if i not in beaten)
+        return tuple(self.names[i] for i in self.majorities.unbeaten)
 
-    @cached_property
+    @property
     def smith_set(self) -> tuple[str, ...]:
         """The smallest group of candidates each of whom beats everyone outside it by majority."""
-        beats_or_ties = self.margins >= 0
-        order = np.argsort(-(self.margins > 0).sum(axis=1) + (self.margins < 0).sum(axis=1), kind="stable")
-        inside = np.zeros(len(self.names), bool)
-        inside[order[:1]] = True
-        while True:
-            more = ~inside & beats_or_ties[:, inside].any(axis=1)
-            if not more.any():
-                return tuple(name for name, kept in zip(self.names, inside, strict=True) if kept)
-            inside |= more
+        return tuple(self.names[i] for i in self.majorities.smith_set)
 
     def cycle(self) -> list[str]:
         """A shortest cycle of majorities in the Smith set: each beats the next one, the last the first; or none."""
-        members = [self.names.index(name) for name in self.smith_set]
+        members = self.majorities.smith_set.tolist()
         beats = {i: [j for j in members if self.margins[i, j] > 0] for i in members}
         found = min(filter(None, (_cycle_through(i, beats) for i in members)), key=len, default=[])
         return [self.names[i] for i in found]
@@ -68,11 +65,12 @@ class Pairs:
             others = "the other candidate" if len(self.names) == 2 else "every other candidate"
             return f"{winner} beats {others} in pairs (Condorcet winner)."
         if unbeaten := self.unbeaten:
-            if len(unbeaten) == 1:
-                return f"There is no Condorcet winner: nobody beats {unbeaten[0]} in pairs, which ties with another."
-            (i, j), kind = (self.names.index(name) for name in unbeaten[:2]), "weak Condorcet winners"
-            tie = f"{unbeaten[0]} and {unbeaten[1]} tie {number(self.counts[i, j])} to {number(self.counts[j, i])}"
-            return f"There is no Condorcet winner: nobody beats {listed(unbeaten)} in pairs ({kind}); {tie}."
+            one = unbeaten[0]
+            i = self.names.index(one)
+            j = next(j for j in range(len(self.names)) if j != i and self.margins[i, j] == 0)
+            weak = "weak Condorcet winners" if len(unbeaten) > 1 else "a weak Condorcet winner"
+            tie = f"{one} and {self.names[j]} tie {number(self.counts[i, j])} to {number(self.counts[j, i])}"
+            return f"There is no Condorcet winner: nobody beats {listed(unbeaten)} in pairs ({weak}); {tie}."
         cycle = self.cycle()
         steps = listed([self._beats(a, b) for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True)])
         return f"There is no Condorcet winner but a cycle: {steps}. Smith set: {listed(self.smith_set)}."

@@ -91,7 +91,7 @@ class Election(Report):
             return []
         counts, margins = self.counts, self.margins
         rows = [
-            [name, *("–" if i == j else f"{number(counts[i, j])} ({margins[i, j]:+.6g})" for j in range(n))]
+            [name, *("–" if i == j else f"{number(counts[i, j])} ({_signed(margins[i, j])})" for j in range(n))]
             for i, name in enumerate(self.candidates)
         ]
         note = "Ballots with the candidate of the row above that of the column, and (margin); unranked is last."
@@ -103,7 +103,7 @@ class Election(Report):
             rank = 1
             for group in result.places:
                 for name in group:
-                    won = name in result.winners or name in result.tied
+                    won = name in (result.winners or result.tied)
                     score = result.scores[name]
                     out.append({"rule": result.rule, "rank": rank, "candidate": name, "score": score, "winner": won})
                 rank += len(group)
@@ -154,6 +154,10 @@ class Election(Report):
         from juryrank._election.plots import draw_pairs
 
         draw_pairs(path, self.candidates, self.counts, self.margins)
+
+
+def _signed(margin: float) -> str:
+    return f"{margin:+.6g}" if margin else "0"
 
 
 def _round_table(result: RuleResult) -> Table:
