@@ -44,7 +44,7 @@ def test_a_sentence_says_where_rules_disagree_and_why() -> None:
 
 def test_a_condorcet_winner_that_no_rule_elects_is_named() -> None:
     told = election(TENNESSEE, ["plurality", "irv"]).sentences()[1]
-    assert told.startswith("The rules disagree: none of these rules elects Nashville, the Condorcet winner, alone; plur")
+    assert told.startswith("The rules disagree: none of these rules elects Nashville, the Condorcet winner, alone; ")
 
 
 def test_ten_voters_who_are_divided_have_no_winner() -> None:
