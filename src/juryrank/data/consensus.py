@@ -115,7 +115,7 @@ class Consensus(ByQuery):
         >>> consensus.ties(), consensus.winners()
         ({'all': [['A', 'B']]}, {'all': ['A', 'B']})
         """
-        return tie_groups(self)
+        return tie_groups(self.rankings, self.scores, self.order)
 
     def break_ties(self, rule: TieBreak, *, seed: int = 0) -> Consensus:
         """The same ranking without ties: by "name", at "random" with a seed, or in a given order of item names.
@@ -128,7 +128,8 @@ class Consensus(ByQuery):
         >>> tied.to_frame()["rank"].to_list(), tied.break_ties(["B", "A"]).winners()
         ([1, 1], {'all': ['B']})
         """
-        return Consensus(self.rankings, without_ties(self, rule, seed), self.details)
+        scores = without_ties(self.rankings, self.scores, self.order, rule, seed)
+        return Consensus(self.rankings, scores, self.details)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {item: score}}``, best first."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
+from juryrank.data.rankings import Rankings
 from juryrank.errors import ParameterError
 from juryrank.kernels.ragged import parents
-
-if TYPE_CHECKING:
-    from juryrank.data.consensus import Consensus
 
 RULES = ("none", "name", "random", "given")
 STEP = 1e-6  # of the largest score of a query: small beside scores, and more than single precision rounds off
@@ -84,12 +81,14 @@ def tied_ranks(ptr: Ints, scores: Floats) -> Ints:
     return ranks
 
 
-def tie_groups(consensus: Consensus) -> dict[str, list[list[str]]]:
-    """The groups of two or more items with equal scores of each query, best first; names in a group are sorted."""
-    r, order = consensus.rankings, consensus.order
+def tie_groups(r: Rankings, scores: Floats, order: Ints) -> dict[str, list[list[str]]]:
+    """The groups of two or more items with equal scores of each query, best first; names in a group are sorted.
+
+    ``order`` has the slots of each query from best to worst.
+    """
     out: dict[str, list[list[str]]] = {query: [] for query in r.queries}
     of_query = parents(r.slot_ptr)
-    for start, stop in tie_bounds(r.slot_ptr, consensus.scores[order]):
+    for start, stop in tie_bounds(r.slot_ptr, scores[order]):
         out[r.queries[of_query[start]]].append(sorted(r.items[r.slot_item[order[start:stop]]].tolist()))
     return out
 
@@ -102,16 +101,15 @@ def tie_bounds(ptr: Ints, scores: Floats) -> list[tuple[int, int]]:
     return list(zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def without_ties(consensus: Consensus, rule: TieBreak, seed: int = 0) -> Floats:
+def without_ties(r: Rankings, scores: Floats, order: Ints, rule: TieBreak, seed: int = 0) -> Floats:
     """One score per slot, in which the items that were tied differ by small steps, in the order of the rule.
 
     A step is a millionth of the largest score of the query, or less where the next score is near; other scores stay.
     """
     name, given = split_rule(rule)
-    scores = consensus.scores.copy()
+    scores, order = scores.copy(), order.copy()
     if name == "none":
         return scores
-    r, order = consensus.rankings, consensus.order.copy()
     falling_scores, of_query = scores[order], parents(r.slot_ptr)
     for start, stop in tie_bounds(r.slot_ptr, scores[order]):
         query, slots = of_query[start], order[start:stop].copy()

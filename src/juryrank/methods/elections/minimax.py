@@ -24,6 +24,7 @@ class Minimax(MajorityRule):
     """
 
     name = "minimax"
+    coarse = True  # who loses to somebody by all votes ties with all others who do
     cost = Cost("pairs of items", 60.0, per_query=200_000.0, threaded=False)
 
     def _decide(self, votes: PairVotes) -> Result:
