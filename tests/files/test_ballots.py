@@ -227,6 +227,7 @@ def test_an_error_says_what_and_where(case: str, tmp_path: Path) -> None:
         ("left,right,winner\na,b,a\n", "comparisons"),
         ("user,item,rating\nu,a,1\n", "item"),
         ("item,expert,rank\na,x,1\nb,x,2\n", "item"),
+        ("id,bm25,dense\na,1.5,2\nb,2,1\n", "item"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*one column per expert")

@@ -25,7 +25,7 @@ from juryrank.io.formats._places import is_blank, is_number, named_place, split_
 from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.rows import Rows
 from juryrank.io.tables import frames
-from juryrank.io.tables.columns import Columns, join_names
+from juryrank.io.tables.columns import LAST_RESORT, Columns, join_names, normalise
 from juryrank.lazy_polars import pl
 
 RANKED = ("rank", "prefer", "order of", "place the")  # in a question: the numbers are ranks
@@ -45,6 +45,8 @@ class BallotGrid(BallotFormat):
         marks = [text for text in texts if not is_blank(text)]
         if len(candidates) < 2 or not marks or any(named_place(header) for header in candidates):
             return False
+        if not _in_question(candidates) and any(normalise(header) in LAST_RESORT["item"] for header in head.columns):
+            return False  # rows of items, rather than of ballots
         known = [written_place(text) is not None or is_number(text) for text in marks]
         return 2 * sum(known) > len(known) if _in_question(candidates) else all(known)
 
