@@ -7,12 +7,12 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
-.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser peers stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked.
-test: $(VENV)/.integrations browser lint types
+test: $(VENV)/.integrations browser peers lint types
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
 	$(PYTEST)
 
@@ -104,6 +104,14 @@ browser:
 	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(BROWSER) > /dev/null; } || true
 	@command -v chromium > /dev/null || \
 	  echo "*** NO CHROMIUM: THE TESTS OF THE STUDIO'S PAGE ARE SKIPPED. As root: apt-get install $(BROWSER) ***"
+
+# Libraries that results are compared with and that ask for old versions of what we use, or for much that the tests do not
+# need; they are installed alone, in a folder of their own. Without them these tests skip, so no error here.
+PEERS := build/peers
+peers: $(VENV)/.dev
+	@cmp -s tests/peers.txt $(PEERS)/peers.txt || { rm -rf $(PEERS) && \
+	  $(PY) -m pip install -q --disable-pip-version-check --no-deps --target $(PEERS) -r tests/peers.txt && cp tests/peers.txt $(PEERS); } || \
+	  echo "*** NO PEERS: NOTHING IS COMPARED WITH THE LIBRARIES OF tests/peers.txt, WHICH PIP COULD NOT INSTALL ***"
 
 $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)
 	$(PY) -m pip install -q -e '.[$*]'

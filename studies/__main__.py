@@ -5,6 +5,7 @@ import typer
 from studies.commands import (
     bench,
     clicks,
+    crowds,
     curves,
     data,
     few_judgements,
@@ -22,6 +23,7 @@ app = typer.Typer(help="Experiments and benchmarks of juryrank.", no_args_is_hel
 app.command("reproduce")(reproduce.run)
 app.command("bench")(bench.run)
 app.command("clicks")(clicks.run)
+app.command("crowds")(crowds.run)
 app.command("curves")(curves.run)
 app.command("few-judgements")(few_judgements.run)
 app.command("interleaving")(interleaving.run)

@@ -13,6 +13,7 @@ from hypothesis import settings
 from juryrank.data.dataset import Dataset
 from juryrank.data.long_table import from_long
 from juryrank.errors import MissingExtraError
+from juryrank.methods.base import Aggregator
 from slow_tests import is_slow
 
 # The first example compiles kernels, so examples have no deadline; the same examples every time, so that more of them
@@ -101,6 +102,14 @@ def with_features(data: Dataset) -> Dataset:
     owners = [f"{query} {item}" for query, item in zip(queries, items, strict=True)]
     drawn = [np.random.default_rng(zlib.crc32(owner.encode())).normal(size=3) for owner in owners]
     return replace(data, features=np.array(drawn).reshape(r.n_slots, 3))
+
+
+def suited(model: Aggregator, data: Dataset) -> Dataset:
+    """The data, with a score from 0 to 5 for each rank if the method needs scores."""
+    if not model.needs_scores:
+        return data
+    r = data.rankings
+    return replace(data, rankings=replace(r, entry_score=np.maximum(5.0 - np.floor(r.entry_rank / 3), 0.0)))
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def run(folder: Path, *args: str) -> str:
 
 
 def test_the_page_shows_a_method_a_metric_and_a_format_each_with_its_line() -> None:
-    places = ["methods/positional/approval.py", "metrics/first_place.py", "io/formats/order.py"]
+    places = ["methods/positional/shortlist.py", "metrics/first_place.py", "io/formats/order.py"]
     assert list(FILES) == [f"src/juryrank/{place}" for place in places]
     assert FORMAT_LINE == "    Order(),\n"
     assert [name for name, _ in LINES] == ["src/juryrank/methods/__init__.py", "src/juryrank/metrics/__init__.py"]
@@ -63,7 +63,7 @@ def test_the_page_shows_a_method_a_metric_and_a_format_each_with_its_line() -> N
 def test_the_method_passes_the_contract_tests(tree: Path) -> None:
     tests = ["methods/test_contract.py", "methods/test_list_weights.py", "methods/test_finite.py", "test_models.py"]
     done = run(
-        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests), "-k", "approval"
+        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests), "-k", "shortlist"
     )
     assert re.search(r"\d{2} passed", done)
 
@@ -76,7 +76,7 @@ def test_the_catalogues_have_the_method_and_the_metric(tree: Path) -> None:
     )  # fmt: skip
     code = (
         "import juryrank as jr; data = jr.from_orders([['a', 'b', 'c'], ['b', 'a', 'c'], ['b', 'c']]);"
-        "print(jr.parse_metric('first(rel=2)'), jr.Approval(k=2).fit_predict(data).to_dict())"
+        "print(jr.parse_metric('first(rel=2)'), jr.Shortlist(k=2).fit_predict(data).to_dict())"
     )
     assert run(tree, "-c", code) == "First(rel=2) {'all': {'b': 3.0, 'a': 2.0, 'c': 1.0}}\n"
 
@@ -109,9 +109,9 @@ def test_the_linter_and_the_type_checker_have_nothing_to_say(tree: Path) -> None
 
 
 def test_the_file_is_a_plugin_as_it_stands(tmp_path: Path) -> None:
-    (tmp_path / "approval.py").write_text(FILES["src/juryrank/methods/positional/approval.py"])
+    (tmp_path / "shortlist.py").write_text(FILES["src/juryrank/methods/positional/shortlist.py"])
     (tmp_path / "a.run").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
-    args = ["a.run", "--plugin", "approval.py", "--method", "approval", "-p", "k=1"]
+    args = ["a.run", "--plugin", "shortlist.py", "--method", "shortlist", "-p", "k=1"]
     (tmp_path / "src").symlink_to(ROOT / "src")
     assert run(tmp_path, "-m", "juryrank", "rank", *args) == "1 Q0 a 1 1.0 juryrank\n1 Q0 b 2 0.0 juryrank\n"
 
@@ -119,6 +119,6 @@ def test_the_file_is_a_plugin_as_it_stands(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", ["docs/add-a-method.md", "CONTRIBUTING.md"])
 def test_every_path_of_the_page_exists(page: str) -> None:
     named = set(re.findall(r"`((?:src|tests|docs|studies)/[\w/.-]+)`", (ROOT / page).read_text()))
-    new = {*FILES, "tests/methods/test_approval.py", *(path for path in named if path.endswith("/x.py"))}
+    new = {*FILES, "tests/methods/test_shortlist.py", *(path for path in named if path.endswith("/x.py"))}
     assert [path for path in sorted(named - new) if not (ROOT / path).exists()] == []
     assert len(named - new) > 3

@@ -18,6 +18,7 @@ from juryrank.serving.cache import fuser_of
 
 LISTS = {"e0": ["i0", "i1", "i2"], "e1": {"i2": 2.0, "i0": 2.0, "i7": 1.0}}
 QUERIES = {expert: {"q": listed, "2": ["x", "y"]} for expert, listed in LISTS.items()}
+SCORED = {"e0": {"i0": 3.0, "i1": 2.0, "i2": 1.0}, "e1": {"i2": 2.0, "i0": 2.0, "i7": 1.0}}
 FEWER = {"auto": {"among": "jury"}, "blend": {"epochs": 3}, "boosted": {"trees": 3}}
 JURY = method("jury").fit(random_dataset(0))
 
@@ -31,10 +32,14 @@ def fitted(name: str):
 def test_a_model_that_is_served_is_not_changed(name):
     model = fitted(name)
     before = dict(vars(model))
-    first = fuse(LISTS, model=model), fuse(QUERIES, model=model), Fuser(model)(LISTS, top=2)
+    lists = SCORED if model.needs_scores else LISTS
+    queries = (
+        {expert: {"q": listed, "2": listed} for expert, listed in SCORED.items()} if model.needs_scores else QUERIES
+    )
+    first = fuse(lists, model=model), fuse(queries, model=model), Fuser(model)(lists, top=2)
     assert list(vars(model)) == list(before)
     assert all(vars(model)[key] is value for key, value in before.items())
-    assert (fuse(LISTS, model=model), fuse(QUERIES, model=model), Fuser(model)(LISTS, top=2)) == first
+    assert (fuse(lists, model=model), fuse(queries, model=model), Fuser(model)(lists, top=2)) == first
 
 
 @pytest.mark.parametrize("name", ["rrf", "borda", "kemeny"])

@@ -22,7 +22,7 @@ LEVELS = [
     ["figures", "training"],
     ["methods"],
     ["models", "evaluation", "_public"],
-    ["_explain", "_export", "_leaderboard", "judging", "clicks", "serving", "streaming"],
+    ["_crowd", "_election", "_explain", "_export", "_leaderboard", "judging", "clicks", "serving", "streaming"],
     ["integrations", "server", "client"],
     ["cli"],
 ]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from conftest import random_dataset
+from conftest import random_dataset, suited
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, JuryrankError
 from juryrank.methods import METHODS, method
@@ -22,7 +22,7 @@ def test_a_saved_model_predicts_the_same(name, dataset, tmp_path):
     save(model, tmp_path / "model.json")
     back = load(tmp_path / "model.json")
     assert back == model
-    other = random_dataset(9)
+    other = suited(model, random_dataset(9))
     assert_array_equal(back.predict(other).scores, model.predict(other).scores)
     assert to_json(back) == to_json(model)
 

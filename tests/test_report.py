@@ -9,6 +9,7 @@ import re
 import pytest
 
 from conftest import random_dataset
+from juryrank._election import election
 from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_dicts
 from juryrank.errors import UnknownNameError
@@ -119,7 +120,7 @@ def test_a_notebook_shows_reports_and_data_escaped_and_without_scripts(compariso
     shown = {
         "dataset": data, "consensus": consensus, "comparison": comparison,
         "evaluation": evaluate({"<script>": consensus, "b": consensus}, data, "AP"),
-        "leaderboard": leaderboard(data, bootstrap=5),
+        "leaderboard": leaderboard(data, bootstrap=5), "election": election(data),
     }  # fmt: skip
     for name, thing in shown.items():
         text = thing._repr_html_()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import juryrank
+from juryrank._election import election
 from juryrank._explain import explain
 from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_dicts
@@ -42,12 +43,13 @@ def reports():
         "evaluate": evaluate(data, data, METRICS),
         "compare": compare(methods, data, METRICS),
         "leaderboard": leaderboard(battles, bootstrap=20),
+        "election": election(data["q0"], ["irv", "borda"]),
         "explain": explain(method("jury").fit(data), data, "q0", metrics=METRICS[:2]),
     }
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["evaluate", "compare", "leaderboard", "explain"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "leaderboard", "election", "explain"])
 def test_every_number_of_a_report_stands_unbroken_at_any_width(reports, name, width):
     for table in reports[name].tables():
         lines = table_lines(table, width)

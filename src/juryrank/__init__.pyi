@@ -1,5 +1,7 @@
 # Made by `make stubs` from _public.py.
 
+from juryrank._crowd import crowd as crowd
+from juryrank._election import election as election
 from juryrank._explain import explain as explain
 from juryrank._export import export as export
 from juryrank._leaderboard import leaderboard as leaderboard
@@ -34,6 +36,22 @@ from juryrank.methods.chains.mc1 import MC1 as MC1
 from juryrank.methods.chains.mc2 import MC2 as MC2
 from juryrank.methods.chains.mc3 import MC3 as MC3
 from juryrank.methods.chains.mc4 import MC4 as MC4
+from juryrank.methods.elections.anti_plurality import AntiPlurality as AntiPlurality
+from juryrank.methods.elections.approval import Approval as Approval
+from juryrank.methods.elections.baldwin import Baldwin as Baldwin
+from juryrank.methods.elections.black import Black as Black
+from juryrank.methods.elections.bucklin import Bucklin as Bucklin
+from juryrank.methods.elections.coombs import Coombs as Coombs
+from juryrank.methods.elections.irv import IRV as IRV
+from juryrank.methods.elections.majority_judgement import MajorityJudgement as MajorityJudgement
+from juryrank.methods.elections.minimax import Minimax as Minimax
+from juryrank.methods.elections.nanson import Nanson as Nanson
+from juryrank.methods.elections.plurality import Plurality as Plurality
+from juryrank.methods.elections.ranked_pairs import RankedPairs as RankedPairs
+from juryrank.methods.elections.schulze import Schulze as Schulze
+from juryrank.methods.elections.smith_irv import SmithIRV as SmithIRV
+from juryrank.methods.elections.star import STAR as STAR
+from juryrank.methods.elections.stv import STV as STV
 from juryrank.methods.features.monotone_retargeting import MonotoneRetargeting as MonotoneRetargeting
 from juryrank.methods.features.retargeting import Retargeting as Retargeting
 from juryrank.methods.learned.auto import Auto as Auto

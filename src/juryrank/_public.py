@@ -3,6 +3,8 @@
 from juryrank.methods import CLASSES, module_of
 
 _NAMES = {
+    "_crowd": ["crowd"],
+    "_election": ["election"],
     "_explain": ["explain"],
     "_export": ["export"],
     "_leaderboard": ["leaderboard"],

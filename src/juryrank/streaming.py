@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Consensus
+from juryrank.data.ties import TieBreak
 from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
@@ -40,13 +41,16 @@ def rank_files(
     options: Mapping[str, Any] | None = None,
     top: int | None = None,
     tag: str = DEFAULT_TAG,
+    tie_break: TieBreak = "none",
+    seed: int = 0,
 ) -> tuple[int, int]:
     """Rank the lists in TREC runs or Parquet tables into a TREC run, using about ``memory`` bytes.
 
     Returns the numbers of queries and of items. The output is the same as of ``predict`` on all data. Methods that
     learn must be fitted before, and cannot use item features. ``memory`` does not include the program itself, and a
     query is never split. For each query, ``top`` items are written (by default all), with the tag ``tag``. ``out`` is
-    an open binary file or a path (.run, .trec, .txt, optionally with .gz or .zst); writing is atomic.
+    an open binary file or a path (.run, .trec, .txt, optionally with .gz or .zst); writing is atomic. ``tie_break``
+    and ``seed`` are as in ``Consensus.break_ties``; without them, tied items share a rank.
     """
     require_threads("rank_files")
     _check_method(model)
@@ -58,7 +62,8 @@ def rank_files(
             f"the memory limit of {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
         )
     at_once = concurrent_batches()
-    return rank_batches(files, model, out, size=max(room // (at_once + 1), LEAST), top=top, tag=tag)
+    size = max(room // (at_once + 1), LEAST)
+    return rank_batches(files, model, out, size=size, top=top, tag=tag, tie_break=tie_break, seed=seed)
 
 
 def concurrent_batches() -> int:
@@ -74,6 +79,8 @@ def rank_batches(
     size: int,
     top: int | None = None,
     tag: str = DEFAULT_TAG,
+    tie_break: TieBreak = "none",
+    seed: int = 0,
 ) -> tuple[int, int]:
     """As ``rank_files``, in batches of about ``size`` bytes."""
     if weights := getattr(model, "weights", None):
@@ -83,7 +90,7 @@ def rank_batches(
         data = files.read(queries)
         here = model.for_experts(data.experts)  # an expert may have no lists in one batch and some in the next
         fitted = here if here.is_fitted else copy(here).fit(data)
-        consensus = fitted.predict(data)
+        consensus = fitted.predict(data).break_ties(tie_break, seed=seed)
         return b"".join(TrecRun().lines(consensus, top=top, tag=tag)), consensus
 
     items, experts, batches = 0, set[str](), files.batches(min(size, files.most))

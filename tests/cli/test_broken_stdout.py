@@ -44,6 +44,7 @@ def juryrank(*args: object, shell: str = "", **options: object) -> subprocess.Co
         ["evaluate", DEMO, "-m", "AP", "--format", "csv"],
         ["compare", DEMO, "--methods", "rrf,isr", "-m", "AP", "-q"],
         ["leaderboard", BATTLES, "--interval", "none", "--no-judges"],
+        ["election", BATTLES, "--rules", "borda"],
         ["explain", "MODEL"],
         ["export", "MODEL", "--to", "csv"],
     ],

@@ -19,7 +19,8 @@ def offered(run: Run, monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
 @pytest.mark.parametrize(
     "words",
     ["juryrank rank x.run --method ", "juryrank fuse x.run --method ", "juryrank fit x.run --method ",
-     "juryrank leaderboard x.csv --method ", "juryrank methods ", "juryrank compare x.csv --methods "],
+     "juryrank leaderboard x.csv --method ", "juryrank methods ", "juryrank compare x.csv --methods ",
+     "juryrank election x.csv --rules "],
 )  # fmt: skip
 def test_methods_are_completed(run: Run, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     assert offered(run, monkeypatch, words) == list(METHODS)

@@ -113,3 +113,49 @@ def test_a_wrong_top_or_tag_is_wrong_usage(run: Run, runs: list[Path], args: lis
     failed = run("fuse", *runs, *args)
     assert (failed.code, failed.out) == (2, "")
     assert args[0] in failed.err
+
+
+@pytest.fixture
+def tied_runs(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / "x.run", tmp_path / "y.run"]
+    paths[0].write_text("q Q0 a 1 3 x\nq Q0 b 2 2 x\nq Q0 c 3 1 x\n")
+    paths[1].write_text("q Q0 b 1 3 y\nq Q0 a 2 2 y\nq Q0 c 3 1 y\n")
+    return paths
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "50MB"]])
+@pytest.mark.parametrize(
+    ("args", "ranks"),
+    [
+        ([], ["a 1", "b 1", "c 3"]),
+        (["--tie-break", "none"], ["a 1", "b 1", "c 3"]),
+        (["--tie-break", "name"], ["a 1", "b 2", "c 3"]),
+        (["--tie-break", "c,b,a"], ["b 1", "a 2", "c 3"]),
+        (["--top", "1"], ["a 1"]),
+    ],
+)
+def test_tied_items_share_a_rank_unless_a_rule_breaks_the_tie(
+    run: Run, tied_runs: list[Path], args: list[str], ranks: list[str], memory: list[str]
+) -> None:
+    fused = run("fuse", *tied_runs, *args, *memory)
+    assert (fused.code, fused.err) == (0, "")
+    assert [" ".join(line.split()[2:4]) for line in fused.out.splitlines()] == ranks
+
+
+def test_ties_are_drawn_by_the_seed(run: Run, tied_runs: list[Path]) -> None:
+    drawn = {run("fuse", *tied_runs, "--tie-break", "random", "--seed", seed).out.split()[2] for seed in range(20)}
+    assert drawn == {"a", "b"}
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "50MB"]])
+def test_an_order_for_ties_that_leaves_an_item_out_is_one_line(
+    run: Run, tied_runs: list[Path], memory: list[str]
+) -> None:
+    failed = run("fuse", *tied_runs, "--tie-break", "a,c", *memory)
+    assert (failed.code, failed.out) == (1, "")
+    expected = "the order for breaking ties must name every tied item; query 'q' ties 'b', which it leaves out"
+    assert failed.err == f"error: {expected}\n"
+
+
+def test_a_rule_for_ties_that_does_not_exist_is_refused(run: Run, tied_runs: list[Path]) -> None:
+    assert "none, name, random, or names of items" in run("fuse", *tied_runs, "--tie-break", "names").err

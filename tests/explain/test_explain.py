@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import juryrank
-from conftest import random_dataset
+from conftest import random_dataset, suited
 from juryrank._explain import contributions, explain
 from juryrank._explain.leave_one_out import leave_one_out
 from juryrank._explain.redundancy import redundancy
@@ -45,6 +45,7 @@ def test_a_contribution_is_the_curve_at_the_rank(dataset):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_can_be_explained(name, dataset):
+    dataset = suited(method(name), dataset)
     found = explain(method(name).fit(dataset), dataset, "q0")
     for weights in found.weights.values():
         assert all(np.isfinite(value) for value in weights.values())

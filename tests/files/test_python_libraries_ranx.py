@@ -11,7 +11,7 @@ import ranx
 
 from juryrank import RRF, Borda, evaluate, fit, from_dicts, judging_plan, read
 from juryrank.data import Consensus, Rankings
-from juryrank.data.consensus import falling
+from juryrank.data.ties import falling
 from juryrank.errors import DataError, DataWarning
 from juryrank.io.dataset_frames import labels_frame
 

@@ -9,8 +9,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import juryrank
+from juryrank.data.agreement_measures import cohen, krippendorff
 from juryrank.errors import DataError
-from juryrank.judging.agreement import agreement, cohen, krippendorff
+from juryrank.judging.agreement import agreement
 
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, example C: four observers, 12 units, interval data.
 TABLE = [

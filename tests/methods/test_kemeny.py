@@ -126,7 +126,7 @@ def solved(n, lists, units, **params):
     orders = [[f"i{i}" for i in order] for order in lists]
     orders.append([tuple(f"i{i}" for i in range(n))])  # a list that orders nothing, so that every item is there
     votes = from_orders(orders, weights=[*weights, UNIT])
-    consensus = Kemeny(**params).fit_predict(votes)
+    consensus = Kemeny(ties="broken", **params).fit_predict(votes)
     return [int(name[1:]) for name in consensus.top()["all"]], bool(consensus.details["optimal"][0])
 
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from slow import rho
 
-from conftest import random_dataset, with_features
+from conftest import random_dataset, suited, with_features
 from juryrank.data.build import from_orders
 from juryrank.data.dataset import Dataset
 from juryrank.data.long_table import from_long
@@ -73,6 +73,7 @@ def copies(entries: pl.DataFrame) -> pl.DataFrame:
 
 def same(model: Aggregator, weighted: Dataset, copied: Dataset) -> None:
     """Fitted on either, and fitted on the first and asked for the second, the method gives the same scores."""
+    weighted, copied = suited(model, weighted), suited(model, copied)
     expected = model.fit(copied).predict(copied).scores
     found = model.fit(weighted).predict(weighted).scores
     largest = np.abs(expected).max()
@@ -117,8 +118,8 @@ def test_an_expert_of_weight_w_counts_as_w_copies_of_its_lists(name):
     for model in variants(name):
         if model.params().get("dialect") in OWN_WEIGHTS:
             continue
-        weighted = replace(model, weights=by_expert).fit(once).predict(once).scores
-        expected = model.fit(copied).predict(copied).scores
+        weighted = replace(model, weights=by_expert).fit(once).predict(suited(model, once)).scores
+        expected = model.fit(copied).predict(suited(model, copied)).scores
         assert_allclose(weighted, expected, rtol=0, atol=1e-10 * np.abs(expected).max(), err_msg=str(model))
 
 

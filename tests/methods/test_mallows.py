@@ -90,7 +90,7 @@ def test_the_likelihood_sums_over_the_orders_that_ties_and_gaps_allow(seed, miss
 
 
 def test_the_centre_is_the_kemeny_order(dataset):
-    mallows, kemeny = Mallows().fit_predict(dataset), Kemeny().fit_predict(dataset)
+    mallows, kemeny = Mallows().fit_predict(dataset), Kemeny(ties="broken").fit_predict(dataset)
     assert_allclose(mallows.scores, kemeny.scores)
     assert_allclose(mallows.details["objective"], kemeny.details["objective"])
 

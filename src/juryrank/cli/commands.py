@@ -18,10 +18,12 @@ SUMMARIES = {
     "fuse": "Fuse runs into one; without -o the fused run goes to stdout.",
     "rank": "Rank the items of a dataset by a method or a model; without -o a TREC run goes to stdout.",
     "leaderboard": "Rank items by all comparisons of a dataset, over all its queries, with confidence intervals.",
+    "election": "Count ballots by several rules: winners and ties, rounds, pairwise majorities, where rules disagree.",
     "evaluate": "Evaluate each expert against labels (those of --labels, or those in the data).",
     "compare": "Compare methods: means, differences to a baseline, significance tests.",
     "fit": "Fit a method to labelled data and save the model; --labels also applies to --valid.",
     "judge": "Choose the items to judge next and write them to a file, or ask a person or a model for their grades.",
+    "crowd": "Find the label of each task from the answers of many workers, and who and what needs another look.",
     "clicks": "Turn a click log into labels with weights, corrected for position bias.",
     "interleave": "Interleave runs, one page per query; with --log, find out from clicks which ranking people prefer.",
     "explain": "Explain a model: expert weights; with DATA also leave-one-out, agreement of experts, and one query.",
@@ -33,7 +35,7 @@ SUMMARIES = {
     "warm": "Compile the code of the commands and methods, so that their first run does not wait for it.",
 }
 # Commands that take neither a method nor a model.
-WITHOUT_METHODS = ("evaluate", "convert", "demo", "judge", "clicks", "interleave", "serve", "studio")
+WITHOUT_METHODS = ("evaluate", "convert", "demo", "judge", "crowd", "clicks", "interleave", "serve", "studio")
 
 
 class Group(TyperGroup):

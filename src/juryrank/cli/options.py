@@ -14,6 +14,7 @@ from juryrank.cli.terminal import set_quiet
 from juryrank.params import value_of
 
 if TYPE_CHECKING:
+    from juryrank.data.ties import TieBreak
     from juryrank.methods import Aggregator
 
 STDIN = Path("-")
@@ -47,6 +48,23 @@ def known_metrics(texts: list[str] | None) -> list[str] | None:
         for text in texts:
             parse_metric(text)
     return texts
+
+
+def known_tie_break(text: str) -> str:
+    """A rule that breaks ties, or item names separated by commas, checked before any data is read."""
+    if text not in ("none", "name", "random") and "," not in text:
+        raise typer.BadParameter(f"it is none, name, random, or names of items separated by commas, got {text!r}")
+    tie_break(text)
+    return text
+
+
+def tie_break(text: str) -> TieBreak:
+    """``"b,a"`` as ``("b", "a")``; a rule as it is."""
+    if "," not in text:
+        return text
+    from juryrank.data.ties import split_rule
+
+    return split_rule(names(text))[1]
 
 
 def several_methods(help_text: str) -> Any:
@@ -147,6 +165,15 @@ Memory = Annotated[
     ),
 ]
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Number of items written for each query; default: all.")]
+TieBreakRule = Annotated[
+    str,
+    typer.Option(
+        "--tie-break",
+        metavar="none|name|random|ITEM,ITEM,…",
+        callback=known_tie_break,
+        help="How ties are broken: not at all, by name, at random (--seed), or in a given order of items.",
+    ),
+]
 Tag = Annotated[
     str | None, typer.Option("--tag", callback=one_word, help="Tag of the resulting TREC run; default: juryrank.")
 ]

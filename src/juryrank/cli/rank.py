@@ -25,6 +25,8 @@ class RankOptions:
     memory: options.Memory = None
     top: options.Top = None
     tag: options.Tag = None
+    tie_break: options.TieBreakRule = "none"
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of --tie-break random.")] = 0
     quiet: options.Quiet = False
 
 
@@ -61,6 +63,7 @@ def rank(
     use_tags(chosen, data)
     with bars(quiet=ranking.quiet):
         consensus = (chosen if ranking.model is not None else chosen.fit(data)).predict(data)
+    consensus = consensus.break_ties(options.tie_break(ranking.tie_break), seed=ranking.seed)
     top, tag, out = ranking.top, ranking.tag, ranking.out
     write(consensus, stdout() if out is None else out, top=top, tag=tag)
     if out is None:
@@ -98,7 +101,7 @@ def _rank_by_query(
         queries, items = rank_files(
             sources, chosen, stdout() if out is None else out, memory=options.size(memory),
             format=reading.source_format, options=reading.table_options(), top=ranking.top,
-            tag=ranking.tag or DEFAULT_TAG,
+            tag=ranking.tag or DEFAULT_TAG, tie_break=options.tie_break(ranking.tie_break), seed=ranking.seed,
         )  # fmt: skip
     if out is not None:
         note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)

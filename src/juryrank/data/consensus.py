@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints, freeze
 from juryrank.data.by_query import ByQuery
+from juryrank.data.lazy_details import take_details
 from juryrank.data.rankings import Rankings
+from juryrank.data.ties import TieBreak, falling, tie_groups, tied_ranks, without_ties
 from juryrank.data.trec_lines import demand_run_names, few_run_lines, format_lines, has_odd_name, run_lines
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.forks import require_threads
@@ -39,7 +41,7 @@ class ScoredDoc(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Consensus(ByQuery):
-    """One score per slot, higher is better; equal scores are in the order of the slots."""
+    """One score per slot, higher is better; equal scores are ties, in the order of the slots."""
 
     rankings: Rankings
     scores: Floats  # [n_slots]
@@ -61,10 +63,11 @@ class Consensus(ByQuery):
         from juryrank.report import Table, notebook_html
 
         shown = self[:SHOWN_QUERIES]
+        r, (slot, query, rank) = shown.rankings, shown._best(0, len(shown), SHOWN_ITEMS)
+        names, scores = r.items[r.slot_item[slot]].tolist(), shown.scores[slot].tolist()
         rows = [
-            [query, str(rank), item, f"{score:.6g}"]
-            for query, items in shown.to_dict().items()
-            for rank, (item, score) in enumerate(list(items.items())[:SHOWN_ITEMS], 1)
+            [r.queries[q], str(place), item, f"{score:.6g}"]
+            for q, place, item, score in zip(query.tolist(), rank.tolist(), names, scores, strict=True)
         ]
         note = f"At most {SHOWN_ITEMS} items of {len(shown)} queries, of {self!r}."
         return notebook_html([Table("", ["query", "rank", "item", "score"], rows, n_names=3, note=note)])
@@ -87,11 +90,46 @@ class Consensus(ByQuery):
     def take(self, chosen: Ints) -> Consensus:
         """The chosen queries, in that order."""
         scores = self.scores[children(self.rankings.slot_ptr, chosen)]
-        return Consensus(self.rankings.take(chosen), scores, {name: v[chosen] for name, v in self.details.items()})
+        return Consensus(self.rankings.take(chosen), scores, take_details(self.details, chosen))
 
     def top(self, n: int = 10) -> dict[str, list[str]]:
         """The names of the best ``n`` items of each query."""
         return {query: list(scored)[:n] for query, scored in self.to_dict().items()}
+
+    def winners(self) -> dict[str, list[str]]:
+        """The items with the highest score of each query, by name: more than one where they are tied."""
+        r = self.rankings
+        slot, query, rank = self._best(0, len(self), None)
+        first = rank == 1
+        out: dict[str, list[str]] = {name: [] for name in r.queries}
+        for q, item in zip(query[first].tolist(), r.items[r.slot_item[slot[first]]].tolist(), strict=True):
+            out[r.queries[q]].append(item)
+        return {name: sorted(items) for name, items in out.items()}
+
+    def ties(self) -> dict[str, list[list[str]]]:
+        """The groups of two or more items that share a place, of each query, best first.
+
+        >>> from juryrank import from_orders, method
+        >>> five_to_five = from_orders(5 * [["A", "B", "C"]] + 5 * [["B", "A", "C"]])
+        >>> consensus = method("borda").fit_predict(five_to_five)
+        >>> consensus.ties(), consensus.winners()
+        ({'all': [['A', 'B']]}, {'all': ['A', 'B']})
+        """
+        return tie_groups(self.rankings, self.scores, self.order)
+
+    def break_ties(self, rule: TieBreak, *, seed: int = 0) -> Consensus:
+        """The same ranking without ties: by "name", at "random" with a seed, or in a given order of item names.
+
+        Tied items get scores that differ by a millionth of the largest score of the query, or less where the next score
+        is near; other scores stay. "none" leaves the ties. A given order must name every tied item.
+
+        >>> from juryrank import from_orders, method
+        >>> tied = method("borda").fit_predict(from_orders([["A", "B"], ["B", "A"]]))
+        >>> tied.to_frame()["rank"].to_list(), tied.break_ties(["B", "A"]).winners()
+        ([1, 1], {'all': ['B']})
+        """
+        scores = without_ties(self.rankings, self.scores, self.order, rule, seed)
+        return Consensus(self.rankings, scores, self.details)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {item: score}}``, best first."""
@@ -105,7 +143,10 @@ class Consensus(ByQuery):
         }
 
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
-        """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``."""
+        """A polars DataFrame with query, item, rank and score, best first: all items of each query, or ``top``.
+
+        Items with equal scores share a rank (1, 1, 3).
+        """
         return self._frame(0, len(self), top)
 
     def to_pandas(self, top: int | None = None) -> pd.DataFrame:
@@ -137,7 +178,10 @@ class Consensus(ByQuery):
         return ranx.Run({query: dict(zip(names[a:b], scores[a:b], strict=True)) for query, a, b in filled}, name=name)
 
     def to_trec(self, tag: str = "juryrank", top: int | None = None) -> str:
-        """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent."""
+        """The lines of a TREC run file; a DataError for a name with whitespace, which a run cannot represent.
+
+        Items with equal scores share a rank (1, 1, 3).
+        """
         return b"".join(self.run_lines(tag, top)).decode()
 
     def run_lines(self, tag: str, top: int | None = None, *, few: int = FEW, at_once: int = AT_ONCE) -> Iterator[bytes]:
@@ -175,13 +219,16 @@ class Consensus(ByQuery):
         )
 
     def _best(self, first: int, last: int, top: int | None) -> tuple[Ints, Ints, Ints]:
-        """Slot, query and rank of the best items of the queries first:last, of all or of ``top``; the first is 0."""
+        """Slot, query and rank of the best items of the queries first:last, of all or of ``top``; the first is 0.
+
+        Tied items share a rank; ``top`` counts items, so that it may keep some of a tie.
+        """
         ptr = self.rankings.slot_ptr[first : last + 1]
         slot, query = self.order[ptr[0] : ptr[-1]], parents(ptr)
-        rank = np.arange(1, len(slot) + 1) - (ptr - ptr[0])[query]
+        rank = tied_ranks(ptr - ptr[0], self.scores[slot])
         if top is None:
             return slot, query, rank
-        kept = rank <= top
+        kept = np.arange(len(slot)) - (ptr - ptr[0])[query] < top
         return slot[kept], query[kept], rank[kept]
 
 
@@ -189,17 +236,3 @@ def single_precision(scores: Floats) -> Floats:
     """The scores rounded to single precision."""
     with np.errstate(over="ignore"):
         return scores.astype(np.float32).astype(np.float64)
-
-
-def falling(ptr: Ints, scores: Floats) -> Floats:
-    """The scores, each that is not below the one before it in its query lowered to the next number below that one."""
-    out = scores.copy()
-    rises = np.flatnonzero(out[1:] >= out[:-1]) + 1
-    first = np.zeros(len(out) + 1, bool)
-    first[ptr] = True
-    for start in rises[~first[rises]].tolist():
-        place = start
-        while place < len(out) and not first[place] and out[place] >= out[place - 1]:
-            out[place] = np.nextafter(out[place - 1], -np.inf)
-            place += 1
-    return out

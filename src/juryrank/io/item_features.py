@@ -16,6 +16,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.io.dataset_frames import slot_frame
 from juryrank.io.formats import format_of
+from juryrank.io.formats._ballots import BallotFormat
 from juryrank.io.formats.table import Table
 from juryrank.io.rows import SLOT, align_features, first_true
 from juryrank.io.source import Source
@@ -39,7 +40,7 @@ def _features(given: Any) -> Features:
     if hasattr(given, "__arrow_c_stream__"):
         return _from_table(frames.from_arrow(given), "features", frames.row_errors("features"))
     sources = load_sources(inputs_of(given))
-    if not any(isinstance(format_of(source), Table) for source in sources):
+    if not any(isinstance(format_of(source), Table | BallotFormat) for source in sources):
         return _from_dataset(read_rows(sources, "letor-features", {}).build())
     parts = [_from_file(source) for source in sources]
     columns, names = parts[0][0].columns, parts[0][2]

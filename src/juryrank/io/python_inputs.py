@@ -11,7 +11,7 @@ from juryrank.data.long_table import from_long
 from juryrank.data.shapes import is_number
 from juryrank.errors import DataError
 from juryrank.io.dataset_frames import entries_of
-from juryrank.io.formats import FORMATS, get_format
+from juryrank.io.formats import FORMATS, ballots_in, get_format, named_ballots
 from juryrank.io.formats.comparisons import is_comparisons
 from juryrank.io.records import LABEL, SCORE, Records, consume, ranx_class, records_of
 from juryrank.io.rows import SLOT, Rows, concat
@@ -25,12 +25,15 @@ SOURCE = "the data"  # in messages
 
 
 def frame_rows(frame: Any, format_name: str | None, options: Options) -> Rows:
-    """The rows of anything with an Arrow stream: comparisons when it has their columns, else a table."""
+    """The rows of anything with an Arrow stream: comparisons or ballots when it has their columns, else a table."""
     rows = frames.from_arrow(frame)
     if format_name is not None:
         return get_format(format_name).read_frame(rows, **options)
-    compares = is_comparisons(rows.columns, options.get("columns"))
-    return FORMATS["comparisons" if compares else "table"].read_frame(rows, **options)
+    columns = options.get("columns")
+    if is_comparisons(rows.columns, columns):
+        return FORMATS["comparisons"].read_frame(rows, **options)
+    found = named_ballots(columns) or ballots_in(rows, columns) or FORMATS["table"]
+    return found.read_frame(rows, **options)
 
 
 def candidate_rows(candidates: Any) -> Rows:

@@ -16,6 +16,7 @@ from juryrank.io.experts import aliases, experts_in, rename_shared_experts
 from juryrank.io.files import content_of, load, unpack
 from juryrank.io.folders import files_in
 from juryrank.io.formats import format_of, get_format, has_known_ending, sniff
+from juryrank.io.formats.ratings import Ratings, warn_of_likely_labels
 from juryrank.io.formats.trec_run import TrecRun
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
@@ -115,7 +116,11 @@ def read_fast(
 
 def read_rows(sources: Sequence[Source], format_name: str | None, options: Options) -> Rows:
     """The rows of all sources."""
-    parts = [format_of(source, format_name, options.get("columns")).read(source, **options) for source in sources]
+    formats = [format_of(source, format_name, options.get("columns")) for source in sources]
+    parts = [each.read(source, **options) for each, source in zip(formats, sources, strict=True)]
+    if format_name is None and not options:
+        for part in (part for each, part in zip(formats, parts, strict=True) if isinstance(each, Ratings)):
+            warn_of_likely_labels(part)
     name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
     parts = rename_shared_experts(parts, sources)
     found = aliases([source.stem for source in sources], [experts_in(part) for part in parts])

@@ -17,14 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data.arrays import Floats
+from juryrank.data.agreement_measures import cohen, krippendorff
 from juryrank.errors import DataError
 from juryrank.judging.store import judgements_of
 from juryrank.report import Report, Table, number
-
-TAIL = 0.025  # of the 95 % intervals, on each side
-NORMAL = 1.959963984540054  # the normal quantile of 1 - TAIL
-RESAMPLES, SEED = 2000, 0  # of the interval of α
 
 
 @dataclass(frozen=True)
@@ -128,67 +124,3 @@ def _pair(one: str, other: str, grades: Iterable[Mapping[str, float]]) -> PairAg
     weighted, low, high = cohen(both[:, 0], both[:, 1], quadratic=True)
     equal = float((both[:, 0] == both[:, 1]).mean())
     return PairAgreement(one, other, len(both), equal, kappa, weighted, low, high)
-
-
-def cohen(first: Floats, second: Floats, *, quadratic: bool) -> tuple[float, float, float]:
-    """Cohen's κ of two judges and its 95 % interval, by the variance of Fleiss, Cohen and Everitt (1969)."""
-    values, codes = np.unique([first, second], return_inverse=True)
-    codes = codes.reshape(2, -1)
-    n, size = len(first), len(values)
-    table = np.bincount(codes[0] * size + codes[1], minlength=size * size).reshape(size, size) / n
-    apart = (values[:, None] - values) ** 2 if quadratic else (values[:, None] != values).astype(np.float64)
-    if size == 1:
-        return math.nan, math.nan, math.nan
-    weights = 1 - apart / apart.max()
-    rows, columns = table.sum(1), table.sum(0)
-    chance, observed = float(rows @ weights @ columns), float((table * weights).sum())
-    kappa = (observed - chance) / (1 - chance)
-    if observed == 1:
-        return 1.0, _lowest(n, 1 - chance), 1.0
-    lean = (weights @ columns)[:, None] + rows @ weights
-    spread = (table * (weights - lean * (1 - kappa)) ** 2).sum() - (kappa - chance * (1 - kappa)) ** 2
-    half = NORMAL * math.sqrt(max(float(spread), 0.0) / n) / (1 - chance)
-    return kappa, max(kappa - half, -1.0), min(kappa + half, 1.0)
-
-
-def krippendorff(units: list[list[float]]) -> tuple[float, float, float]:
-    """Krippendorff's α with squared differences, and its 95 % interval by the bootstrap over items.
-
-    ``units`` has the grades of each item by all its judges, at least two.
-    """
-    if not units:
-        return math.nan, math.nan, math.nan
-    size = np.array([len(unit) for unit in units], np.float64)
-    total = np.array([math.fsum(unit) for unit in units])
-    squares = np.array([math.fsum(value * value for value in unit) for unit in units])
-    inside = np.array([sum((a - b) ** 2 for a in unit for b in unit) for unit in units]) / (size - 1)
-    parts = np.column_stack([size, total, squares, inside])
-    alpha = float(_alpha(np.ones((1, len(units))), parts)[0])
-    if math.isnan(alpha):
-        return math.nan, math.nan, math.nan
-    if alpha == 1:
-        values = [value for unit in units for value in unit]
-        n, s, q, _ = parts.sum(0)
-        expected = 2 * (n * q - s * s) / (n * (n - 1))
-        return 1.0, _lowest(len(units), expected / (max(values) - min(values)) ** 2), 1.0
-    drawn = np.random.default_rng(SEED).multinomial(len(units), np.full(len(units), 1 / len(units)), RESAMPLES)
-    low, high = np.nanquantile(_alpha(drawn.astype(np.float64), parts), [TAIL, 1 - TAIL])
-    return alpha, float(low), float(high)
-
-
-def _alpha(counts: Floats, parts: Floats) -> Floats:
-    """α for each row of ``counts``, how often each unit is drawn; NaN where all values are equal."""
-    n, total, squares, inside = (counts @ parts).T
-    expected = 2 * (n * squares - total**2) / (n * (n - 1))
-    observed = inside / n
-    out = np.full(len(n), np.nan)
-    np.divide(observed, expected, out=out, where=expected > 1e-12 * np.maximum(squares, 1e-300))
-    return 1 - out
-
-
-def _lowest(n: int, chance: float) -> float:
-    """The lower end where all ``n`` items agree, which would seem certain: as many may disagree as 2.5 % allow.
-
-    ``chance`` is the disagreement by chance, as a share of the largest disagreement.
-    """
-    return float(max(1 - (1 - TAIL ** (1 / n)) / chance, -1.0))

@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 
 # The method "mean-rank" is the class MeanRank in the file positional/mean_rank.py.
 CLASSES = {
+    "anti-plurality": "elections.AntiPlurality",
+    "approval": "elections.Approval",
     "auto": "learned.Auto",
+    "baldwin": "elections.Baldwin",
+    "black": "elections.Black",
     "blend": "learned.Blend",
     "boosted": "learned.Boosted",
     "borda": "positional.Borda",
     "borda-fuse": "learned.BordaFuse",
     "bradley-terry": "strengths.BradleyTerry",
+    "bucklin": "elections.Bucklin",
     "combanz": "scores.CombANZ",
     "combgmnz": "scores.CombGMNZ",
     "combmax": "scores.CombMAX",
@@ -34,6 +39,7 @@ CLASSES = {
     "combsum": "scores.CombSUM",
     "condorcet": "pairwise.Condorcet",
     "convex": "learned.Convex",
+    "coombs": "elections.Coombs",
     "copeland": "pairwise.Copeland",
     "cps": "pairwise.CPS",
     "crf": "learned.CRF",
@@ -42,12 +48,14 @@ CLASSES = {
     "elo": "ratings.Elo",
     "generalised-mallows": "pairwise.GeneralisedMallows",
     "hodge-rank": "strengths.HodgeRank",
+    "irv": "elections.IRV",
     "isr": "positional.ISR",
     "jury": "learned.Jury",
     "kemeny": "pairwise.Kemeny",
     "kernel": "learned.Kernel",
     "lambdarank": "learned.LambdaRank",
     "log-isr": "positional.LogISR",
+    "majority-judgement": "elections.MajorityJudgement",
     "majority-vote": "scores.MajorityVote",
     "mallows": "pairwise.Mallows",
     "mc1": "chains.MC1",
@@ -56,17 +64,25 @@ CLASSES = {
     "mc4": "chains.MC4",
     "mean-rank": "positional.MeanRank",
     "median-rank": "positional.MedianRank",
+    "minimax": "elections.Minimax",
     "monotone-retargeting": "features.MonotoneRetargeting",
     "mpm": "strengths.MPM",
+    "nanson": "elections.Nanson",
     "outranking": "pairwise.Outranking",
     "plackett-luce": "strengths.PlackettLuce",
     "plackett-luce-gamma": "strengths.PlackettLuceGamma",
+    "plurality": "elections.Plurality",
     "rank-centrality": "strengths.RankCentrality",
+    "ranked-pairs": "elections.RankedPairs",
     "rbc": "positional.RBC",
     "retargeting": "features.Retargeting",
     "ridge": "learned.Ridge",
     "rra": "positional.RRA",
     "rrf": "positional.RRF",
+    "schulze": "elections.Schulze",
+    "smith-irv": "elections.SmithIRV",
+    "star": "elections.STAR",
+    "stv": "elections.STV",
     "supervised-borda": "learned.SupervisedBorda",
     "supervised-mc1": "learned.SupervisedMC1",
     "supervised-mc2": "learned.SupervisedMC2",
@@ -159,8 +175,8 @@ def __getattr__(name: str) -> Any:
 
 
 def consensus_methods() -> list[str]:
-    """The names of the methods that need nothing but lists."""
-    return [name for name, cls in usable_methods() if not cls.supervised and not cls.needs_features]
+    """The names of the methods that need nothing but lists, with scores or without."""
+    return [name for name, cls in usable_methods() if not (cls.supervised or cls.needs_features or cls.needs_scores)]
 
 
 def usable_methods() -> Iterator[tuple[str, type[Aggregator]]]:

@@ -52,6 +52,7 @@ class Aggregator(Weighting, ABC):
     supervised: ClassVar[bool] = False
     validates: ClassVar[bool] = True  # whether ``fit`` may use validation queries
     needs_features: ClassVar[bool] = False  # item features, beside the lists
+    needs_scores: ClassVar[bool] = False  # of the lists, on one scale
     coarse: ClassVar[bool] = False  # scores take few values, so that items tie even where all experts agree
     uses_label_weights: ClassVar[bool] = False  # in learning; others treat all labels alike, with a warning
     uses_scores: ClassVar[bool] = False  # of the lists, where they have some; others go by rank alone

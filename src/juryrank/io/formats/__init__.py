@@ -7,6 +7,10 @@ from pathlib import Path
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.io.format import Format
+from juryrank.io.formats._ballots import OTHER_SHAPES, SAMPLE, BallotFormat, as_text
+from juryrank.io.formats.ballot_choices import BallotChoices
+from juryrank.io.formats.ballot_grid import BallotGrid
+from juryrank.io.formats.ballot_orders import BallotOrders
 from juryrank.io.formats.comparisons import Comparisons, names_comparisons
 from juryrank.io.formats.letor import Letor
 from juryrank.io.formats.letor_features import LetorFeatures
@@ -16,8 +20,9 @@ from juryrank.io.formats.table import Table
 from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.formats.trec_run import TrecRun
 from juryrank.io.source import Source, ending_of
-from juryrank.io.tables import headerless
+from juryrank.io.tables import frames, headerless
 from juryrank.io.tables.columns import Columns
+from juryrank.lazy_polars import pl
 
 CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried
     Preflib(),
@@ -27,6 +32,9 @@ CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried
     TrecRun(),
     TrecQrels(),
     Comparisons(),
+    BallotOrders(),
+    BallotChoices(),
+    BallotGrid(),
     Table(),
 )
 FORMATS = {known.name: known for known in CATALOGUE}
@@ -45,15 +53,34 @@ def format_of(source: Source, name: str | None = None, columns: Columns = None) 
         return get_format(name)
     if names_comparisons(columns) and not headerless.has_column_numbers(columns):
         return FORMATS["comparisons"]
+    if (ballots := named_ballots(columns)) is not None:
+        return ballots
     if headerless.has_column_numbers(columns):
         return FORMATS["table"]
     if (found := sniff(source) or (FORMATS["table"] if columns else None)) is not None:
-        return found
+        return FORMATS["table"] if isinstance(found, BallotFormat) and not found.takes(columns) else found
     if source.data.lstrip().startswith(b"["):
         raise source.error(1, "one JSON object per line, as pandas writes with orient='records', lines=True")
     if headerless.looks_headerless(source):
         raise headerless.unclear_columns(source)
     raise source.error(1, f"one of the formats {', '.join(FORMATS)} (or choose one: format=…)")
+
+
+def named_ballots(columns: Columns) -> Format | None:
+    """The format of ballots, if ``columns`` names columns that only it has: choice, order, or several for item."""
+    own = {"choice": "ballot-choices", "order": "ballot-orders"}
+    if named := [name for word, name in own.items() if word in (columns or ())]:
+        return FORMATS[named[0]]
+    return FORMATS["ballot-grid"] if isinstance((columns or {}).get("item"), list | tuple) else None
+
+
+def ballots_in(frame: pl.DataFrame, columns: Columns) -> Format | None:
+    """The format of ballots that a dataframe has the shape of, if any."""
+    if frames.match_headers(frame.columns).intersection(OTHER_SHAPES):
+        return None
+    head = as_text(frame.head(SAMPLE))
+    known = [each for each in CATALOGUE if isinstance(each, BallotFormat) and each.takes(columns)]
+    return next((each for each in known if each.fits(head)), None)
 
 
 def sniff(source: Source) -> Format | None:

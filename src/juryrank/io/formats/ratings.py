@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import entries_of, unranked_slots
 from juryrank.io.format import Format
 from juryrank.io.formats.table import Table
@@ -24,7 +24,25 @@ from juryrank.io.write_checks import demand_one_query, demand_single_lists, warn
 from juryrank.lazy_polars import pl
 
 COLUMNS = ("expert", "item", "score", "time")
+MOST_LABELS = 20  # different labels of workers
+LEAST_RATINGS = 20  # of a user in MovieLens; a task has fewer labels
 WITHOUT_HEADER = re.compile(r"[^\t,:]+(\t|,|::)[^\t,:]+\1-?\d+(\.\d+)?(\1\d{9,13})?$")
+
+
+def warn_of_likely_labels(rows: Rows) -> None:
+    """Warn if ratings that were recognised without a header may be the labels that workers gave to tasks.
+
+    Both have three columns and perhaps a time. In ratings there are usually more items than users, or many ratings of
+    each user, or half points; tasks are usually more than workers, with a few whole labels each.
+    """
+    assert rows.entries is not None
+    users, items, ratings = (rows.entries[name].n_unique() for name in ("expert", "item", "score"))
+    whole = bool((rows.entries["score"] == rows.entries["score"].round()).all())
+    if users > items and whole and ratings <= MOST_LABELS and rows.entries.height < LEAST_RATINGS * users:
+        warn_about_data(
+            f"{rows.name}: without a header, read as user, item and rating: {users} users rate {items} items; if these "
+            "are tasks, workers and labels, use juryrank.crowd or `juryrank crowd`; if not, say format='ratings'"
+        )
 
 
 class Ratings(Format):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".ndjson", ".jsonl")
 ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
+QUOTED = re.compile(r'"[^"]*"')
+SHUT = "\0"  # stands for a separator inside quotes; no text has it
 UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is not text
 
 
@@ -60,7 +63,8 @@ def frame_of(source: Source) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _unreadable(source, str(error).splitlines()[0]) from None
     _demand_whole_rows(source, frame)
-    return frame
+    doubled = {header: header.replace('""', '"') for header in frame.columns if '""' in header}
+    return frame.rename(doubled) if doubled else frame  # polars does so in cells, but not in headers
 
 
 def _demand_few_cells(source: Source) -> None:
@@ -92,7 +96,7 @@ def headerless_frame(source: Source, data: bytes, separator: str, names: list[st
 
 def separator_of(source: Source) -> str:
     """The separator of the columns: tab, comma or semicolon, whichever the header has."""
-    header = source.head[0] if source.head else ""
+    header = QUOTED.sub("", source.head[0]) if source.head else ""
     return next((s for s in ("\t", ",", ";") if s in header), SEPARATORS.get(source.suffix, ","))
 
 
@@ -162,7 +166,11 @@ def headers_of(source: Source) -> list[str]:
             return list(json.loads(source.head[0]))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, RecursionError):
         return []
-    return source.head[0].replace('"', "").split(separator_of(source)) if source.head else []
+    if not source.head:
+        return []
+    separator, first = separator_of(source), source.head[0]
+    whole = QUOTED.sub(lambda cell: cell[0][1:-1].replace(separator, SHUT), first)
+    return [cell.replace(SHUT, separator) for cell in whole.replace('"', "").split(separator)]
 
 
 def is_json(source: Source) -> bool:

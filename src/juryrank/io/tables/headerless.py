@@ -63,4 +63,5 @@ def unclear_columns(source: Source, argument: str = "columns") -> DataError:
     cells = cells_of(source)
     choices = " or ".join(f"{argument}={choice}" for choice in EXAMPLES.get(len(cells), LONG))
     expected = f"a header that says which column is which; without one, number the columns: {choices}"
-    return source.error(1, f"{expected} (rank in place of score where small is best)")
+    labels = "; labels that workers gave to tasks: juryrank crowd" if len(cells) > 2 else ""
+    return source.error(1, f"{expected} (rank in place of score where small is best{labels})")

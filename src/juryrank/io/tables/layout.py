@@ -59,7 +59,11 @@ def layout(
     found = roles([header for header in headers if header not in wide], given, name, WORDS)
     if "item" not in found:
         choice = "columns={'item': 'HEADER'}"
-        raise DataError(f"{name}: a table needs a column 'item'; columns are {join_names(headers)}; use {choice}")
+        known = any(word in found for word in (*ORDERED, "value", "label"))
+        ballots = "" if known else ", or for ballots format='ballot-choices', 'ballot-grid' or 'ballot-orders'"
+        raise DataError(
+            f"{name}: a table needs a column 'item'; columns are {join_names(headers)}; use {choice}{ballots}"
+        )
     table = Table(frame, found, name, comma, tuple(columns or ()))
     if not table.height:
         raise DataError(f"{name}: the table has a header and no rows")

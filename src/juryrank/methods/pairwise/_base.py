@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.pairwise._groups import best_order, majority_groups, searched_order
 from juryrank.params import param
 from juryrank.progress import track
+
+Proven = Callable[[int, Floats, Floats, Ints], None]  # query, margins, their noises by item, an optimal order
 
 
 class MarginLists(NamedTuple):
@@ -58,8 +60,13 @@ class KemenyMethod(PairwiseMethod):
     solver: str = param("auto", "how to search for the Kemeny order", choices=("auto", "exact", "heuristic"))
     exact_up_to: int = param(30, "largest group of items that auto solves exactly", at_least=1)
 
-    def _kemeny(self, r: Rankings, lists: MarginLists, out: Floats) -> dict[str, NDArray[Any]]:
-        """Write the number of items below each slot in the Kemeny order; the objective, and whether it is optimal."""
+    def _kemeny(
+        self, r: Rankings, lists: MarginLists, out: Floats, proven: Proven | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Write the number of items below each slot in the Kemeny order; the objective, and whether it is optimal.
+
+        ``proven`` is called with each query whose order is optimal.
+        """
         check_matrix_size(self.name, r, "borda")
         optimal = np.zeros(len(r), bool)
         for q in track(range(len(r)), self.name):
@@ -70,6 +77,8 @@ class KemenyMethod(PairwiseMethod):
             else:
                 order, optimal[q] = self._best_order(margin, noises)
             out[r.slot_ptr[q] + order] = np.arange(len(order))[::-1]
+            if proven is not None and optimal[q]:
+                proven(q, margin, noises, order)
         objective = np.zeros(len(r))
         kendall_distance(*lists, out, objective)
         return {"objective": objective, "optimal": optimal}

@@ -1,12 +1,17 @@
 """Condorcet fusion."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.pairwise import condorcet_places
 from juryrank.methods.cost import Cost, check_matrix_size
 from juryrank.methods.pairwise._base import PairwiseMethod
+from juryrank.methods.pairwise._majorities import lazy_facts
 
 
 @dataclass(kw_only=True)
@@ -16,6 +21,7 @@ class Condorcet(PairwiseMethod):
     The sort starts from the number of majorities that an item wins and moves an item up past its neighbour if a
     majority prefers it, so a Condorcet winner comes first and cycles are broken deterministically. The score is the
     number of items below; neighbours with equally many wins and no majority between them share it.
+    ``Consensus.details`` has ``condorcet`` and ``smith_set`` as in ``copeland``.
 
     >>> from juryrank import from_orders
     >>> Condorcet().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
@@ -27,6 +33,8 @@ class Condorcet(PairwiseMethod):
     name = "condorcet"
     cost = Cost("pairs of items", 14.0)
 
-    def _scores(self, rankings: Rankings, out: Floats) -> None:
+    def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         check_matrix_size(self.name, rankings, "copeland")
-        condorcet_places(*self._lists(rankings), out)
+        lists = self._lists(rankings)
+        condorcet_places(*lists, out)
+        return lazy_facts(rankings, lists)

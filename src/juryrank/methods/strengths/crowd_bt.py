@@ -19,6 +19,7 @@ from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.strengths._base import lists_with_tail, logistic, max_pairs, prior_param, warn_of_queries
+from juryrank.methods.strengths._crowd_fit import LongLists, has_long_lists
 from juryrank.params import param
 
 COMPARISON_LIMIT = 100_000_000  # of all lists together: minutes of time
@@ -55,7 +56,15 @@ class CrowdBT(Aggregator):
     reliability_: dict[str, float] = learned(ByName(Number(at_least=0, at_most=1)))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        crowd = Crowd(self._drop_zero_weights(data.rankings), self.list_weights(self._drop_zero_weights(data.rankings)))
+        kept = self._drop_zero_weights(data.rankings)
+        weight = self.list_weights(kept)
+        demand_few_comparisons(kept)
+        if has_long_lists(kept):
+            lists = LongLists(kept, weight, float(self.prior), float(self.trust), float(self.evidence))
+            if (found := lists.reliabilities()) is not None:
+                self.reliability_ = dict(zip(data.experts, found.tolist(), strict=True))
+                return
+        crowd = Crowd(kept, weight)
         reliability, strengths = np.full(len(data.experts), float(self.trust)), np.zeros(data.rankings.n_slots)
         for _ in range(self.max_iter):
             _, correct = crowd.fit_strengths(reliability, strengths, float(self.prior), 1)
@@ -91,11 +100,7 @@ class Crowd:
         made = r.list_size * (r.list_size - 1) // 2
         self.compared = np.bincount(r.list_expert, weight * made, minlength=len(r.experts))
         most = max_pairs("crowd-bt", r, self.lists)
-        if (comparisons := int(made.sum())) > COMPARISON_LIMIT:
-            raise DataError(
-                f"crowd-bt goes through every comparison of every list about a hundred times and takes up to "
-                f"{COMPARISON_LIMIT}; the lists make {comparisons}; cut them, or use bradley-terry"
-            )
+        demand_few_comparisons(r)
         pair_ptr = sizes_to_ptr(most)
         left, right = np.empty(pair_ptr[-1], np.int32), np.empty(pair_ptr[-1], np.int32)
         self.pairs = Pairs(pair_ptr, np.empty(len(r), np.int64), left, right)
@@ -109,6 +114,15 @@ class Crowd:
         crowd_strengths(self.lists, *self.pairs, of_list, prior, STRENGTH_TOL, max_iter, steps, correct, strengths)
         by_expert: Floats = np.bincount(r.list_expert, correct, minlength=len(reliability)).astype(np.float64)
         return steps, by_expert
+
+
+def demand_few_comparisons(r: Rankings) -> None:
+    """A DataError where going through all comparisons would take many minutes."""
+    if (comparisons := int((r.list_size * (r.list_size - 1) // 2).sum())) > COMPARISON_LIMIT:
+        raise DataError(
+            f"crowd-bt goes through every comparison of every list many times and takes up to "
+            f"{COMPARISON_LIMIT}; the lists make {comparisons}; cut them, or use bradley-terry"
+        )
 
 
 def by_slot(lists: Lists) -> Lists:

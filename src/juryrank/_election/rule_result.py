@@ -1,0 +1,69 @@
+"""What one rule makes of the ballots: winners, ties, places, rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from juryrank.data import Consensus
+from juryrank.data.ties import TieBreak, split_rule
+from juryrank.methods.elections._rounds import Round, listed
+
+LONGEST_ORDER = 60  # characters of an order in the table of winners, where more than one place is shown
+BROKEN = {"name": "by name", "random": "at random", "given": "by the given order"}
+
+
+@dataclass(frozen=True, eq=False)
+class RuleResult:
+    """What one rule makes of the ballots."""
+
+    rule: str
+    winners: tuple[str, ...]  # several: they tie, unless there are several seats
+    tied: tuple[str, ...]  # who ties for what is left: the first place, or the last seats
+    places: tuple[tuple[str, ...], ...]  # from best to worst; candidates in one place tie
+    scores: dict[str, float]
+    rounds: tuple[Round, ...] = ()
+    note: str = ""  # a tie that was broken
+
+    @classmethod
+    def of(cls, rule: str, consensus: Consensus, tie_break: TieBreak, seed: int) -> RuleResult:
+        """The result of a rule from its consensus on one query."""
+        before = _winners(consensus)
+        broken = consensus.break_ties(tie_break, seed=seed)
+        note = ""
+        if len(before) > 1 and split_rule(tie_break)[0] != "none" and "elected" not in consensus.details:
+            note = f"{listed(before)} tie; {_winners(broken)[0]} wins {BROKEN[split_rule(tie_break)[0]]}"
+        groups: dict[float, list[str]] = {}
+        for name, score in next(iter(broken.to_dict().values())).items():
+            groups.setdefault(score, []).append(name)
+        scores = next(iter(consensus.to_dict().values()))
+        places = tuple(tuple(sorted(group)) for group in groups.values())
+        winners, tied = places[0], places[0] if len(places[0]) > 1 else ()
+        if "elected" in consensus.details:
+            winners, tied = (tuple(consensus.details[name][0]) for name in ("elected", "tied"))
+        rounds = tuple(consensus.details["rounds"][0]) if "rounds" in consensus.details else ()
+        return cls(rule, winners, tied, places, scores, rounds, note)
+
+    def sentence(self) -> str:
+        """The winners in plain words.
+
+        >>> RuleResult("borda", ("A", "B"), ("A", "B"), (("A", "B"),), {}).sentence()
+        'A and B tie'
+        """
+        if self.winners == self.tied or not self.winners:
+            return f"{listed(self.tied)} tie"
+        more = f"; {listed(self.tied)} tie for the rest" if self.tied else ""
+        return (self.note or listed(self.winners)) + more
+
+    def order(self) -> str:
+        """The candidates from best to worst, with ``=`` between those that tie; of a long order the beginning."""
+        groups = [" = ".join(group) for group in self.places]
+        shown = groups[:1]
+        for group in groups[1:]:
+            if len(" > ".join([*shown, group])) > LONGEST_ORDER:
+                return " > ".join([*shown, "…"])
+            shown.append(group)
+        return " > ".join(shown)
+
+
+def _winners(consensus: Consensus) -> list[str]:
+    return sorted(next(iter(consensus.winners().values())))

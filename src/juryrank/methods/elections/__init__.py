@@ -1,0 +1,1 @@
+"""Rules of elections: experts are voters, lists are ballots, items are candidates."""
