@@ -24,9 +24,14 @@ def test_a_query_with_too_many_pairs_is_refused_with_advice(name):
         method(name).fit_predict(many)
 
 
-def test_crowd_bt_refuses_more_comparisons_than_it_can_evaluate_in_minutes():
+def test_crowd_bt_refuses_more_comparisons_than_it_can_evaluate_in_seconds_unless_it_is_allowed():
     data = from_dicts({"expert": {f"q{q}": items(4400) for q in range(11)}})
     comparisons = 11 * 4400 * 4399 // 2
     assert comparisons > COMPARISON_LIMIT
-    with pytest.raises(DataError, match=f"up to {COMPARISON_LIMIT}; the lists make {comparisons}"):
+    text = f"up to {COMPARISON_LIMIT}; the lists make {comparisons}, which would take about 106 seconds; cut the lists"
+    with pytest.raises(DataError, match=text):
         method("crowd-bt").fit(data)
+    few = from_orders([items(5), items(4)])  # 16 comparisons
+    with pytest.raises(DataError, match="up to 15; the lists make 16"):
+        method("crowd-bt", most_comparisons=15).fit(few)
+    assert len(method("crowd-bt", most_comparisons=16).fit_predict(few).scores) == 5

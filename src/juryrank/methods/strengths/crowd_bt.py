@@ -19,10 +19,9 @@ from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.strengths._base import lists_with_tail, logistic, max_pairs, prior_param, warn_of_queries
-from juryrank.methods.strengths._crowd_fit import LongLists, has_long_lists
 from juryrank.params import param
 
-COMPARISON_LIMIT = 100_000_000  # of all lists together: minutes of time
+COMPARISON_LIMIT = 20_000_000  # of all lists together: some 20 seconds
 STRENGTH_TOL = 1e-9  # the wins and the expected wins of every item differ by at most this share
 
 
@@ -53,18 +52,15 @@ class CrowdBT(Aggregator):
     prior: float = prior_param()
     tol: float = param(1e-4, "stop when no reliability changes by more than this", above=0)
     max_iter: int = param(500, "maximum number of steps", at_least=1)
+    most_comparisons: int = param(
+        COMPARISON_LIMIT, "refuse lists that make more; a million take about a second", at_least=1
+    )
     reliability_: dict[str, float] = learned(ByName(Number(at_least=0, at_most=1)))
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         kept = self._drop_zero_weights(data.rankings)
         weight = self.list_weights(kept)
-        demand_few_comparisons(kept)
-        if has_long_lists(kept):
-            lists = LongLists(kept, weight, float(self.prior), float(self.trust), float(self.evidence))
-            if (found := lists.reliabilities()) is not None:
-                self.reliability_ = dict(zip(data.experts, found.tolist(), strict=True))
-                return
-        crowd = Crowd(kept, weight)
+        crowd = Crowd(kept, weight, self.most_comparisons)
         reliability, strengths = np.full(len(data.experts), float(self.trust)), np.zeros(data.rankings.n_slots)
         for _ in range(self.max_iter):
             _, correct = crowd.fit_strengths(reliability, strengths, float(self.prior), 1)
@@ -77,7 +73,7 @@ class CrowdBT(Aggregator):
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         reliability = np.array([self.reliability_.get(name, float(self.trust)) for name in rankings.experts])
-        crowd = Crowd(rankings, self.list_weights(rankings))
+        crowd = Crowd(rankings, self.list_weights(rankings), self.most_comparisons)
         steps, _ = crowd.fit_strengths(reliability, out, float(self.prior), self.max_iter)
         warn_of_queries(self.name, steps, self.max_iter)
         return {"steps": steps}
@@ -95,12 +91,12 @@ class Pairs(NamedTuple):
 class Crowd:
     """The pairs of items of all lists, 8 bytes each, and the fit of strengths to the comparisons."""
 
-    def __init__(self, r: Rankings, weight: Floats) -> None:
+    def __init__(self, r: Rankings, weight: Floats, most_comparisons: int) -> None:
         self.rankings, self.lists = r, by_slot(lists_with_tail(r, weight, "ignore"))
         made = r.list_size * (r.list_size - 1) // 2
         self.compared = np.bincount(r.list_expert, weight * made, minlength=len(r.experts))
         most = max_pairs("crowd-bt", r, self.lists)
-        demand_few_comparisons(r)
+        demand_few_comparisons(r, most_comparisons)
         pair_ptr = sizes_to_ptr(most)
         left, right = np.empty(pair_ptr[-1], np.int32), np.empty(pair_ptr[-1], np.int32)
         self.pairs = Pairs(pair_ptr, np.empty(len(r), np.int64), left, right)
@@ -116,12 +112,13 @@ class Crowd:
         return steps, by_expert
 
 
-def demand_few_comparisons(r: Rankings) -> None:
-    """A DataError where going through all comparisons would take many minutes."""
-    if (comparisons := int((r.list_size * (r.list_size - 1) // 2).sum())) > COMPARISON_LIMIT:
+def demand_few_comparisons(r: Rankings, most: int) -> None:
+    """A DataError where going through all comparisons would take longer than the user allows."""
+    if (comparisons := int((r.list_size * (r.list_size - 1) // 2).sum())) > most:
         raise DataError(
-            f"crowd-bt goes through every comparison of every list many times and takes up to "
-            f"{COMPARISON_LIMIT}; the lists make {comparisons}; cut them, or use bradley-terry"
+            f"crowd-bt goes through every comparison of every list many times and takes up to {most}; the lists make "
+            f"{comparisons}, which would take about {comparisons / 1e6:.0f} seconds; cut the lists, use bradley-terry, "
+            "or allow it with most_comparisons"
         )
 
 
