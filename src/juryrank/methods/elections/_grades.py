@@ -16,12 +16,6 @@ from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import ElectionRule
 
 
-def check_scale(cls: str, lowest: float | None, highest: float | None) -> None:
-    """Raise a ParameterError where the ends of a scale are in the wrong order."""
-    if lowest is not None and highest is not None and not lowest < highest:
-        raise ParameterError(f"lowest of {cls} must be below highest, got {lowest!r} and {highest!r}")
-
-
 @dataclass(kw_only=True)
 class GradedRule(ElectionRule):
     """A rule for ballots that give every candidate a grade or a score on one scale."""
@@ -36,6 +30,13 @@ class GradedRule(ElectionRule):
                 "use a rule for ranks, such as bucklin or irv"
             )
         return super()._scores(rankings, out)
+
+    def check(self) -> None:
+        """As for every method; and the scale."""
+        super().check()
+        low, high = self._ends()
+        if low is not None and high is not None and not low < high:
+            raise ParameterError(f"lowest of {type(self).__name__} must be below highest, got {low!r} and {high!r}")
 
     def _ends(self) -> tuple[float | None, float | None]:
         """The lowest and the highest grade, where they are known."""

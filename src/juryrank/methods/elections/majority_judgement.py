@@ -9,7 +9,7 @@ import numpy as np
 
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import Count
-from juryrank.methods.elections._grades import GradedRule, check_scale
+from juryrank.methods.elections._grades import GradedRule
 from juryrank.methods.elections._votes import Votes, add_up
 from juryrank.params import param
 
@@ -37,11 +37,6 @@ class MajorityJudgement(GradedRule):
     compare: str = param("value", "what separates candidates with the same median", choices=("value", "gauge"))
     lowest: float | None = param(None, "lowest grade of the scale; None: the lowest grade on the ballots")
     highest: float | None = param(None, "highest grade of the scale; None: not checked")
-
-    def check(self) -> None:
-        """As for every method; and the scale."""
-        super().check()
-        check_scale(type(self).__name__, self.lowest, self.highest)
 
     def _ends(self) -> tuple[float | None, float | None]:
         return self.lowest, self.highest

@@ -13,7 +13,7 @@ import numpy as np
 from juryrank.data.arrays import Floats, Ints
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import Count, TieBreakingRule
-from juryrank.methods.elections._grades import GradedRule, check_scale
+from juryrank.methods.elections._grades import GradedRule
 from juryrank.methods.elections._rounds import Round, listed
 from juryrank.methods.elections._votes import Tally, add_up
 from juryrank.params import param
@@ -40,11 +40,6 @@ class STAR(GradedRule, TieBreakingRule):
     name = "star"
     lowest: float = param(0.0, "lowest score of the scale")
     highest: float = param(5.0, "highest score of the scale")
-
-    def check(self) -> None:
-        """As for every method; and the scale."""
-        super().check()
-        check_scale(type(self).__name__, self.lowest, self.highest)
 
     def _ends(self) -> tuple[float | None, float | None]:
         return self.lowest, self.highest
