@@ -60,7 +60,7 @@ def juryrank_service(folder: Path, *options: str, port: int = 0) -> Iterator[Ser
 def uvicorn_service(folder: Path, app: str, *options: str) -> Iterator[Service]:
     """An ASGI application of a module, with the settings of uvicorn that juryrank serve has."""
     command = [sys.executable, "-m", "uvicorn", app, "--host", HOST, "--port", "0", *UVICORN, *options]
-    with _started(app, command, folder / f"{app.rpartition(':')[2]}.log") as service:
+    with _started(app, command, folder / f"{app.rpartition(':')[2]}{''.join(options)}.log") as service:
         yield service
 
 

@@ -29,6 +29,8 @@ MODEL = "learned"
 RRF, LEARNED = (f"{what} over HTTP, {N_LISTS}×{LENGTH}" for what in ("rrf", "a learned model"))
 SETTINGS = "ours with keys, metrics and access log"
 ECHO, ENSEMBLE = "bare echo on uvicorn", "EnsembleRetriever in FastAPI"
+PLAIN = "bare echo on uvicorn without extras"  # what `pip install uvicorn` gives: asyncio and h11
+PLAIN_OPTIONS = ("--loop", "asyncio", "--http", "h11")
 APPS = "studies.speed.service_peers"
 CPU_LIMIT, FACTOR = 2.5, 3.0
 # At the limit, an echo takes several requests at once and finds the load generator awake, and a slower service does
@@ -46,9 +48,11 @@ def measure(inputs: Inputs, effort: Effort) -> Results:
     with ExitStack() as stack:
         ours = stack.enter_context(juryrank_service(inputs.folder, *options))
         echo = stack.enter_context(uvicorn_service(inputs.folder, f"{APPS}:echo"))
+        plain = stack.enter_context(uvicorn_service(inputs.folder, f"{APPS}:echo", *PLAIN_OPTIONS))
         rrf = request_of({"lists": lists, "method": "rrf"}, key)
         requests = {
-            RRF: (ours, rrf), LEARNED: (ours, request_of({"lists": lists, "model": MODEL}, key)), ECHO: (echo, rrf)
+            RRF: (ours, rrf), LEARNED: (ours, request_of({"lists": lists, "model": MODEL}, key)), ECHO: (echo, rrf),
+            PLAIN: (plain, rrf),
         }  # fmt: skip
         same = False
         if load("langchain_classic") is not None:
@@ -117,8 +121,9 @@ def rows_of(full: Mapping[str, Timing], steady: Mapping[str, Timing], same: bool
     rates = {name: f"{1 / timing.seconds:,.0f}" for name, timing in full.items()}
     rows = []
     for task in (RRF, LEARNED):
-        text = f"requests/s: {rates[task]} and {rates[ECHO]}; {SETTINGS}"
-        rows.append(Row(task, ECHO, full[task], full[ECHO], text))
+        for echo in (ECHO, PLAIN):
+            text = f"requests/s: {rates[task]} and {rates[echo]}; {SETTINGS}"
+            rows.append(Row(task, echo, full[task], full[echo], text))
         text = f"times are median latencies; {SETTINGS}"
         rows.append(Row(f"{task}, {STEADY}", ECHO, steady[task], steady[ECHO], text))
     if ENSEMBLE not in full:
@@ -131,9 +136,9 @@ def targets_of(rows: list[Row]) -> list[Target]:
     """At most so much CPU time as a bare echo; throughput against the ensemble."""
     targets = []
     for row in rows:
-        if row.peer == ECHO and row.theirs is not None and row.cpu_ratio:
+        if row.peer in (ECHO, PLAIN) and row.theirs is not None and row.cpu_ratio:
             cpu = 1 / row.cpu_ratio
-            name = f"server CPU ≤ {CPU_LIMIT:g} × a bare echo: {row.task}"
+            name = f"server CPU ≤ {CPU_LIMIT:g} × a {row.peer}: {row.task}"
             peer = f"{row.peer}: {timing_text(row.theirs)}"
             clock = times(row.ours.seconds / row.theirs.seconds)
             targets.append(Target(name, clock, cpu <= CPU_LIMIT, times(cpu), cpu <= CPU_LIMIT, peer))

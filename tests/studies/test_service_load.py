@@ -151,15 +151,20 @@ def test_ctrl_c_ends_the_service_and_the_load() -> None:
 
 
 def test_rows_of_the_benchmark_have_requests_per_second_and_targets_their_limits() -> None:
-    times = {service.RRF: (200e-6, 100e-6), service.LEARNED: (400e-6, 300e-6), service.ECHO: (50e-6, 50e-6)}
+    times = {
+        service.RRF: (200e-6, 100e-6), service.LEARNED: (400e-6, 300e-6), service.ECHO: (50e-6, 50e-6),
+        service.PLAIN: (100e-6, 100e-6),
+    }  # fmt: skip
     measured = {name: Timing(None, seconds, 3, cpu) for name, (seconds, cpu) in times.items()}
     measured[service.ENSEMBLE] = Timing(None, 1e-3, 3, 0.9e-3)
     rows = service.rows_of(measured, measured, same=True)
     assert [row.agreement.split(";")[0] for row in rows] == [
-        "requests/s: 5,000 and 20,000", "times are median latencies", "requests/s: 2,500 and 20,000",
-        "times are median latencies", "requests/s: 5,000 and 1,000",
+        "requests/s: 5,000 and 20,000", "requests/s: 5,000 and 10,000", "times are median latencies",
+        "requests/s: 2,500 and 20,000", "requests/s: 2,500 and 10,000", "times are median latencies",
+        "requests/s: 5,000 and 1,000",
     ]  # fmt: skip
     targets = service.targets_of(rows)
     assert [(target.cpu, target.verdict) for target in targets] == [
-        ("2.00×", "met"), ("2.00×", "met"), ("6.00×", "NOT met"), ("6.00×", "NOT met"), ("9.00×", "met"),
+        ("2.00×", "met"), ("1.00×", "met"), ("2.00×", "met"), ("6.00×", "NOT met"), ("3.00×", "NOT met"),
+        ("6.00×", "NOT met"), ("9.00×", "met"),
     ]  # fmt: skip
