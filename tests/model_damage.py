@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from conftest import random_dataset
+from conftest import random_dataset, suited
 from juryrank.errors import JuryrankError
 from juryrank.models import from_json, to_json
 
@@ -131,7 +131,7 @@ def outcome(text: str, datasets: list[Any]) -> str:
     try:
         model = from_json(text)
         for data in datasets:
-            assert np.isfinite(model.predict(data).scores).all()
+            assert np.isfinite(model.predict(suited(model, data)).scores).all()
         if hasattr(model, "report"):
             model.report()
         model.expert_weights()

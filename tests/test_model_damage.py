@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import random_dataset
+from conftest import random_dataset, suited
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.methods import METHODS, method
 from juryrank.methods.base import Aggregator
@@ -29,7 +29,8 @@ OTHERS = {
 
 
 def fitted(name: str, **params: object) -> Aggregator:
-    return method(name, **params).fit(random_dataset(0))
+    model = method(name, **params)
+    return model.fit(suited(model, random_dataset(0)))
 
 
 @pytest.mark.parametrize("name", METHODS)

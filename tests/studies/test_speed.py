@@ -11,6 +11,7 @@ import pytest
 
 import juryrank
 from juryrank.errors import UnknownNameError
+from peers import peer as installed_peer
 from studies import speed
 from studies.speed import files, queries, scaling
 from studies.speed.agreement import compare_scores, compare_values
@@ -85,7 +86,7 @@ def test_choix_finds_our_strengths_whatever_the_order_of_the_names() -> None:
 
 
 def test_pref_voting_finds_as_many_disagreements() -> None:
-    peer("pref_voting")
+    installed_peer("pref_voting.other_methods")
     orders = orders_of("uniform", 5, seed=4)
     with silent():
         theirs = every_order(orders)

@@ -90,15 +90,15 @@ class TieBreakingRule(ElectionRule):
 
     def check(self) -> None:
         """As for every method; and the rule that breaks ties."""
-        super().check()
         cls = type(self).__name__
+        if self.order is not None and (isinstance(self.order, str) or not isinstance(self.order, Sequence)):
+            raise ParameterError(f"order of {cls} must be a list of names, got {self.order!r}")
+        super().check()
         if self.tie_break not in RULES:
             raise ParameterError(f"tie_break of {cls} must be one of {', '.join(RULES)}, got {self.tie_break!r}")
         if (self.tie_break == "given") != (self.order is not None):
             raise ParameterError(f"tie_break='given' and order, the names of all candidates, of {cls} go together")
         if self.order is not None:
-            if isinstance(self.order, str):
-                raise ParameterError(f"order of {cls} must be a list of names, got {self.order!r}")
             split_rule(self.order)
 
     def favoured(self, ballots: Ballots, tied: Ints) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, ParameterError
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import ElectionRule
+
+
+LARGEST = 1e300  # grade; infinite ones have no order
 
 
 @dataclass(kw_only=True)
@@ -33,6 +37,10 @@ class GradedRule(ElectionRule):
 
     def check(self) -> None:
         """As for every method; and the scale."""
+        for name, value in zip(("lowest", "highest"), self._ends(), strict=True):
+            is_number = isinstance(value, Real) and not isinstance(value, bool)
+            if value is not None and not (is_number and abs(value) < LARGEST):
+                raise ParameterError(f"{name} of {type(self).__name__} must be a number, got {value!r}")
         super().check()
         low, high = self._ends()
         if low is not None and high is not None and not low < high:
