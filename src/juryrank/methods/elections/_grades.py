@@ -16,7 +16,6 @@ from juryrank.errors import DataError, ParameterError
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import ElectionRule
 
-
 LARGEST = 1e300  # grade; infinite ones have no order
 
 
