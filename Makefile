@@ -93,9 +93,11 @@ $(VENV)/.demo: pyproject.toml | $(PY)
 	touch $@
 
 # The frameworks and engines that integrations are tested with; without them, these tests skip.
-$(VENV)/.integrations: $(VENV)/.dev
-	$(PY) -m pip install -q -e '.[integrations-test]'
-	touch $@
+# Both at once: each installation builds the kernels.
+$(VENV)/.integrations: pyproject.toml | $(PY)
+	$(PY) -m pip install -q -e '.[dev,integrations-test]'
+	$(PY) -m compileall -q src
+	touch $(VENV)/.dev $@
 
 # Debian's Chromium, for the tests of the studio's page; installed only as root. Without it they skip, so no error here.
 BROWSER := chromium fonts-noto-core
