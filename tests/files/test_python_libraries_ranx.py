@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64"),  # of Numba, in code of ranx
 ]
 
-# ranx compiles once more for ids of another length, so all have 8 characters, as those of the demo, and for each metric.
+# ranx compiles anew for ids of another length, so all have 8 characters, as those of the demo, and for each metric.
 RUN = {"q1": {"aaaaaaaa": 0.5, "bbbbbbbb": 2.0, "cccccccc": 0.5}, "q2": {"aaaaaaaa": -1.0, "dddddddd": 3.0}}
 OTHER = {"q1": {"cccccccc": 7.0, "bbbbbbbb": 1.0}, "q3": {"eeeeeeee": 1.0}}
 QRELS = {"q1": {"bbbbbbbb": 2, "xxxxxxxx": 1}, "q2": {"aaaaaaaa": 0, "dddddddd": 1}}
