@@ -16,7 +16,7 @@ from juryrank.io.formats import format_of
 
 from .conftest import SAMPLES
 
-TIMES = 300
+TIMES = 150
 FILES = sorted(path.name for path in SAMPLES.iterdir())
 STRANGE = [
     b"", b" ", b"\t", b"\n", b"\r", b",", b":", b"::", b"#", b'"', b"'", b"\\", b"{", b"}", b"\0", b"\xff", b"\xc3\xa9",
