@@ -65,3 +65,13 @@ def test_other_data_types_are_refused(samples: Path, tmp_path: Path) -> None:
     path = votes(tmp_path, (samples / "votes.toi").read_text().replace("TYPE: toi", "TYPE: cat"))
     with pytest.raises(DataError, match=r":3: expected a data type of orders"):
         read(path)
+
+
+def test_ballots_of_several_files_stay_apart(samples: Path, tmp_path: Path) -> None:
+    text = (samples / "votes.toi").read_text()
+    paths = [tmp_path / name for name in ("north.toi", "south.toi")]
+    for path in paths:
+        path.write_text(text)
+    one, both = read(paths[0]).rankings, read(paths).rankings
+    assert both.n_lists == 2 * one.n_lists
+    assert both.list_weight.sum() == 2 * one.list_weight.sum()

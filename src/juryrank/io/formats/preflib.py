@@ -73,7 +73,8 @@ class Preflib(Format):
                 rank += len(group)
         schema = {"item": pl.String, "expert": pl.String, "rank": pl.Float64, "weight": pl.Float64}
         query = pl.lit(ONE_QUERY).alias("query")
-        entries = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query)
+        number = pl.lit(f"{source.path}:") + pl.col("expert")  # several files count from 1
+        entries = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query, number.alias("list"))
         candidates = pl.DataFrame({"item": pl.Series(list(names.values()), dtype=pl.String)}).select(query, "item")
         return Rows(name=str(source.path), entries=entries, candidates=candidates)
 
