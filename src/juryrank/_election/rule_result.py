@@ -23,6 +23,7 @@ class RuleResult:
     scores: dict[str, float]
     rounds: tuple[Round, ...] = ()
     note: str = ""  # a tie that was broken
+    doubt: str = ""  # why the rule might have other winners
 
     @classmethod
     def of(cls, rule: str, consensus: Consensus, tie_break: TieBreak, seed: int) -> RuleResult:
@@ -41,7 +42,7 @@ class RuleResult:
         if "elected" in consensus.details:
             winners, tied = (tuple(consensus.details[name][0]) for name in ("elected", "tied"))
         rounds = tuple(consensus.details["rounds"][0]) if "rounds" in consensus.details else ()
-        return cls(rule, winners, tied, places, scores, rounds, note)
+        return cls(rule, winners, tied, places, scores, rounds, note, _doubt(consensus))
 
     def sentence(self) -> str:
         """The winners in plain words.
@@ -49,10 +50,11 @@ class RuleResult:
         >>> RuleResult("borda", ("A", "B"), ("A", "B"), (("A", "B"),), {}).sentence()
         'A and B tie'
         """
+        doubt = f"; {self.doubt}" if self.doubt else ""
         if self.winners == self.tied or not self.winners:
-            return f"{listed(self.tied)} tie"
+            return f"{listed(self.tied)} tie{doubt}"
         more = f"; {listed(self.tied)} tie for the rest" if self.tied else ""
-        return (self.note or listed(self.winners)) + more
+        return (self.note or listed(self.winners)) + more + doubt
 
     def order(self) -> str:
         """The candidates from best to worst, with ``=`` between those that tie; of a long order the beginning."""
@@ -67,3 +69,12 @@ class RuleResult:
 
 def _winners(consensus: Consensus) -> list[str]:
     return sorted(next(iter(consensus.winners().values())))
+
+
+def _doubt(consensus: Consensus) -> str:
+    details = consensus.details
+    if "complete" in details and not details["complete"][0]:
+        return "perhaps others, too: not all orders of equal pairs were followed"
+    if "optimal" in details and not details["optimal"][0]:
+        return "the order is not proven to be the best"
+    return ""
