@@ -21,7 +21,8 @@ sys.path.insert(0, str(HERE.parent / "src"))
 from juryrank import cli  # noqa: E402 - from this source tree
 from juryrank.cli import warm  # noqa: E402
 from juryrank.kernels import jit, library  # noqa: E402
-from juryrank.serving.json_lists import JsonSums, Room  # noqa: E402
+from juryrank.serving.json_lists import JsonRoom, JsonSums  # noqa: E402
+from juryrank.serving.name_sums import sum_names  # noqa: E402
 
 HEADER = (
     "# Kernels of the library, and the types of their arguments as juryrank.kernels.library.represent writes them.\n"
@@ -73,7 +74,8 @@ def main() -> None:
             print(command, flush=True)
             run(command, name)
         print("lists in JSON", flush=True)
-        JsonSums(lambda expert, ranks: 1 / ranks, by_name=True, room=Room(lambda _: b"[1.0]"))({"e": b'["a"]'})
+        JsonSums(lambda expert, ranks: 1 / ranks, by_name=True, room=JsonRoom(lambda _: b"[1.0]"))({"e": b'["a"]'})
+        sum_names([["a"]], [[1.0]], None, by_name=True, may_repeat=True)
     (HERE / "exports.txt").write_text(HEADER + "".join(f"{line}\n" for line in sorted(calls)))
 
 

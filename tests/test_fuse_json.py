@@ -9,7 +9,7 @@ import pytest
 
 import juryrank
 from juryrank.kernels import library
-from juryrank.serving.json_lists import JsonSums, Room
+from juryrank.serving.json_lists import JsonRoom, JsonSums
 from juryrank.serving.preparation import plain_way
 from juryrank.serving.sums import PointSums
 
@@ -23,11 +23,11 @@ def encode(numbers: list[float]) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def room() -> Room:
-    return Room(encode)
+def room() -> JsonRoom:
+    return JsonRoom(encode)
 
 
-def text_sums(method: Any, room: Room) -> JsonSums:
+def text_sums(method: Any, room: JsonRoom) -> JsonSums:
     way = plain_way(method)
     assert isinstance(way, PointSums)
     return way.of_json(room)
@@ -55,7 +55,7 @@ METHODS = [
 
 @pytest.mark.filterwarnings("ignore:rrf. weights for experts")
 @pytest.mark.parametrize("method", METHODS, ids=repr)
-def test_items_and_scores_are_those_of_a_fuser(method: Any, room: Room) -> None:
+def test_items_and_scores_are_those_of_a_fuser(method: Any, room: JsonRoom) -> None:
     fuser, sums = juryrank.Fuser(method), text_sums(method, room)
     for lists in random_queries(60):
         expected = [{"id": item, "score": score} for item, score in fuser(lists).items()]
@@ -67,7 +67,7 @@ def test_items_and_scores_are_those_of_a_fuser(method: Any, room: Room) -> None:
         assert json.loads(best[0]) == expected[:3]
 
 
-def test_a_learned_model_gives_what_its_fuser_gives(room: Room) -> None:
+def test_a_learned_model_gives_what_its_fuser_gives(room: JsonRoom) -> None:
     queries = dict(enumerate(random_queries(20)))
     runs = {f"e{n}": {str(q): lists[f"e{n}"] for q, lists in queries.items() if f"e{n}" in lists} for n in range(10)}
     labels = {str(q): {item: len(item) % 2 for item in next(iter(lists.values()))} for q, lists in queries.items()}
@@ -79,7 +79,7 @@ def test_a_learned_model_gives_what_its_fuser_gives(room: Room) -> None:
         assert {item["id"]: item["score"] for item in json.loads(found[0])} == juryrank.fuse(lists, model=model)
 
 
-def test_long_lists_get_deeper_points_and_too_much_is_left(room: Room) -> None:
+def test_long_lists_get_deeper_points_and_too_much_is_left(room: JsonRoom) -> None:
     sums = text_sums(juryrank.RRF(), room)
     for size, fits in ((100, True), (5000, True), (9000, False), (100, True), (40_000, False)):
         lists = {"a": [f"d{n}" for n in range(size)], "b": [f"d{n}" for n in range(size, 0, -1)]}
@@ -89,7 +89,7 @@ def test_long_lists_get_deeper_points_and_too_much_is_left(room: Room) -> None:
             assert {item["id"]: item["score"] for item in json.loads(found[0])} == juryrank.fuse(lists)
 
 
-def test_other_lists_are_left(room: Room) -> None:
+def test_other_lists_are_left(room: JsonRoom) -> None:
     sums = text_sums(juryrank.RRF(), room)
     for wrong in (b'["a","a"]', b'{"a":1}', b"[1]", '["é"]'.encode(), b'["\\n"]', b"null", b"[]"):
         assert sums({"e": wrong}) is None
@@ -97,7 +97,7 @@ def test_other_lists_are_left(room: Room) -> None:
     assert sums({"e": b'["a"]', "f": b"[]"}) is not None
 
 
-def test_experts_that_come_and_go_take_no_more_memory(room: Room) -> None:
+def test_experts_that_come_and_go_take_no_more_memory(room: JsonRoom) -> None:
     sums = text_sums(juryrank.RRF(), room)
     for n in range(3000):
         assert sums({f"expert {n}": b'["a"]'}) is not None

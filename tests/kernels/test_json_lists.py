@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from juryrank.data.names import natural_key
-from juryrank.kernels.json_lists import DEEP, FULL, UNUSUAL, fuse_lists, write_items
+from juryrank.kernels.json_lists import BEST, DEEP, ENTRIES, FULL, UNUSUAL, fuse_lists, write_items
 
 POINTS = 1.0 / np.arange(61.0, 61.0 + 40.0)
 IDS = st.one_of(
@@ -30,22 +30,24 @@ def _wrapping_around() -> Iterator[None]:
 LISTS = st.lists(st.lists(IDS, unique=True, max_size=12), min_size=1, max_size=4)
 
 
-def fuse(text: bytes, n_lists: int, *, by_name: bool = True, depth: int = 40, places: int = 256) -> Any:
+def fuse(
+    text: bytes, n_lists: int, *, by_name: bool = True, may_repeat: bool = False, depth: int = 40, places: int = 256
+) -> Any:
     """The items by the kernels, or the reason why there are none."""
     data = np.zeros(len(text) + 16, np.uint8)
     data[: len(text)] = np.frombuffer(text, np.uint8)
-    shape = np.array([len(text), n_lists, 0, by_name, 0])
-    items, order, spare = np.empty((places // 2, 4), np.int64), *np.empty((2, places // 2), np.int64)
+    shape = np.array([len(text), n_lists, 0, by_name, 0, may_repeat, 0])
+    items, order, spare = np.empty((places // 2, 6), np.int64), *np.empty((2, places // 2), np.int64)
     scores, best = np.empty((2, places // 2))
-    curves = np.tile(POINTS[:depth], (n_lists, 1))
-    count = fuse_lists(data, shape, curves, np.empty(places, np.int32), items, scores, order, spare, best)
+    starts, points = depth * np.arange(n_lists + 1), np.tile(POINTS[:depth], n_lists)
+    count = fuse_lists(data, shape, starts, points, np.empty(places, np.int32), items, scores, order, spare, best)
     if count <= 0:
         return count
-    shape[4] = count
+    shape[BEST] = count
     numbers = np.frombuffer(json.dumps(best[:count].tolist()).replace(" ", "").encode() + bytes(16), np.uint8).copy()
     out = np.zeros(len(text) + 64 * count, np.uint8)
     length = write_items(data, shape, items, numbers, out)
-    return json.loads(out[:length].tobytes()), int(shape[2])
+    return json.loads(out[:length].tobytes()), int(shape[ENTRIES])
 
 
 def by_loop(lists: list[list[str]], *, by_name: bool = True) -> list[dict[str, Any]]:
@@ -97,3 +99,20 @@ def test_the_same_id_in_lists_is_one_item_however_long() -> None:
         lists = [[one, other], [other], [one]]
         text = "".join(map(json.dumps, lists)).encode()
         assert fuse(text, 3) == (by_loop(lists), 4)
+
+
+@given(st.lists(st.lists(IDS, max_size=12), min_size=1, max_size=4))
+@settings(deadline=None)
+def test_an_item_that_may_repeat_counts_where_it_is_first(lists: list[list[str]]) -> None:
+    text = "".join(json.dumps(listed, ensure_ascii=False) for listed in lists).encode()
+    scores: dict[str, float] = {}
+    for listed in lists:
+        for item in dict.fromkeys(listed):
+            scores[item] = scores.get(item, 0.0) + POINTS[listed.index(item)]
+    found = fuse(text, len(lists), may_repeat=True)
+    if not scores:
+        assert found == 0
+        return
+    assert found[1] == sum(map(len, lists))
+    assert {item["id"]: item["score"] for item in found[0]} == scores
+    assert [item["score"] for item in found[0]] == sorted(scores.values(), reverse=True)

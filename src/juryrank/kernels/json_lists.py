@@ -25,7 +25,12 @@ COMMAS, CLOSES = np.uint64(COMMA) * ONES, np.uint64(CLOSE) * ONES
 QUOTES, BACKSLASHES, BLANKS = np.uint64(QUOTE) * ONES, np.uint64(BACKSLASH) * ONES, np.uint64(BLANK) * ONES
 DIGITS = 18  # a name with more digits is text, as for juryrank.data.names
 UNUSUAL, DEEP, FULL = -1, -2, -3  # text of another form; a list with more items than points; no room
-START, STOP, LIST, NUMBER = range(4)  # of an item: where its id is, the last list that has it, its place in the order
+# Of an item: where its id is, the last list that has it, and its first entry. Of a place in the order: the number of
+# its item, and the first entry of that.
+START, STOP, LIST, ENTRY, NUMBER, FIRST_ENTRY = range(6)
+# What Python and the kernels tell each other: bytes, lists and entries of the text, whether equal scores go by id, how
+# many items are written, whether lists may repeat an item, which then counts once, and how many entries do.
+SIZE, LISTS, ENTRIES, BY_NAME, BEST, MAY_REPEAT, REPEATED = range(7)
 BEFORE_ID = np.uint64(int.from_bytes(b'{"id":"', "little"))
 BEFORE_SCORE = np.uint64(int.from_bytes(b'","score', "little"))
 LOW = np.uint64(255)
@@ -76,41 +81,44 @@ def find_item(text, start, stop, hashed, table, items, count):
 
 
 @kernel
-def sum_lists(text, shape, curves, table, items, scores):
+def sum_lists(text, shape, starts, points, table, items, scores):
     """The number of different items, which ``items`` gets, and ``scores`` their sums; negative where there are none.
 
-    ``text`` has one list after another, in all ``shape[0]`` bytes and ``shape[1]`` lists, and ``curves`` the points of
-    their ranks. ``shape[2]`` gets the number of entries.
+    ``text`` has one list after another, and ``points[starts[l]:starts[l + 1]]`` the points of the ranks of list l.
     """
-    size, n_lists = shape[0], shape[1]
+    size, n_lists = shape[SIZE], shape[LISTS]
     places = 16
     while places < size // 2 and places < len(table):
         places *= 2
     table = table[:places]
     table[:] = -1
-    at, count, shape[2] = 0, 0, 0
+    at, count, shape[ENTRIES], shape[REPEATED] = 0, 0, 0, 0
     for l in range(n_lists):
         at = after_blanks(text, at)
         if text[at] != OPEN:
             return UNUSUAL
         at = after_blanks(text, at + 1)
-        rank = 0
+        rank, depth = 0, starts[l + 1] - starts[l]
         while text[at] != CLOSE or rank > 0:
             stop, hashed = id_end(text, at + 1)
             if text[at] != QUOTE or stop < 0:
                 return UNUSUAL
-            if rank == curves.shape[1]:
+            if rank == depth:
                 return DEEP
             n = find_item(text, at + 1, stop, hashed, table, items, count)
             if n == count:
                 if 2 * count >= places:
                     return FULL
-                items[n, START], items[n, STOP], scores[n] = at + 1, stop, 0.0
+                items[n, START], items[n, STOP], items[n, LIST] = at + 1, stop, -1
+                items[n, ENTRY], scores[n] = starts[l] + rank, 0.0
                 count += 1
-            elif n < 0 or items[n, LIST] == l:
+            if n < 0 or (items[n, LIST] == l and shape[MAY_REPEAT] == 0):
                 return UNUSUAL
+            if items[n, LIST] == l:
+                shape[REPEATED] += 1
+            else:
+                scores[n] += points[starts[l] + rank]
             items[n, LIST] = l
-            scores[n] += curves[l, rank]
             rank += 1
             at = after_blanks(text, stop + 1)
             if text[at] == CLOSE:
@@ -119,7 +127,7 @@ def sum_lists(text, shape, curves, table, items, scores):
                 return UNUSUAL
             at = after_blanks(text, at + 1)
         at += 1
-        shape[2] += rank
+        shape[ENTRIES] += rank
     return count if after_blanks(text, at) == size else UNUSUAL
 
 
@@ -185,17 +193,14 @@ def order_items(text, items, scores, count, by_name, order, spare):
 
 
 @kernel
-def fuse_lists(text, shape, curves, table, items, scores, order, spare, best):
-    """The number of different items, as ``sum_lists``, whose scores are in ``best``, in order, as their numbers are.
-
-    ``shape[3]`` is 1 where equal scores go by id.
-    """
-    count = sum_lists(text, shape, curves, table, items, scores)
+def fuse_lists(text, shape, starts, points, table, items, scores, order, spare, best):
+    """The number of different items, as ``sum_lists``; ``best`` gets their scores in order, ``items`` their numbers."""
+    count = sum_lists(text, shape, starts, points, table, items, scores)
     if count > 0:
-        found = order_items(text, items, scores, count, shape[3] == 1, order, spare)
+        found = order_items(text, items, scores, count, shape[BY_NAME] == 1, order, spare)
         for n in range(count):
             best[n] = scores[found[n]]
-            items[n, NUMBER] = found[n]
+            items[n, NUMBER], items[n, FIRST_ENTRY] = found[n], items[found[n], ENTRY]
     return count
 
 
@@ -238,13 +243,13 @@ def copy_number(numbers, start, out, at):
 
 @kernel
 def write_items(text, shape, items, numbers, out):
-    """The length of ``[{"id":…,"score":…},…]``, which ``out`` gets, for the first shape[4] items, at least one.
+    """The length of ``[{"id":…,"score":…},…]``, which ``out`` gets, for the first items, at least one.
 
     ``numbers`` are their scores as a JSON list.
     """
     out[0] = OPEN
     at, digit = 1, 0
-    for n in range(shape[4]):
+    for n in range(shape[BEST]):
         item = items[n, NUMBER]
         put_eight(out, at, BEFORE_ID)
         at = copy_bytes(text, items[item, START], items[item, STOP], out, at + 7)

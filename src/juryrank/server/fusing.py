@@ -26,7 +26,7 @@ from juryrank.server.problems import Problem, problem_of
 from juryrank.server.registry import Registry
 from juryrank.server.served_fuser import ServedFuser
 from juryrank.server.settings import Settings
-from juryrank.serving.json_lists import Room
+from juryrank.serving.json_lists import JsonRoom
 
 MOST_WARNINGS = 20  # in one answer
 
@@ -193,9 +193,9 @@ def params_of(request: FuseRequest) -> dict[str, Any]:
 
 
 @cache
-def room() -> Room:
+def room() -> JsonRoom:
     """Where lists are fused as text."""
-    return Room(encode)
+    return JsonRoom(encode)
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from juryrank.serving import Fuser
-from juryrank.serving.json_lists import JsonSums, Room
+from juryrank.serving.json_lists import JsonRoom, JsonSums
 from juryrank.serving.sums import PointSums
 
 
@@ -30,7 +30,7 @@ class ServedFuser(Fuser):
             self._accepted = names
         return message
 
-    def fuse_text(self, lists: Mapping[str, Any], top: int | None, room: Room) -> tuple[bytes, int] | None:
+    def fuse_text(self, lists: Mapping[str, Any], top: int | None, room: JsonRoom) -> tuple[bytes, int] | None:
         """The items of lists in JSON as JSON, and the number of entries; None where the lists must be decoded first."""
         try:
             fuse = self._of_text

@@ -15,13 +15,15 @@ from juryrank.data.arrays import Floats
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
+from juryrank.serving.name_sums import sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
 if TYPE_CHECKING:
-    from juryrank.serving.json_lists import JsonSums, Room
+    from juryrank.serving.json_lists import JsonRoom, JsonSums
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
 
+FEW = 36  # entries up to which a loop is faster than compiled code
 MANY = 600  # entries from which arrays are faster than dicts
 NO_CURVE: Curve = ([], np.empty(0))
 FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
@@ -54,11 +56,13 @@ class PointSums:
         top: int | None = None,
         *,
         checked: bool = False,
+        few: int = FEW,
         many: int = MANY,
     ) -> dict[Any, float] | None:
         """The ``top`` sums, best first; None where a list is not plain, so that its shape must be looked at first.
 
-        From ``many`` entries on they are added up by arrays.
+        Up to ``few`` entries are added up by a loop, more by compiled code; where it cannot, from ``many`` entries on
+        by arrays.
         """
         gains: list[Gains] = []
         n_entries, curves = 0, self._curves
@@ -77,12 +81,14 @@ class PointSums:
                 else:
                     return None
                 n_entries += len(gains[-1][0])
+            if n_entries > few and (fused := self._sum_compiled(gains, dropped, top)) is not None:
+                return fused
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
             return add_up(gains, dropped, top, checked)
         except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
             return None
 
-    def of_json(self, room: Room) -> JsonSums:
+    def of_json(self, room: JsonRoom) -> JsonSums:
         """The same sums over lists that are JSON text."""
         from juryrank.serving.json_lists import JsonSums
 
@@ -153,6 +159,18 @@ class PointSums:
             self._n_kept += len(points)
             curve = self._curves[expert] = points.tolist(), points
         return curve
+
+    def _sum_compiled(self, gains: list[Gains], dropped: Dropped, top: int | None) -> dict[Any, float] | None:
+        """The sums, best first; None where the library is missing, or does not read the items."""
+        lists = [items for items, _, _, _ in gains if items]
+        points = [worth if array is None else array for items, worth, array, _ in gains if items]
+        # Where places leave no gaps, the points after an item that repeats are others.
+        may_repeat = self._by_name and not self._points.share_ties
+        found = sum_names(lists, points, top, by_name=self._by_name, may_repeat=may_repeat)
+        if found is None:
+            return None
+        dropped.repeated += found[1]
+        return found[0]
 
     def _sum_by_loop(
         self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool

@@ -1,0 +1,97 @@
+"""Sums of points over lists of names by compiled code; Python adds up what this leaves.
+
+The names become one text, ``["d7","d2"]["d2"]``, because compiled code cannot look into Python's objects. Names that
+would not be read back as they are (quotes, backslashes, letters beyond ASCII) are noticed and left.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from juryrank.data.arrays import Floats
+from juryrank.kernels.json_lists import BY_NAME, ENTRIES, LISTS, MAY_REPEAT, REPEATED, SIZE
+from juryrank.serving.room import MOST_BYTES, PADDING, Room
+
+MOST_ENTRIES, MOST_LISTS = 1 << 15, 1 << 10
+
+
+class NameRoom(Room):
+    """With the points of all entries, one list after another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.points, self.starts = np.empty(MOST_ENTRIES), np.zeros(MOST_LISTS + 1, np.int64)
+        self.start_of = memoryview(self.starts)  # type: ignore[arg-type]
+        self.fuse = self.prepare(self.starts, self.points)
+        self.in_use = False
+
+
+class _OfThread(threading.local):
+    room: NameRoom | None = None
+
+
+_OF_THREAD = _OfThread()
+
+
+def sum_names(
+    lists: Sequence[Sequence[Any]],
+    points: Sequence[Sequence[float] | Floats],
+    top: int | None,
+    *,
+    by_name: bool,
+    may_repeat: bool,
+) -> tuple[dict[Any, float], int] | None:
+    """The ``top`` sums of the points of different names, best first, and the number of entries that repeat a name.
+
+    A list has at least as many points as entries. None where Python must add up: where there is no library, and for
+    items that are no plain text, names that repeat in a list unless they may, no entries, and too many.
+    """
+    if (room := _OF_THREAD.room) is None:
+        room = _OF_THREAD.room = NameRoom()
+    if room.fuse is None or room.in_use or len(lists) > MOST_LISTS:
+        return None
+    room.in_use = True  # a signal handler may fuse lists, too, in the middle of this
+    try:
+        return _sum_in(room, lists, points, top, by_name, may_repeat)
+    except (TypeError, UnicodeEncodeError):  # items that are no text, or letters beyond ASCII
+        return None
+    finally:
+        room.in_use = False
+
+
+def _sum_in(
+    room: NameRoom,
+    lists: Sequence[Sequence[Any]],
+    points: Sequence[Sequence[float] | Floats],
+    top: int | None,
+    by_name: bool,
+    may_repeat: bool,
+) -> tuple[dict[Any, float], int] | None:
+    text = ('["' + '"]["'.join(map('","'.join, lists)) + '"]').encode("ascii")
+    entries: list[Any] = []
+    for l, items in enumerate(lists, 1):
+        start, stop = len(entries), len(entries) + len(items)
+        if stop > MOST_ENTRIES:
+            return None
+        room.points[start:stop] = points[l - 1][: len(items)]
+        room.start_of[l] = stop
+        entries += items
+    if (size := len(text)) > MOST_BYTES:
+        return None
+    room.text[: size + len(PADDING)] = text + PADDING
+    shared = room.shared
+    shared[SIZE], shared[LISTS], shared[BY_NAME], shared[MAY_REPEAT] = size, len(lists), by_name, may_repeat
+    assert room.fuse is not None
+    count = room.fuse()
+    if count <= 0 or shared[ENTRIES] != len(entries):  # a name with a quote is not what was given
+        return None
+    if top is not None:
+        count = min(count, top)
+    first = room.first_entry[:count].tolist()
+    best = itemgetter(*first)(entries) if count > 1 else (entries[first[0]],)  # faster than one by one
+    return dict(zip(best, room.best[:count].tolist())), shared[REPEATED]  # noqa: B905 (strict costs time)
