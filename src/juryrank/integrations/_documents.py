@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, zip_longest
-from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from juryrank.errors import DataError, ParameterError
 from juryrank.serving import Fuser
-from juryrank.serving.detail import RankedLists
 
 D = TypeVar("D")
 Key = str | Callable[[Any], Any] | None
@@ -109,25 +107,29 @@ class DocumentFusion(Generic[D]):
     def fuse(self, lists: Mapping[str, Sequence[D]], top: int | None = None) -> list[Fused]:
         """The ``top`` documents, best first, each from the list in which it has the best rank."""
         keys = self._identity.keys_of(lists)
-        firsts: dict[str, Mapping[str, D]] = {}  # of lists in which rank and position differ
-        given: Any = RankedLists.in_order(keys) if self._score_of is None else None
-        if given is None:
-            given = dict(keys)
-            for expert, found in keys.items():
-                if self._score_of is not None or len(set(found)) < len(found):
-                    firsts[expert] = dict(
-                        zip(reversed(found), reversed(lists[expert]), strict=True)
-                    )  # the first of equals
-                    given[expert] = self._given(found, lists[expert])
-        best = self._fuser.detailed(given, top=top)
-        if firsts or 4 * len(best) < sum(map(len, keys.values())):
-            documents = []
-            for item, _, ranks, _ in best:
-                of = min(ranks, key=ranks.__getitem__)
-                documents.append(firsts[of][item] if of in firsts else lists[of][int(ranks[of]) - 1])
+        detail = None if self._score_of is not None else self._fuser.detail_in_order(keys, top)
+        if detail is None:
+            return self._fuse_any(keys, lists, top)
+        if 4 * len(detail.scores) < sum(map(len, keys.values())):
+            bests = [(min(ranks, key=ranks.__getitem__), ranks) for ranks in detail.ranks.values()]
+            documents: Iterable[D] = [lists[expert][int(ranks[expert]) - 1] for expert, ranks in bests]
         else:  # in half the time for all documents
-            documents = list(map(_by_key(keys, lists).__getitem__, map(itemgetter(0), best)))
-        return [MAKE_FUSED((document, *found[1:])) for document, found in zip(documents, best, strict=True)]
+            documents = map(_by_key(keys, lists).__getitem__, detail.scores)
+        return list(map(MAKE_FUSED, detail.rows(documents)))
+
+    def _fuse_any(
+        self, keys: Mapping[str, list[str]], lists: Mapping[str, Sequence[D]], top: int | None
+    ) -> list[Fused]:
+        """The same for any method, with scores, and with documents that are repeated in a list."""
+        given: dict[str, Any] = {expert: self._given(found, lists[expert]) for expert, found in keys.items()}
+        firsts = {  # of equal keys, the last stays
+            expert: dict(zip(reversed(found), reversed(lists[expert]), strict=True)) for expert, found in keys.items()
+        }
+        fused = []
+        for item, score, ranks, contributions in self._fuser.detailed(given, top=top):
+            expert = min(ranks, key=ranks.__getitem__)
+            fused.append(Fused(firsts[expert][item], score, ranks, contributions))
+        return fused
 
     def _given(self, keys: list[str], documents: Sequence[D]) -> Any:
         """Each document once: its score, or the documents in order where scores do not count or some have none."""

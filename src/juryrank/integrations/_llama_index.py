@@ -11,15 +11,16 @@ from typing import Any
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
 from juryrank.integrations._documents import Fused
-from juryrank.integrations._pydantic import with_changes
+from juryrank.integrations._pydantic import values_of, with_values
 from juryrank.integrations._retrieval import Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
-from juryrank.serving.detail import FusedItem
 
 try:
     from llama_index.core.schema import NodeWithScore, QueryBundle
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
+
+EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
 
 
 def prepare_fuser(
@@ -110,22 +111,29 @@ def scores_in(field: str, expert: str, nodes: Sequence[NodeWithScore]) -> dict[s
     return scores
 
 
-def fused_node(
-    listed: NodeWithScore, fused: Fused | FusedItem, failed: Mapping[str, str], metadata_key: str | None
-) -> NodeWithScore:
-    """A node of the result: a copy with details in its metadata, of which neither LLMs nor embeddings see anything."""
-    _, score, ranks, contributions = fused
+def fused_nodes(fused: Sequence[Fused], failed: Mapping[str, str], metadata_key: str | None) -> list[NodeWithScore]:
+    """The nodes of a result: copies with details in their metadata, which neither LLMs nor embeddings see."""
+    listed = [each for each, _, _, _ in fused]
+    listed_values = values_of(listed)
+    for own, (_, score, _, _) in zip(listed_values, fused, strict=True):
+        own["score"] = score
     if metadata_key is None:
-        return with_changes(listed, {"score": score})
-    node = listed.node
-    about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
-    if failed:
-        about["failed"] = dict(failed)
-    update: dict[str, Any] = {"metadata": {**node.metadata, metadata_key: about}}
-    for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
-        excluded = getattr(node, field)
-        update[field] = list(excluded) if metadata_key in excluded else [*excluded, metadata_key]
-    return with_changes(listed, {"node": with_changes(node, update), "score": score})
+        return with_values(listed, listed_values, {"score"})
+    nodes = [own["node"] for own in listed_values]
+    node_values = values_of(nodes)
+    for own, (_, score, ranks, contributions) in zip(node_values, fused, strict=True):
+        about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
+        if failed:
+            about["failed"] = dict(failed)
+        metadata = own["metadata"] = dict(own["metadata"])
+        metadata[metadata_key] = about
+        for field in EXCLUDED:
+            excluded = own[field] = list(own[field])
+            if metadata_key not in excluded:
+                excluded.append(metadata_key)
+    for own, node in zip(listed_values, with_values(nodes, node_values, {"metadata", *EXCLUDED}), strict=True):
+        own["node"] = node
+    return with_values(listed, listed_values, {"node", "score"})
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:

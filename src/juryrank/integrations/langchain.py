@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
 from juryrank.integrations._documents import DocumentFusion, Identity, Key
-from juryrank.integrations._pydantic import with_changes
+from juryrank.integrations._pydantic import values_of, with_values
 from juryrank.integrations._retrieval import (
     Model,
     OnError,
@@ -175,14 +175,15 @@ class JuryRetriever(BaseRetriever):
         except Exception:
             _check_documents(lists)  # only now: it takes time
             raise
-        fused = []
-        for document, score, ranks, contributions in best:
+        documents = [document for document, _, _, _ in best]
+        values = values_of(documents)  # those of the retrievers do not change
+        for own, (_, score, ranks, contributions) in zip(values, best, strict=True):
             about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
             if failed:
                 about["failed"] = dict(failed)
-            metadata = {**document.metadata, self.metadata_key: about}
-            fused.append(with_changes(document, {"metadata": metadata}))  # those of the retrievers do not change
-        return fused
+            metadata = own["metadata"] = dict(own["metadata"])
+            metadata[self.metadata_key] = about
+        return with_values(documents, values, {"metadata"})
 
 
 def _config_of(
