@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError
-from juryrank.integrations._documents import DocumentFusion, Fused, Identity, Key
+from juryrank.integrations._documents import DocumentFusion, FusedDocuments, Identity, Key
 from juryrank.integrations._retrieval import Model, demand_weights_of, make_fuser
 
 try:
@@ -52,7 +52,7 @@ class HaystackFusion:
         if top_k == 0:  # as in Haystack's own components
             return []
         try:
-            return _as_documents(self._fusion.fuse(lists, top_k))
+            return _as_documents(self._fusion.fuse_all(lists, top_k))
         except (AttributeError, TypeError, ValueError) as error:
             raise _wrong_documents(lists) or error from None
 
@@ -89,18 +89,18 @@ def as_count(name: str, given: Any, least: int) -> int:
     return int(given)
 
 
-def _as_documents(fused: Sequence[Fused]) -> list[Any]:
+def _as_documents(best: FusedDocuments) -> list[Any]:
     """Copies of the documents with the fused scores, and ranks and contributions in their metadata.
 
     ``dataclasses.replace`` takes ten times as long, which counts for results of hundreds of documents.
     """
-    documents = [document for document, _, _, _ in fused]
-    values = list(map(dict.copy, map(vars, documents)))
-    for own, (_, score, ranks, contributions) in zip(values, fused, strict=True):
+    documents, *details = best
+    values: list[dict[str, Any]] = [vars(document).copy() for document in documents]
+    for own, score, ranks, contributions in zip(values, *details, strict=True):
         own["score"] = score
-        meta = own["meta"] = dict(own["meta"])
+        own["meta"] = meta = dict(own["meta"])
         meta[FIELD] = {"ranks": ranks, "contributions": contributions}
-    copies = list(map(object.__new__, map(type, documents)))
+    copies: list[Any] = list(map(object.__new__, map(type, documents)))
     deque(map(SET_VALUES, copies, values), maxlen=0)
     return copies
 

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
-from juryrank.integrations._documents import Fused
+from juryrank.integrations._documents import FusedDocuments
 from juryrank.integrations._pydantic import values_of, with_values
 from juryrank.integrations._retrieval import Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
@@ -111,29 +111,25 @@ def scores_in(field: str, expert: str, nodes: Sequence[NodeWithScore]) -> dict[s
     return scores
 
 
-def fused_nodes(fused: Sequence[Fused], failed: Mapping[str, str], metadata_key: str | None) -> list[NodeWithScore]:
+def fused_nodes(best: FusedDocuments, failed: Mapping[str, str], metadata_key: str | None) -> list[NodeWithScore]:
     """The nodes of a result: copies with details in their metadata, which neither LLMs nor embeddings see."""
-    listed = [each for each, _, _, _ in fused]
-    listed_values = values_of(listed)
-    for own, (_, score, _, _) in zip(listed_values, fused, strict=True):
+    values = values_of(best.documents)
+    for own, score in zip(values, best.scores, strict=True):
         own["score"] = score
     if metadata_key is None:
-        return with_values(listed, listed_values, {"score"})
-    nodes = [own["node"] for own in listed_values]
+        return with_values(best.documents, values, {"score"})
+    nodes = [own["node"] for own in values]
     node_values = values_of(nodes)
-    for own, (_, score, ranks, contributions) in zip(node_values, fused, strict=True):
-        about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
-        if failed:
-            about["failed"] = dict(failed)
-        metadata = own["metadata"] = dict(own["metadata"])
-        metadata[metadata_key] = about
+    for own, detail in zip(node_values, best.details(failed), strict=True):
+        own["metadata"] = metadata = dict(own["metadata"])
+        metadata[metadata_key] = detail
         for field in EXCLUDED:
-            excluded = own[field] = list(own[field])
+            own[field] = excluded = list(own[field])
             if metadata_key not in excluded:
                 excluded.append(metadata_key)
-    for own, node in zip(listed_values, with_values(nodes, node_values, {"metadata", *EXCLUDED}), strict=True):
+    for own, node in zip(values, with_values(nodes, node_values, {"metadata", *EXCLUDED}), strict=True):
         own["node"] = node
-    return with_values(listed, listed_values, {"node", "score"})
+    return with_values(best.documents, values, {"node", "score"})
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:

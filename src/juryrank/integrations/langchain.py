@@ -171,19 +171,15 @@ class JuryRetriever(BaseRetriever):
         self, lists: Mapping[str, Sequence[Document]], k: int | None, failed: Mapping[str, str]
     ) -> list[Document]:
         try:
-            best = self._fusion.fuse(lists, self.k if k is None else k)
+            best = self._fusion.fuse_all(lists, self.k if k is None else k)
         except Exception:
             _check_documents(lists)  # only now: it takes time
             raise
-        documents = [document for document, _, _, _ in best]
-        values = values_of(documents)  # those of the retrievers do not change
-        for own, (_, score, ranks, contributions) in zip(values, best, strict=True):
-            about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
-            if failed:
-                about["failed"] = dict(failed)
-            metadata = own["metadata"] = dict(own["metadata"])
-            metadata[self.metadata_key] = about
-        return with_values(documents, values, {"metadata"})
+        values, key = values_of(best.documents), self.metadata_key
+        for own, detail in zip(values, best.details(failed), strict=True):
+            own["metadata"] = metadata = dict(own["metadata"])  # those of the retrievers do not change
+            metadata[key] = detail
+        return with_values(best.documents, values, {"metadata"})
 
 
 def _config_of(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from itertools import compress, count, repeat
+from itertools import compress, count
 from typing import Any, NamedTuple
 
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, by_rank, read_list
@@ -50,15 +50,16 @@ class Detail(NamedTuple):
             added = _by_item(ranked, {expert: contributions[expert] for expert in ranks if expert in contributions})
         return cls(ranked, _by_item(ranked, ranks), added)
 
-    def rows(self, first: Iterable[Any]) -> Iterable[tuple[Any, ...]]:
-        """Score, ranks and contributions of each item, behind ``first``, which has something for each item."""
-        added: Iterable[Any] = repeat(None) if self.contributions is None else self.contributions.values()
-        return zip(first, self.scores.values(), self.ranks.values(), added)  # noqa: B905 (the last may repeat)
+    @property
+    def columns(self) -> tuple[Collection[float], Collection[dict[str, float]], Collection[dict[str, float] | None]]:
+        """Score, ranks and contributions of each item."""
+        added = [None] * len(self.scores) if self.contributions is None else self.contributions.values()
+        return self.scores.values(), self.ranks.values(), added
 
     @property
     def items(self) -> list[FusedItem]:
         """The same item by item."""
-        return list(map(MAKE, self.rows(self.scores)))
+        return list(map(MAKE, zip(self.scores, *self.columns, strict=True)))
 
 
 def _by_item(items: Iterable[Any], by_expert: Mapping[str, Mapping[Any, float]]) -> dict[Any, dict[str, float]]:
