@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, zip_longest
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from juryrank.errors import DataError, ParameterError
@@ -139,8 +140,8 @@ class DocumentFusion(Generic[D]):
         if detail is None:
             return self._fuse_any(keys, lists, top)
         if 4 * len(detail.scores) < sum(map(len, lists.values())):  # an error for what can be read only once
-            best = [(min(ranks, key=ranks.__getitem__), ranks) for ranks in detail.ranks.values()]
-            documents = [lists[expert][int(ranks[expert]) - 1] for expert, ranks in best]
+            best = [min(ranks.items(), key=itemgetter(1)) for ranks in detail.ranks.values()]
+            documents = [lists[expert][int(rank) - 1] for expert, rank in best]
         else:  # in half the time for all documents
             documents = list(map(_by_key(keys, lists).__getitem__, detail.scores))
         return FusedDocuments(documents, *detail.columns)

@@ -21,6 +21,7 @@ except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
 
 EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+CHANGED = {"metadata", *EXCLUDED}  # fields of a node that a copy has anew
 
 
 def prepare_fuser(
@@ -124,10 +125,9 @@ def fused_nodes(best: FusedDocuments, failed: Mapping[str, str], metadata_key: s
         own["metadata"] = metadata = dict(own["metadata"])
         metadata[metadata_key] = detail
         for field in EXCLUDED:
-            own[field] = excluded = list(own[field])
-            if metadata_key not in excluded:
-                excluded.append(metadata_key)
-    for own, node in zip(values, with_values(nodes, node_values, {"metadata", *EXCLUDED}), strict=True):
+            excluded = own[field]
+            own[field] = [*excluded] if metadata_key in excluded else [*excluded, metadata_key]
+    for own, node in zip(values, with_values(nodes, node_values, CHANGED), strict=True):
         own["node"] = node
     return with_values(best.documents, values, {"node", "score"})
 

@@ -36,10 +36,10 @@ def with_values(models: Sequence[M], values: Sequence[dict[str, Any]], changed: 
             for model, own in zip(models, values, strict=True)
         ]
     copies: list[M] = list(map(object.__new__, map(type, models)))
-    _for_each(set_values, copies, values)
-    _for_each(set_names, copies, map(or_, map(get_names, models), repeat(changed)))
-    _for_each(set_extra, copies, repeat(None))
-    _for_each(set_private, copies, repeat(None))
+    deque(map(set_values, copies, values), maxlen=0)
+    deque(map(set_names, copies, map(or_, map(get_names, models), repeat(changed))), maxlen=0)
+    deque(map(set_extra, copies, repeat(None)), maxlen=0)
+    deque(map(set_private, copies, repeat(None)), maxlen=0)
     return copies
 
 
@@ -57,7 +57,3 @@ def _is_plain(cls: type[BaseModel]) -> bool:
         and cls.model_copy is BaseModel.model_copy
         and cls.__copy__ is BaseModel.__copy__
     )
-
-
-def _for_each(setter: Any, copies: Sequence[Any], given: Any) -> None:
-    deque(map(setter, copies, given), maxlen=0)
