@@ -242,6 +242,11 @@ def test_documents_come_from_the_list_with_the_best_rank_whether_all_are_wanted_
     assert fusion.fuse(lists, 3) == everything[:3]
 
 
+def test_a_fuser_that_explores_is_not_used_without_a_request():
+    with pytest.raises(ParameterError, match="request"):
+        DocumentFusion(juryrank.Fuser("rrf", explore=0.5), identity()).fuse({"a": docs("x"), "b": docs("y")})
+
+
 def test_a_repeated_document_counts_once_where_it_is_first():
     lists = {"bm25": [*docs("a", "b"), Doc("a", text="again"), *docs("c")]}
     fused = DocumentFusion(juryrank.Fuser("rrf"), identity()).fuse(lists)

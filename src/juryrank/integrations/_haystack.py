@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral
 from operator import attrgetter
 from typing import Any
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError
-from juryrank.integrations._documents import DocumentFusion, Fused, Identity, Key
+from juryrank.integrations._documents import DocumentFusion, FusedDocuments, Identity, Key
 from juryrank.integrations._retrieval import Model, demand_weights_of, make_fuser
 
 try:
@@ -20,6 +21,7 @@ except ImportError as error:
     raise MissingExtraError.of("haystack", "juryrank.integrations.haystack needs haystack-ai") from error
 
 FIELD = "juryrank"  # of the metadata of the documents of a result
+SET_VALUES = vars(Document)["__dict__"].__set__  # of the values of all fields at once
 
 
 class HaystackFusion:
@@ -50,7 +52,7 @@ class HaystackFusion:
         if top_k == 0:  # as in Haystack's own components
             return []
         try:
-            return list(map(_as_document, self._fusion.fuse(lists, top_k)))
+            return _as_documents(self._fusion.fuse_all(lists, top_k))
         except (AttributeError, TypeError, ValueError) as error:
             raise _wrong_documents(lists) or error from None
 
@@ -87,16 +89,20 @@ def as_count(name: str, given: Any, least: int) -> int:
     return int(given)
 
 
-def _as_document(fused: Fused) -> Any:
-    """A copy of the document with the fused score, and ranks and contributions in its metadata.
+def _as_documents(best: FusedDocuments) -> list[Any]:
+    """Copies of the documents with the fused scores, and ranks and contributions in their metadata.
 
-    ``dataclasses.replace`` takes eight times as long, which counts for results of hundreds of documents.
+    ``dataclasses.replace`` takes ten times as long, which counts for results of hundreds of documents.
     """
-    document = fused.document
-    detail = {"ranks": fused.ranks, "contributions": fused.contributions}
-    copy = object.__new__(type(document))
-    copy.__dict__.update(document.__dict__, score=fused.score, meta={**document.meta, FIELD: detail})
-    return copy
+    documents, *details = best
+    values: list[dict[str, Any]] = [vars(document).copy() for document in documents]
+    for own, score, ranks, contributions in zip(values, *details, strict=True):
+        own["score"] = score
+        own["meta"] = meta = dict(own["meta"])
+        meta[FIELD] = {"ranks": ranks, "contributions": contributions}
+    copies: list[Any] = list(map(object.__new__, map(type, documents)))
+    deque(map(SET_VALUES, copies, values), maxlen=0)
+    return copies
 
 
 def _wrong_documents(lists: Mapping[str, Any]) -> DataError | None:

@@ -10,16 +10,18 @@ from numbers import Integral, Real
 from typing import Any
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
-from juryrank.integrations._documents import Fused
-from juryrank.integrations._pydantic import with_changes
+from juryrank.integrations._documents import FusedDocuments
+from juryrank.integrations._pydantic import values_of, with_values
 from juryrank.integrations._retrieval import Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
-from juryrank.serving.detail import FusedItem
 
 try:
     from llama_index.core.schema import NodeWithScore, QueryBundle
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
+
+EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+CHANGED = {"metadata", *EXCLUDED}  # fields of a node that a copy has anew
 
 
 def prepare_fuser(
@@ -110,22 +112,24 @@ def scores_in(field: str, expert: str, nodes: Sequence[NodeWithScore]) -> dict[s
     return scores
 
 
-def fused_node(
-    listed: NodeWithScore, fused: Fused | FusedItem, failed: Mapping[str, str], metadata_key: str | None
-) -> NodeWithScore:
-    """A node of the result: a copy with details in its metadata, of which neither LLMs nor embeddings see anything."""
-    _, score, ranks, contributions = fused
+def fused_nodes(best: FusedDocuments, failed: Mapping[str, str], metadata_key: str | None) -> list[NodeWithScore]:
+    """The nodes of a result: copies with details in their metadata, which neither LLMs nor embeddings see."""
+    values = values_of(best.documents)
+    for own, score in zip(values, best.scores, strict=True):
+        own["score"] = score
     if metadata_key is None:
-        return with_changes(listed, {"score": score})
-    node = listed.node
-    about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
-    if failed:
-        about["failed"] = dict(failed)
-    update: dict[str, Any] = {"metadata": {**node.metadata, metadata_key: about}}
-    for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
-        excluded = getattr(node, field)
-        update[field] = list(excluded) if metadata_key in excluded else [*excluded, metadata_key]
-    return with_changes(listed, {"node": with_changes(node, update), "score": score})
+        return with_values(best.documents, values, {"score"})
+    nodes = [own["node"] for own in values]
+    node_values = values_of(nodes)
+    for own, detail in zip(node_values, best.details(failed), strict=True):
+        own["metadata"] = metadata = dict(own["metadata"])
+        metadata[metadata_key] = detail
+        for field in EXCLUDED:
+            excluded = own[field]
+            own[field] = [*excluded] if metadata_key in excluded else [*excluded, metadata_key]
+    for own, node in zip(values, with_values(nodes, node_values, CHANGED), strict=True):
+        own["node"] = node
+    return with_values(best.documents, values, {"node", "score"})
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:

@@ -1,6 +1,10 @@
 """Copies of the documents of frameworks that define them by pydantic."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence, Set
+from functools import cache
+from itertools import repeat
+from operator import or_
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -12,17 +16,44 @@ _SLOTS = [
     vars(BaseModel)[name]
     for name in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 ]
-get_values, get_names, get_extra, get_private = (slot.__get__ for slot in _SLOTS)
+get_values, get_names, _, _ = (slot.__get__ for slot in _SLOTS)
 set_values, set_names, set_extra, set_private = (slot.__set__ for slot in _SLOTS)
 
 
+def values_of(models: Sequence[BaseModel]) -> list[dict[str, Any]]:
+    """The values of each model by field, which may be changed."""
+    return list(map(dict.copy, map(get_values, models)))
+
+
+def with_values(models: Sequence[M], values: Sequence[dict[str, Any]], changed: Set[str]) -> list[M]:
+    """Copies of the models with these values, which become theirs; those of the fields ``changed`` are new.
+
+    The same as ``model.model_copy(update=...)`` of each, in a third of the time: each step is one for all models.
+    """
+    if not all(map(_is_plain, {*map(type, models)})):
+        return [
+            model.model_copy(update={name: own[name] for name in changed})
+            for model, own in zip(models, values, strict=True)
+        ]
+    copies: list[M] = list(map(object.__new__, map(type, models)))
+    deque(map(set_values, copies, values), maxlen=0)
+    deque(map(set_names, copies, map(or_, map(get_names, models), repeat(changed))), maxlen=0)
+    deque(map(set_extra, copies, repeat(None)), maxlen=0)
+    deque(map(set_private, copies, repeat(None)), maxlen=0)
+    return copies
+
+
 def with_changes(model: M, changes: Mapping[str, Any]) -> M:
-    """As ``model.model_copy(update=changes)``, in half the time, which counts for hundreds of documents."""
-    if get_private(model) is not None or get_extra(model) is not None:
-        return model.model_copy(update=changes)
-    copied = object.__new__(type(model))
-    set_values(copied, {**get_values(model), **changes})
-    set_names(copied, {*get_names(model), *changes})
-    set_extra(copied, None)
-    set_private(copied, None)
-    return copied
+    """As ``model.model_copy(update=changes)``."""
+    return with_values([model], [{**get_values(model), **changes}], changes.keys())[0]
+
+
+@cache
+def _is_plain(cls: type[BaseModel]) -> bool:
+    """Whether models of a class have fields and nothing else to copy."""
+    return (
+        not cls.__private_attributes__
+        and cls.model_config.get("extra") != "allow"
+        and cls.model_copy is BaseModel.model_copy
+        and cls.__copy__ is BaseModel.__copy__
+    )

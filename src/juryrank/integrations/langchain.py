@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
 from juryrank.integrations._documents import DocumentFusion, Identity, Key
-from juryrank.integrations._pydantic import with_changes
+from juryrank.integrations._pydantic import values_of, with_values
 from juryrank.integrations._retrieval import (
     Model,
     OnError,
@@ -171,18 +171,15 @@ class JuryRetriever(BaseRetriever):
         self, lists: Mapping[str, Sequence[Document]], k: int | None, failed: Mapping[str, str]
     ) -> list[Document]:
         try:
-            best = self._fusion.fuse(lists, self.k if k is None else k)
+            best = self._fusion.fuse_all(lists, self.k if k is None else k)
         except Exception:
             _check_documents(lists)  # only now: it takes time
             raise
-        fused = []
-        for document, score, ranks, contributions in best:
-            about: dict[str, Any] = {"score": score, "ranks": ranks, "contributions": contributions}
-            if failed:
-                about["failed"] = dict(failed)
-            metadata = {**document.metadata, self.metadata_key: about}
-            fused.append(with_changes(document, {"metadata": metadata}))  # those of the retrievers do not change
-        return fused
+        values, key = values_of(best.documents), self.metadata_key
+        for own, detail in zip(values, best.details(failed), strict=True):
+            own["metadata"] = metadata = dict(own["metadata"])  # those of the retrievers do not change
+            metadata[key] = detail
+        return with_values(best.documents, values, {"metadata"})
 
 
 def _config_of(

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Self
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, unknown_names, warn_user
-from juryrank.integrations._documents import DocumentFusion, Identity, Key
+from juryrank.integrations._documents import DocumentFusion, FusedDocuments, Identity, Key
 from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect
 from juryrank.serving import Fuser
 
@@ -27,7 +27,7 @@ from juryrank.integrations._llama_index import (
     demand_names,
     demand_nodes,
     demand_settings,
-    fused_node,
+    fused_nodes,
     own_nodes,
     own_query,
     prepare_fuser,
@@ -122,13 +122,13 @@ class JuryRetriever(BaseRetriever):
         self, lists: Mapping[str, Sequence[NodeWithScore]], k: int | None, failed: Mapping[str, str]
     ) -> list[NodeWithScore]:
         try:
-            best = self._fusion.fuse(lists, self._k if k is None else k)
+            best = self._fusion.fuse_all(lists, self._k if k is None else k)
         except Exception:
             demand_nodes(lists)  # only now: it takes time
             raise
-        if self._by_id and not any(len(each.ranks) > 1 for each in best):
+        if self._by_id and not any(len(ranks) > 1 for ranks in best.ranks):
             warn_of_other_ids(lists)
-        return [fused_node(each.document, each, failed, self._metadata_key) for each in best]
+        return fused_nodes(best, failed, self._metadata_key)
 
 
 def _key_of_node(key: Callable[[Any], Any], node: NodeWithScore) -> Any:
@@ -255,10 +255,8 @@ class JuryPostprocessor(BaseNodePostprocessor):
                     raise DataError(f"expert {name!r} returned a node that it did not get: {min(unknown)!r}")
         if not self._rerankers and (lost := len(by_id.keys() - set().union(*given.values()))):
             warn_user(f"{lost} of {len(by_id)} nodes have no score of any expert and are left out", DataWarning)
-        return [
-            fused_node(by_id[each.item], each, reranked.failed, self.metadata_key)
-            for each in self._fuser.detailed(given, top=self.k)
-        ]
+        best = FusedDocuments.of(self._fuser.detailed(given, top=self.k), lambda fused: by_id[fused.item])
+        return fused_nodes(best, reranked.failed, self.metadata_key)
 
     def _ranking(self, nodes: Sequence[NodeWithScore]) -> Any:
         """The ids of the nodes, best first, with scores if the method uses them; of equal ids, the first counts."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from itertools import count, repeat
+from itertools import compress, count
 from typing import Any, NamedTuple
 
-from juryrank.serving.cleaning import Dropped, PlainList, by_rank, read_list
+from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, by_rank, read_list
+from juryrank.serving.sums import PointSums
+
+FIRST = 128  # ranks whose points are kept at once
+MOST_RANKS, MOST_EXPERTS = 1_000, 256  # that are kept: names of experts may come from strangers
 
 
 class FusedItem(NamedTuple):
@@ -26,19 +30,39 @@ class FusedItem(NamedTuple):
 MAKE: Callable[[Iterable[Any]], FusedItem] = partial(tuple.__new__, FusedItem)  # in half the time of the class
 
 
-def in_detail(
-    ranked: Mapping[Any, float],
-    ranks: Mapping[str, Mapping[Any, float]],
-    contributions: Mapping[str, Mapping[Any, float]] | None,
-) -> list[FusedItem]:
-    """The items of a ranking, best first, from the numbers of all experts."""
-    added: Iterable[dict[str, float] | None] = repeat(None)
-    if contributions is not None:
-        added = _by_item(ranked, {expert: contributions[expert] for expert in ranks if expert in contributions})
-    return list(map(MAKE, zip(ranked, ranked.values(), _by_item(ranked, ranks), added)))  # noqa: B905 (the last may repeat)
+class Detail(NamedTuple):
+    """What a FusedItem has, for all items of a ranking, by item, best first."""
+
+    scores: Mapping[Any, float]
+    ranks: Mapping[Any, dict[str, float]]
+    contributions: Mapping[Any, dict[str, float]] | None
+
+    @classmethod
+    def of(
+        cls,
+        ranked: Mapping[Any, float],
+        ranks: Mapping[str, Mapping[Any, float]],
+        contributions: Mapping[str, Mapping[Any, float]] | None,
+    ) -> Detail:
+        """From the numbers of all experts, by expert."""
+        added = None
+        if contributions is not None:
+            added = _by_item(ranked, {expert: contributions[expert] for expert in ranks if expert in contributions})
+        return cls(ranked, _by_item(ranked, ranks), added)
+
+    @property
+    def columns(self) -> tuple[Collection[float], Collection[dict[str, float]], Collection[dict[str, float] | None]]:
+        """Score, ranks and contributions of each item."""
+        added = [None] * len(self.scores) if self.contributions is None else self.contributions.values()
+        return self.scores.values(), self.ranks.values(), added
+
+    @property
+    def items(self) -> list[FusedItem]:
+        """The same item by item."""
+        return list(map(MAKE, zip(self.scores, *self.columns, strict=True)))
 
 
-def _by_item(items: Iterable[Any], by_expert: Mapping[str, Mapping[Any, float]]) -> list[dict[str, float]]:
+def _by_item(items: Iterable[Any], by_expert: Mapping[str, Mapping[Any, float]]) -> dict[Any, dict[str, float]]:
     """For each item the numbers of the experts that have one for it."""
     found: dict[Any, dict[str, float]] = {item: {} for item in items}
     for expert, numbers in by_expert.items():
@@ -49,7 +73,57 @@ def _by_item(items: Iterable[Any], by_expert: Mapping[str, Mapping[Any, float]])
             for item, own in found.items():
                 if item in numbers:
                     own[expert] = numbers[item]
-    return list(found.values())
+    return found
+
+
+class DetailInOrder:
+    """The same for lists in order and a sum of points by rank: no numbers of all items are looked up by expert."""
+
+    __slots__ = ("_points", "_sums")
+
+    def __init__(self, sums: PointSums) -> None:
+        self._sums = sums
+        self._points: dict[str, list[float]] = {}
+
+    def __call__(self, lists: Mapping[str, list[Any]], top: int | None) -> Detail | None:
+        """None where a list is not one of ids, best first, or has one of them twice."""
+        dropped = Dropped()
+        ranked = self._sums(lists, dropped, top)
+        if ranked is None or dropped.repeated:
+            return None
+        ranks: dict[Any, dict[str, float]] = {item: {} for item in ranked}
+        added: dict[Any, dict[str, float]] = {item: {} for item in ranked}
+        for expert, listed in lists.items():
+            points = self._points_of(expert, len(listed))
+            if top is None or len(ranked) < top:
+                for item, rank, gained in zip(listed, count(1), points):
+                    ranks[item][expert] = rank
+                    added[item][expert] = gained
+            else:
+                for rank in compress(count(1), map(ranks.__contains__, listed)):
+                    item = listed[rank - 1]
+                    ranks[item][expert] = rank
+                    added[item][expert] = points[rank - 1]
+        return Detail(ranked, ranks, added)
+
+    def _points_of(self, expert: str, size: int) -> list[float]:
+        """What the ranks 1, 2, 3, … of an expert's list add, at least as many as ``size``."""
+        points = self._points.get(expert)
+        if points is None or len(points) < size:
+            ranks = range(1, max(FIRST, size) + 1)
+            by_itself = {expert: dict(zip(ranks, ranks, strict=True))}
+            found = self._sums.contributions({expert: PlainList(ranks)}, by_itself, ranks)[expert]
+            points = [found[rank] for rank in ranks]
+            if len(points) <= MOST_RANKS:
+                if len(self._points) >= MOST_EXPERTS:
+                    self._points.clear()
+                self._points[expert] = points
+        return points
+
+
+def are_ids_in_order(lists: Iterable[Any]) -> bool:
+    """Whether the lists look like ids, best first; only the first of each is looked at."""
+    return all(type(listed) is list and (not listed or type(listed[0]) in ID_TYPES) for listed in lists)
 
 
 class RankedLists(NamedTuple):
@@ -62,39 +136,17 @@ class RankedLists(NamedTuple):
     def of(cls, lists: dict[str, PlainList]) -> RankedLists:
         return cls(lists, {expert: _ranks_in(listed) for expert, listed in lists.items()})
 
-    @property
-    def items(self) -> dict[str, Sequence[Any]]:
-        """The lists without ranks."""
-        return {expert: listed.items for expert, listed in self.lists.items()}
-
-    @classmethod
-    def in_order(cls, lists: Mapping[str, list[str]]) -> RankedLists | None:
-        """Lists of text, best first; None if an item is repeated in one of them."""
-        ranks: dict[str, dict[Any, float]] = {expert: dict(zip(listed, count(1))) for expert, listed in lists.items()}
-        if any(len(ranks[expert]) < len(listed) for expert, listed in lists.items()):
-            return None
-        return cls({expert: PlainList(listed) for expert, listed in lists.items()}, ranks)
-
 
 def read_plain(given: Mapping[str, Any]) -> RankedLists | None:
     """The lists, if all have one of the usual shapes and nothing is missing or repeated."""
-    out = RankedLists({}, {})
+    plain: dict[str, PlainList] = {}
     dropped = Dropped()
     for expert, listed in given.items():
-        if type(listed) is list and listed and type(listed[0]) is str:
-            plain = PlainList(listed)
-            try:
-                ranks: dict[Any, float] = dict(zip(listed, count(1)))
-            except TypeError:  # what cannot be a key of a dict
-                return None
-            if len(ranks) < len(listed):
-                return None
-        elif (found := read_list(listed, expert, dropped)) is None or dropped.missing or dropped.repeated:
+        found = read_list(listed, expert, dropped)
+        if found is None or dropped.missing or dropped.repeated:
             return None
-        else:
-            plain, ranks = found, _ranks_in(found)
-        out.lists[expert], out.ranks[expert] = plain, ranks
-    return out
+        plain[expert] = found
+    return RankedLists.of(plain)
 
 
 def _ranks_in(listed: PlainList) -> dict[Any, float]:
