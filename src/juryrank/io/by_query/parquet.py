@@ -9,15 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.errors import DataError
+from juryrank.io.by_query.entry_blocks import Entries, EntryBlocks, block_bounds
 from juryrank.io.by_query.query_file import Extents, QueryFile, Stretches, merge_extents
 from juryrank.io.formats.comparisons import is_comparisons
+from juryrank.io.parquet_footer import row_group_starts
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.sources import no_lists_message
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number_values
 from juryrank.io.tables.entries import split_rows, standard_rows
-from juryrank.io.tables.layout import Layout, layout
+from juryrank.io.tables.layout import ORDERED, Layout, layout
 from juryrank.lazy_polars import pl
 
 
@@ -27,6 +29,9 @@ class TableFile(QueryFile):
 
     advice = "sort it by its column of queries, as polars' scan_parquet, sort and sink_parquet do beyond memory"
     weight = 500
+    most = 1 << 25  # above it, names no longer fit into the cache of a core
+    blocks: EntryBlocks | None = None  # for the fast path
+    one_expert = False  # whether every row that names an item is of the same expert
 
     def __post_init__(self) -> None:
         """Scan the whole table, so that errors in it are reported before the work."""
@@ -38,7 +43,9 @@ class TableFile(QueryFile):
             for header, dtype in names.items():
                 demand_names(dtype, header, frames.row_errors(str(self.path)))
             whole = frame.select(are_whole(h, d).alias(h) for h, d in names.items()).collect().row(0, named=True)
-            self.frame = frame.with_columns(name_texts(h, d, whole=whole[h]).alias(h) for h, d in names.items())
+            texts = {h: name_texts(h, d, whole=whole[h]).alias(h) for h, d in names.items()}
+            self.frame = frame.with_columns(texts.values())
+            self.raw = frame.with_columns(texts[h] for h, d in names.items() if d != pl.String)
             self._settle_entries()
 
     def _layout(self, frame: pl.LazyFrame) -> Layout:
@@ -68,8 +75,11 @@ class TableFile(QueryFile):
         values = {word: number_values(found[word], schema[found[word]]) for word in self.layout.ordered}
         entries = self.frame.filter(pl.any_horizontal(value.is_not_null() for value in values.values()))
         if "expert" in found:
-            entries = entries.filter(pl.col(found["expert"]).is_not_null())
-            self.experts = set(entries.select(pl.col(found["expert"]).unique()).collect().to_series().to_list())
+            expert = pl.col(found["expert"])
+            entries = entries.filter(expert.is_not_null())
+            self.experts = set(entries.select(expert.unique()).collect().to_series().to_list())
+            unnamed = int(self.frame.select(expert.null_count()).collect().item())
+            self.one_expert = len(self.experts) == 1 and not unnamed
         elif entries.select(pl.len() > 0).collect().item():
             self.tag = Source(self.path, b"").stem
             self.experts = {self.tag}
@@ -95,6 +105,24 @@ class TableFile(QueryFile):
         return split_rows(
             self._named_rows(extents), self.layout, name=str(self.path), expert=Source(self.path, b"").stem
         )
+
+    def prepare_blocks(self, most: int) -> None:
+        """Read entries in blocks of about ``most`` rows, unless the table has more than plain entries."""
+        found, schema = self.layout.headers, self.frame.collect_schema()
+        words = ["item", *self.layout.ordered, *(["expert"] if "expert" in found and not self.one_expert else [])]
+        numeric = all(schema[found[word]].is_numeric() for word in self.layout.ordered if word in found)
+        if self.layout.experts or not numeric or not found.keys() <= {"query", "item", "expert", *ORDERED}:
+            return
+        raw = self.raw.select(pl.col(found[word]).alias(word) for word in words)
+
+        def decode(start: int, stop: int) -> Entries | None:
+            with self._reading():
+                return Entries.of(raw.slice(start, stop - start).collect(), next(iter(self.experts), ""))
+
+        groups = row_group_starts(self.path)
+        if groups is None or groups[-1] != self.height:
+            groups = [0, self.height]
+        self.blocks = EntryBlocks(block_bounds(groups, most), decode)
 
     def _named_rows(self, extents: Extents) -> pl.DataFrame:
         places = merge_extents(extents)
