@@ -69,8 +69,7 @@ class QueryFiles:
         self.files = open_files(paths, format_name, options, chunk)
         self.queries, self.places = _index(self.files)
         for file in self.files:
-            if isinstance(file, RunFile):
-                file.settle_experts()
+            file.settle_experts()
         sources = [Source(file.path, b"") for file in self.files]
         self.names = file_names_for_shared([file.tag for file in self.files], sources, self._overlap)
         experts = [{name} if name else file.experts for file, name in zip(self.files, self.names, strict=True)]
