@@ -40,6 +40,7 @@ COMMANDS = [
     "fuse OUT/odd.run OUT/e0.run -o OUT/odd-fused.run",
     "fuse OUT/odd.run OUT/e0.run -o OUT/odd-fused.run --memory 64MB",
     f"rank {DEMO}/trec-covid/runs.parquet --method rrf -o OUT/fused.parquet",
+    f"fuse {DEMO}/trec-covid/runs.parquet -o OUT/streamed.parquet --memory 64MB",
     f"evaluate OUT/fused.run --qrels {QRELS}",
     f"evaluate OUT/demo --qrels {QRELS}",
     f"evaluate OUT/fused.run --qrels {QRELS} -m nDCG@10 -m AP -m P@5 -m RR -m ERR@20 -m RBP",

@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.data import Consensus
+from juryrank.data import Rankings
 from juryrank.data.ties import TieBreak
 from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
 from juryrank.io.experts import resolve_aliases
 from juryrank.io.files import Writable, deliver
-from juryrank.io.formats.trec_run import DEFAULT_TAG, TrecRun
 from juryrank.io.limits import size_text
-from juryrank.io.source import ending_of
+from juryrank.io.streamed_output import output_for
 from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
@@ -40,20 +39,22 @@ def rank_files(
     format: str | None = None,  # noqa: A002
     options: Mapping[str, Any] | None = None,
     top: int | None = None,
-    tag: str = DEFAULT_TAG,
+    tag: str | None = None,
     tie_break: TieBreak = "none",
     seed: int = 0,
 ) -> tuple[int, int]:
-    """Rank the lists in TREC runs or Parquet tables into a TREC run, using about ``memory`` bytes.
+    """Rank the lists in TREC runs or Parquet tables into a TREC run or a Parquet table, using about ``memory`` bytes.
 
     Returns the numbers of queries and of items. The output is the same as of ``predict`` on all data. Methods that
     learn must be fitted before, and cannot use item features. ``memory`` does not include the program itself, and a
-    query is never split. For each query, ``top`` items are written (by default all), with the tag ``tag``. ``out`` is
-    an open binary file or a path (.run, .trec, .txt, optionally with .gz or .zst); writing is atomic. ``tie_break``
-    and ``seed`` are as in ``Consensus.break_ties``; without them, tied items share a rank.
+    query is never split. For each query, ``top`` items are written (by default all); a run has the tag ``tag``, by
+    default "juryrank". ``out`` is a path (.run, .trec or .txt, optionally with .gz or .zst; or .parquet) or an open
+    binary file, which gets a TREC run; writing is atomic. ``tie_break`` and ``seed`` are as in
+    ``Consensus.break_ties``; without them, tied items share a rank.
     """
     require_threads("rank_files")
     _check_method(model)
+    output_for(_target(out), top, tag)  # an error before the work
     files = QueryFiles([Path(path) for path in paths], format, options or {})
     room = memory - INDEX * files.nbytes
     if room <= 0:
@@ -78,7 +79,7 @@ def rank_batches(
     *,
     size: int,
     top: int | None = None,
-    tag: str = DEFAULT_TAG,
+    tag: str | None = None,
     tie_break: TieBreak = "none",
     seed: int = 0,
 ) -> tuple[int, int]:
@@ -86,23 +87,27 @@ def rank_batches(
     if weights := getattr(model, "weights", None):
         model = copy(model).set_params(weights=resolve_aliases(weights, files.aliases))
 
-    def rank(queries: range) -> tuple[bytes, Consensus]:
+    target = _target(out)
+    output = output_for(target, top, tag)
+
+    def rank(queries: range) -> tuple[Any, Rankings]:
         data = files.read(queries)
         here = model.for_experts(data.experts)  # an expert may have no lists in one batch and some in the next
-        fitted = here if here.is_fitted else copy(here).fit(data)
-        consensus = fitted.predict(data).break_ties(tie_break, seed=seed)
-        return b"".join(TrecRun().lines(consensus, top=top, tag=tag)), consensus
+        consensus = (here if here.is_fitted else copy(here).fit(data)).predict(data)
+        if tie_break != "none":
+            consensus = consensus.break_ties(tie_break, seed=seed)
+        return output.part(consensus), data.rankings
 
     items, experts, batches = 0, set[str](), files.batches(min(size, files.most))
 
-    def chunks() -> Iterator[bytes]:
+    def parts() -> Iterator[Any]:
         nonlocal items
-        for text, consensus in _in_order(rank, track(batches, "queries"), concurrent_batches()):
-            yield text
-            items += int(np.minimum(consensus.rankings.query_size, top or WHOLE).sum())
-            experts.update(consensus.rankings.experts)
+        for part, rankings in _in_order(rank, track(batches, "queries"), concurrent_batches()):
+            yield part
+            items += int(np.minimum(rankings.query_size, top or WHOLE).sum())
+            experts.update(rankings.experts)
 
-    deliver(chunks(), _destination(out))
+    deliver(output.chunks(parts()), target)
     if message := model.unknown_weights(experts):
         warn_about_data(message)
     return len(files.queries), items
@@ -118,14 +123,14 @@ def _check_method(model: Aggregator) -> None:
 
 
 def _in_order(
-    work: Callable[[range], tuple[bytes, Consensus]], batches: Any, at_once: int
-) -> Iterator[tuple[bytes, Consensus]]:
+    work: Callable[[range], tuple[Any, Rankings]], batches: Any, at_once: int
+) -> Iterator[tuple[Any, Rankings]]:
     """Results in the order of the batches, computed ``at_once`` at a time."""
     if at_once == 1:
         yield from map(work, batches)
         return
     with ThreadPoolExecutor(at_once) as pool:
-        under_way: deque[Future[tuple[bytes, Consensus]]] = deque()
+        under_way: deque[Future[tuple[Any, Rankings]]] = deque()
         for batch in batches:
             under_way.append(pool.submit(work, batch))
             if len(under_way) > at_once:
@@ -134,11 +139,5 @@ def _in_order(
             yield under_way.popleft().result()
 
 
-def _destination(out: str | os.PathLike[str] | Writable) -> Path | Writable:
-    """Where the run goes: an open file, or a path whose ending is that of a TREC run."""
-    if not isinstance(out, str | os.PathLike):
-        return out
-    path = Path(out)
-    if ending_of(path) not in ("", *TrecRun.endings, ".txt"):
-        raise DataError(f"{path}: a ranking query by query is written as a TREC run: .run, .trec or .txt")
-    return path
+def _target(out: str | os.PathLike[str] | Writable) -> Path | Writable:
+    return Path(out) if isinstance(out, str | os.PathLike) else out

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,8 @@ COLLECTION, POOL = 1_000_000, 200  # items in total, and items from which the ex
 MEMORY = 300_000_000  # limit for juryrank, without the program itself
 PER_ENTRY = 24  # bytes
 NAMES = COLLECTION * 11 + N_QUERIES * 6  # bytes of all names
+PEAK = 600 << 20  # bytes of the whole process, for Parquet tables
+ROUNDS = 3  # of our process and those of peers, in turns
 SAMPLE = 50  # queries whose scores are compared
 
 OURS = "import juryrank as jr; jr.rank_files(files, jr.method('rrf'), out, memory={})"
@@ -43,47 +46,99 @@ print("RESULT", json.dumps([*spent, memory_since(0)]))
 
 
 def measure(inputs: Inputs, effort: Effort) -> Results:
-    """TREC text and Parquet, in one and two threads, against polars and DuckDB."""
+    """TREC text and Parquet to TREC text, and Parquet to Parquet, against polars and DuckDB."""
+    folders = write_files(inputs.folder / "large")
+    tasks = [
+        Task("TREC to a file", folders["TREC"], "out.run"),
+        Task("Parquet to a file", folders["Parquet"], "out.run"),
+        Task("Parquet to Parquet", folders["Parquet"], "out.parquet"),
+    ]
     rows: list[Row] = []
     targets: list[Target] = []
-    for form, folder in write_files(inputs.folder / "large").items():
-        task = f"RRF, {N_ENTRIES / 1e6:.0f} M entries, {form} to a file"
-        ours, out = _timed(OURS.format(MEMORY), folder), folder.parent / "out.run"
-        content = out.read_bytes()
-        single = _timed(OURS.format(MEMORY), folder, JURYRANK_THREADS="1", POLARS_MAX_THREADS="1")
-        same = out.read_bytes() == content
-        del content
-        limit = _timed(BARE, folder).seconds
-        sample = sample_scores(out)
-        text = "identical output" if same else "different output"
-        rows.append(Row(task, "ours, one thread", ours, single, text, same, limit))
-        for peer, code in PEERS.items():
-            if load(peer) is None:
-                rows.append(skipped_row(task, peer, ours, limit))
-                continue
-            spent = _timed(code, folder)
-            agrees = sample_scores(out).equals(sample)
-            text = f"{'equal' if agrees else 'different'} scores of {SAMPLE} queries"
-            rows.append(Row(task, peer, ours, spent, text, agrees, limit))
-        per_entry = (ours.memory or 0) / N_ENTRIES
-        fits = (ours.memory or 0) <= PER_ENTRY * N_ENTRIES + NAMES
-        targets.append(Target(f"≤ {PER_ENTRY} bytes per entry plus names: {form}", f"{per_entry:.1f} bytes", fits))
-        speedup = single.seconds / ours.seconds
-        targets.append(Target(f"two threads ≥ 1.6×: {form}", times(speedup), speedup >= 1.6 and same))
+    for task in tasks:
+        more_rows, more_targets = _measure_task(task, effort)
+        rows += more_rows
+        targets += more_targets
     return rows, targets
 
 
-def _timed(code: str, folder: Path, **environment: str) -> Timing:
-    """One process without the start of Python; memory is its peak."""
-    text = AROUND.format(folder=str(folder), out=str(folder.parent / "out.run"), code=code)
-    # DuckDB prints its progress.
-    seconds, cpu, memory = json.loads(process(text, **environment).rpartition("RESULT")[2])
-    return Timing(None, seconds, 1, cpu, memory)
+class Task(NamedTuple):
+    """From the files of a folder to a file beside it."""
+
+    name: str
+    folder: Path
+    file: str
+
+    @property
+    def out(self) -> Path:
+        return self.folder.parent / self.file
+
+    def timed(self, code: str, **environment: str) -> Timing:
+        """One process without the start of Python; memory is its peak."""
+        text = AROUND.format(folder=str(self.folder), out=str(self.out), code=code)
+        # DuckDB prints its progress.
+        seconds, cpu, memory = json.loads(process(text, **environment).rpartition("RESULT")[2])
+        return Timing(None, seconds, 1, cpu, memory)
+
+
+def _measure_task(task: Task, effort: Effort) -> tuple[list[Row], list[Target]]:
+    name = f"RRF, {N_ENTRIES / 1e6:.0f} M entries, {task.name}"
+    peers = {peer: code for peer, code in PEERS.items() if load(peer) is not None}
+    code = OURS.format(MEMORY)
+    single = task.timed(code, JURYRANK_THREADS="1", POLARS_MAX_THREADS="1")
+    content, sample = task.out.read_bytes(), sample_scores(task.out)
+    spent: dict[str, list[Timing]] = {"ours": [], **{peer: [] for peer in peers}}
+    same, agrees = True, dict.fromkeys(peers, True)
+    for _ in range(effort.repetitions(ROUNDS)):  # in turns, so that other load affects all of them equally
+        spent["ours"].append(task.timed(code))
+        same &= task.out.read_bytes() == content
+        for peer, query in peers.items():
+            spent[peer].append(task.timed(query))
+            agrees[peer] &= sample_scores(task.out).equals(sample)
+    del content
+    limit = task.timed(BARE).seconds
+    best = {who: _fastest(timings) for who, timings in spent.items()}
+    ours = best.pop("ours")
+    rows = [Row(name, "ours, one thread", ours, single, f"{'identical' if same else 'different'} output", same, limit)]
+    for peer in PEERS:
+        if peer not in best:
+            rows.append(skipped_row(name, peer, ours, limit))
+            continue
+        text = f"{'equal' if agrees[peer] else 'different'} scores of {SAMPLE} queries"
+        rows.append(Row(name, peer, ours, best[peer], text, agrees[peer], limit))
+    return rows, _targets(task, ours, single, best.get("polars"), same=same)
+
+
+def _fastest(timings: Sequence[Timing]) -> Timing:
+    """The fastest by the clock, the least CPU and the largest peak of memory."""
+    memory = max(timing.memory or 0 for timing in timings)
+    cpu = min(timing.cpu or 0.0 for timing in timings)
+    return Timing(None, min(timing.seconds for timing in timings), len(timings), cpu, memory)
+
+
+def _targets(task: Task, ours: Timing, single: Timing, polars: Timing | None, *, same: bool) -> list[Target]:
+    memory, speedup = ours.memory or 0, single.seconds / ours.seconds
+    fits = memory <= PER_ENTRY * N_ENTRIES + NAMES
+    out = [
+        Target(f"≤ {PER_ENTRY} bytes per entry plus names: {task.name}", f"{memory / N_ENTRIES:.1f} bytes", fits),
+        Target(f"two threads ≥ 1.6×: {task.name}", times(speedup), speedup >= 1.6 and same),
+    ]
+    if task.folder.name == "Parquet":
+        peak = f"{memory / 2**20:.0f} MiB"
+        out.append(Target(f"peak ≤ {PEAK >> 20} MiB: {task.name}", peak, memory <= PEAK))
+        if polars is not None:
+            clock, cpu = polars.seconds / ours.seconds, (polars.cpu or 0.0) / (ours.cpu or 1.0)
+            out.append(Target(f"faster than polars by the clock: {task.name}", times(clock), clock > 1))
+            out.append(Target(f"faster than polars by CPU: {task.name}", times(cpu), cpu > 1))
+    return out
 
 
 def sample_scores(path: Path) -> pl.DataFrame:
-    """The scores of some queries in a TREC run, to ten digits."""
-    rows = pl.scan_csv(path, has_header=False, separator=" ", quote_char=None, schema=SCHEMA)
+    """The scores of some queries in a TREC run or a Parquet table, to ten digits."""
+    if path.suffix == ".parquet":
+        rows = pl.scan_parquet(path)
+    else:
+        rows = pl.scan_csv(path, has_header=False, separator=" ", quote_char=None, schema=SCHEMA)
     chosen = rows.filter(pl.col("query").is_in([str(q) for q in range(1, SAMPLE + 1)]))
     return chosen.select("query", "item", pl.col("score").round(10)).sort("query", "item").collect()
 

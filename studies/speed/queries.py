@@ -1,4 +1,4 @@
-"""The same fusion as a query of polars and of DuckDB, from files or frames to a TREC file."""
+"""The same fusion as a query of polars and of DuckDB, from files or frames to a TREC file or a Parquet table."""
 
 from __future__ import annotations
 
@@ -36,9 +36,13 @@ def polars_rrf(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def polars_to_file(files: Sequence[Path], out: Path) -> Path:
-    """From files to a TREC file by polars."""
+    """From files to a TREC file or a Parquet table by polars."""
     place = (pl.int_range(pl.len()).over("query") + 1).alias("rank")
-    ranked = polars_rrf(polars_rows(files)).select(
+    rows = polars_rrf(polars_rows(files))
+    if out.suffix == ".parquet":
+        rows.select("query", "item", place, "score").collect().write_parquet(out)
+        return out
+    ranked = rows.select(
         "query", pl.lit("Q0").alias("iteration"), "item", place, "score", pl.lit("polars").alias("expert")
     )
     ranked.collect().write_csv(out, include_header=False, separator=" ", quote_style="never")
@@ -46,16 +50,18 @@ def polars_to_file(files: Sequence[Path], out: Path) -> Path:
 
 
 def duckdb_to_file(files: Sequence[Path], out: Path) -> Path:
-    """From files to a TREC file by DuckDB."""
+    """From files to a TREC file or a Parquet table by DuckDB."""
     names = [str(file) for file in files]
     columns = {name: "DOUBLE" if kind == pl.Float64 else "VARCHAR" for name, kind in SCHEMA.items()}
     csv = f"read_csv({names!r}, header=false, delim=' ', quote='', escape='', auto_detect=false, columns={columns!r})"
     rows = f"read_parquet({names!r})" if files[0].suffix == ".parquet" else csv
     connection = import_module("duckdb").connect()
+    form = "format parquet" if out.suffix == ".parquet" else "header false, delimiter ' ', quote ''"
     connection.execute(
         f"copy (with ranked as ({duckdb_rrf(rows)}) "
-        "select query, 'Q0', item, row_number() over (partition by query order by score desc, item) as place, score, "
-        f"'duckdb' from ranked order by query, place) to '{out}' (header false, delimiter ' ', quote '')"
+        "select query, 'Q0' as iteration, item, "
+        "row_number() over (partition by query order by score desc, item) as place, score, "
+        f"'duckdb' as expert from ranked order by query, place) to '{out}' ({form})"
     )
     return out
 

@@ -205,6 +205,7 @@ COMMANDS = {
     "compare": [f"compare {DEMO}/trec-covid/runs.parquet --labels {QRELS} --methods rrf,jury --folds 5 -m nDCG@10"],
     "leaderboard": [f"leaderboard {DEMO}/battles.csv"],
     "demo": ["demo"],
+    "fuse tables": [f"fuse {DEMO}/trec-covid/runs.parquet --memory 64MB -o fused.parquet"],
 }
 
 

@@ -93,7 +93,6 @@ def _rank_by_query(
     if not reading.only_lists:
         raise typer.BadParameter("--labels and --features cannot be used with --memory")
     from juryrank.io.files import stdout
-    from juryrank.io.formats.trec_run import DEFAULT_TAG
     from juryrank.streaming import rank_files
 
     out = ranking.out
@@ -101,7 +100,7 @@ def _rank_by_query(
         queries, items = rank_files(
             sources, chosen, stdout() if out is None else out, memory=options.size(memory),
             format=reading.source_format, options=reading.table_options(), top=ranking.top,
-            tag=ranking.tag or DEFAULT_TAG, tie_break=options.tie_break(ranking.tie_break), seed=ranking.seed,
+            tag=ranking.tag, tie_break=options.tie_break(ranking.tie_break), seed=ranking.seed,
         )  # fmt: skip
     if out is not None:
         note(f"{out}: {queries} queries, {items} items ranked by {chosen.name}", quiet=ranking.quiet)

@@ -183,7 +183,7 @@ def _dataset(scans: Sequence[Scan], sources: Sequence[Source]) -> Dataset | None
         start, place = scan.list_start[:-1], item[code]
         gather_lists(lists, first[n], start, entry_ptr, scan.code[ITEM], place, scan.score, entry_item, score)
         scan.release()
-    found = _slots(list_ptr, entry_ptr, entry_item, score, len(items))
+    found = slots_of_lists(list_ptr, entry_ptr, entry_item, score, len(items))
     if found is None:
         return None
     slot_ptr, slot_item, entry_slot, entry_rank = found
@@ -225,9 +225,10 @@ def _merge_names(scans: Sequence[Scan], kind: int) -> tuple[Names, list[NDArray[
     return None if any(number is None for number in numbers) else (together, [n for n in numbers if n is not None])
 
 
-def _slots(
+def slots_of_lists(
     list_ptr: Ints, entry_ptr: Ints, item: NDArray[Any], score: Floats, n_items: int
 ) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32], Floats] | None:
+    """Offsets and items of slots, slots and ranks of entries; None where a list rises in score or repeats an item."""
     slot_ptr, slot_item = np.empty(len(list_ptr), np.int64), np.empty(len(item), np.int32)
     entry_slot, entry_rank = np.empty(len(item), np.int32), np.empty(len(item))
     seen = np.full(n_items, -1, np.int32)

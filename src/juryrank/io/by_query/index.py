@@ -17,7 +17,9 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Codes, Ints
 from juryrank.data.names import natural_order
 from juryrank.io import fast_trec
+from juryrank.io.by_query import fast_tables
 from juryrank.io.by_query.opening import open_files
+from juryrank.io.by_query.parquet import TableFile
 from juryrank.io.by_query.query_file import CHUNK, Extents, QueryFile, Stretches
 from juryrank.io.by_query.trec_run import RunFile
 from juryrank.io.experts import aliases, file_names_for_shared
@@ -29,6 +31,8 @@ from juryrank.lazy_polars import pl
 
 AHEAD = 1  # chunks for each thread that are scanned before they are needed
 NAME = 16  # bytes of a name in a column, in addition to its text
+BLOCK_ROWS = 1 << 20  # of all tables together, in the blocks that are decoded at once
+FALLS = 20  # as many may precede the query before them, and one of as many others
 RUN_COLUMNS = frozenset({"score"})  # the columns of entries of runs
 
 
@@ -43,6 +47,11 @@ class Places(NamedTuple):
         """Some queries."""
         first, last = np.searchsorted(self.query, (queries.start, queries.stop))
         return Places(self.query[first:last], self.start[first:last], self.stop[first:last])
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the queries are for the most part in the order of the file, so that it can be read once in blocks."""
+        return int((np.diff(self.start) < 0).sum()) <= FALLS + len(self.start) // FALLS
 
     @property
     def extents(self) -> Extents:
@@ -60,8 +69,7 @@ class QueryFiles:
         self.files = open_files(paths, format_name, options, chunk)
         self.queries, self.places = _index(self.files)
         for file in self.files:
-            if isinstance(file, RunFile):
-                file.settle_experts()
+            file.settle_experts()
         sources = [Source(file.path, b"") for file in self.files]
         self.names = file_names_for_shared([file.tag for file in self.files], sources, self._overlap)
         experts = [{name} if name else file.experts for file, name in zip(self.files, self.names, strict=True)]
@@ -69,6 +77,9 @@ class QueryFiles:
         self.columns = frozenset[str]().union(*(file.columns for file in self.files))
         # As when all files are read at once: if some lists have no scores, ranks are used for all.
         self.by_rank = {"rank", "score"} <= self.columns and any(file.lacks_scores for file in self.files)
+        for file, _, places in self._all():
+            if isinstance(file, TableFile) and file.columns == self.columns and not self.by_rank and places.in_order:
+                file.prepare_blocks(BLOCK_ROWS // len(self.files) + 1)
 
     @property
     def most(self) -> int:
@@ -98,7 +109,12 @@ class QueryFiles:
         """The Dataset of these queries."""
         chosen = [(file, name, places.part(queries)) for file, name, places in self._all()]
         chosen = [each for each in chosen if len(each[2].query)]
-        if (fast := self._read_fast([(file, places) for file, _, places in chosen])) is not None:
+        runs = [(file, places) for file, _, places in chosen if isinstance(file, RunFile)]
+        tables = [(file, name, places) for file, name, places in chosen if isinstance(file, TableFile)]
+        fast = self._read_tables(tables, queries) if len(tables) == len(chosen) else None
+        if len(runs) == len(chosen):
+            fast = self._read_runs(runs)
+        if fast is not None:
             return fast
         parts = [file.rows(places.extents).with_expert(name) for file, name, places in chosen]
         rows = concat(parts, f"{len(self.files)} files")
@@ -111,10 +127,25 @@ class QueryFiles:
     def _all(self) -> Iterator[tuple[QueryFile, str, Places]]:
         return zip(self.files, self.names, self.places, strict=True)
 
-    def _read_fast(self, chosen: Sequence[tuple[QueryFile, Places]]) -> Dataset | None:
+    def _read_tables(self, tables: Sequence[tuple[TableFile, str, Places]], queries: range) -> Dataset | None:
+        """The Dataset of tables that ``fast_tables`` can read, else None."""
+        parts = []
+        for file, name, places in tables:
+            entries = None if file.blocks is None else file.blocks.read(places.extents)
+            if entries is None:
+                return None
+            order = np.argsort(places.start)  # in which the rows are read
+            query = (places.query - queries.start)[order].astype(np.int64)
+            query, at = np.repeat(query, (places.stop - places.start)[order]), 0
+            for each in entries:
+                named = each.renamed(name) if name else each
+                parts.append(fast_tables.Part(named, query[at : at + len(each.expert)]))
+                at += len(each.expert)
+        return fast_tables.read(parts, self.queries[queries.start : queries.stop].to_list())
+
+    def _read_runs(self, runs: Sequence[tuple[RunFile, Places]]) -> Dataset | None:
         """The Dataset of runs that ``fast_trec`` can read, else None."""
-        runs = [(file, places) for file, places in chosen if isinstance(file, RunFile)]
-        if len(runs) < len(chosen) or self.columns != RUN_COLUMNS or any(self.names):
+        if self.columns != RUN_COLUMNS or any(self.names):
             return None
         sources, starts, sizes = [], [], []
         for file, places in runs:

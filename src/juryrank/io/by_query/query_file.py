@@ -54,6 +54,10 @@ class QueryFile(ABC):
         """The stretches that begin in a chunk; neighbours may belong to one query."""
 
     @abstractmethod
+    def settle_experts(self) -> None:
+        """Decide what depends on the whole file, once all chunks have been scanned."""
+
+    @abstractmethod
     def rows(self, extents: Extents) -> Rows:
         """The rows at some places."""
 
