@@ -14,7 +14,7 @@ from juryrank.lazy_polars import pl
 try:
     import pyarrow as pa
     import pyarrow.compute as pc
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sf
     from pyspark.sql.window import Window
 except ImportError as error:
     raise MissingExtraError.of("spark", "juryrank.integrations.spark needs pyspark and pyarrow") from error
@@ -42,14 +42,14 @@ def map_whole_queries(
     """
     # A window over queries asks Spark for the rows of a query in one place and in one piece: Spark shuffles and sorts
     # only where the DataFrame is not partitioned or sorted like that already.
-    rows = F.count(F.lit(1)).over(Window.partitionBy(F.col(quoted(query))))
-    message = F.format_string(
+    rows = sf.count(sf.lit(1)).over(Window.partitionBy(sf.col(quoted(query))))
+    message = sf.format_string(
         f"juryrank: query %s has %d entries, more than most_entries={most_entries}: one task holds all entries of a "
         "query in memory; shorten the lists, or raise most_entries and the memory of the executors",
-        F.col(quoted(query)).cast("string"),
+        sf.col(quoted(query)).cast("string"),
         rows,
     )
-    kept = F.when(rows > most_entries, F.raise_error(message).cast("string")).otherwise(F.col(quoted(query)))
+    kept = sf.when(rows > most_entries, sf.raise_error(message).cast("string")).otherwise(sf.col(quoted(query)))
     whole = df.select(
         *(kept.cast(df.schema[name].dataType).alias(name) if name == query else quoted(name) for name in df.columns)
     )
