@@ -9,7 +9,6 @@ import numpy as np
 
 from juryrank.data import Consensus
 from juryrank.data.arrays import Floats
-from juryrank.data.rankings import Rankings
 from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.truth import condense
 from juryrank.training import verdict
@@ -50,19 +49,23 @@ class HeldOutValues:
     @classmethod
     def of(cls, queries: LabelledQueries, scores: Floats, metric: Metric) -> HeldOutValues:
         """The values of the labelled queries, given the held-out scores of their slots."""
-        truth, r = Truth(queries.truth), queries.rankings
-        fused = [truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))]
-        judged = np.array([judged_share(one) for one in fused])
-        condensed = len(queries) > 0 and float(judged.mean(axis=1).min()) < WELL_JUDGED
-        values = np.array([metric.per_query(condense(one) if condensed else one) for one in fused])
-        alone, alone_judged = values_of_experts(truth, r, metric, queries.experts, condensed=condensed)
-        known = ~np.isnan(values).any(axis=0)
-        rows = np.vstack([values, alone])[:, known].T
+        alternatives = Alternatives(queries, scores)
+        condensed = are_condensed(alternatives.judged)
+        values, judged = alternatives.values(metric, condensed=condensed)
+        return cls.of_queries(queries.experts, values, judged, condensed=condensed)
+
+    @classmethod
+    def of_queries(
+        cls, experts: Sequence[str], values: Floats, judged: Floats, *, condensed: bool = False
+    ) -> HeldOutValues:
+        """From values and Judged@10 of each query, [2 + n_experts, n_queries]; queries without a value are left out."""
+        known = ~np.isnan(values[:EXPERTS]).any(axis=0)
+        rows = np.ascontiguousarray(values[:, known].T)
         return cls(
-            experts=tuple(queries.experts),
+            experts=tuple(experts),
             counts=np.ones(len(rows)),
-            values=np.ascontiguousarray(rows),
-            judged=np.vstack([judged, alone_judged])[:, known].sum(axis=1),
+            values=rows,
+            judged=judged[:, known].sum(axis=1),
             n_condensed=len(rows) if condensed else 0,
         )
 
@@ -143,21 +146,35 @@ class HeldOutValues:
         )
 
 
-def values_of_experts(
-    truth: Truth, rankings: Rankings, metric: Metric, names: Sequence[str], *, condensed: bool = False
-) -> tuple[Floats, Floats]:
-    """The metric and Judged@10 of each of the named experts alone in each query, [n_experts, n_queries].
+class Alternatives:
+    """The model, RRF and each expert alone in some labelled queries, matched with the labels."""
 
-    In queries that an expert does not rank, they are 0 and 1.
-    """
-    values, judged = np.zeros((2, len(names), len(truth.queries)))
-    alone = experts_alone(rankings)
-    for n, name in enumerate(names):
-        one = truth.judge(alone[name], warn_unranked=False)
-        judged[n] = judged_share(one)
-        one = condense(one) if condensed else one
-        values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
-    return values, judged
+    def __init__(self, queries: LabelledQueries, scores: Floats) -> None:
+        """``scores`` are the held-out scores of the slots."""
+        self.truth, self.rankings, self.experts = Truth(queries.truth), queries.rankings, queries.experts
+        r = self.rankings
+        self._fused = [self.truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))]
+        self.judged = np.array([judged_share(one) for one in self._fused])  # [2, n_queries], of the model and of RRF
+
+    def values(self, metric: Metric, *, condensed: bool) -> tuple[Floats, Floats]:
+        """The metric and Judged@10 of each alternative in each query, [2 + n_experts, n_queries].
+
+        Of an expert they are 0 and 1 in queries that it does not rank.
+        """
+        fused = np.array([metric.per_query(condense(one) if condensed else one) for one in self._fused])
+        values, judged = np.zeros((2, len(self.experts), len(self.truth.queries)))
+        alone = experts_alone(self.rankings)
+        for n, name in enumerate(self.experts):
+            one = self.truth.judge(alone[name], warn_unranked=False)
+            judged[n] = judged_share(one)
+            one = condense(one) if condensed else one
+            values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
+        return np.vstack([fused, values]), np.vstack([self.judged, judged])
+
+
+def are_condensed(judged: Floats) -> bool:
+    """Whether values are those of condensed lists, given Judged@10 of the model and of RRF, [2, n_queries]."""
+    return judged.shape[1] > 0 and float(judged.mean(axis=1).min()) < WELL_JUDGED
 
 
 def judged_share(one: JudgedConsensus) -> Floats:

@@ -201,18 +201,31 @@ class PositionCurves(GroupedExperts):
         rows: HeldOutValues,
     ) -> None:
         """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out."""
-        solver = self._solver()
         if len(queries):
-            curves = self._entry_curves(queries.rankings, self.n_curves)
-            parts = QueryParts(queries, curves, before.without_queries().add(layout))
+            parts = self.query_parts(queries, before.without_queries().add(layout))
             before = before.add(parts.total())
-            scores = parts.held_out_scores(before, solver)
-            found = HeldOutValues.of(queries, scores, parse_metric(self.target))
-            own, rrf = found.values[:, :EXPERTS].T
-            gain = own - rrf
-            held_out = held_out + np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])
+            found = HeldOutValues.of(queries, self.held_out_scores(parts, before), parse_metric(self.target))
+            held_out = held_out + _sums(found)
             rows = rows.add(found, before.names)
         self._set_learned(before, held_out, rows)
+
+    def with_scales(self, scales: Mapping[str, float]) -> Self:
+        """A copy for scores with these typical deviations, by expert, if scores have a curve."""
+        return copy(self)
+
+    def query_parts(self, queries: LabelledQueries, layout: Statistics, offsets: Ints | None = None) -> QueryParts:
+        """The queries in parts that can be held out, each query or as ``offsets`` say, with the columns of a layout."""
+        return QueryParts(queries, self._entry_curves(queries.rankings, self.n_curves), layout, offsets=offsets)
+
+    def held_out_scores(self, parts: QueryParts, whole: Statistics) -> Floats:
+        """A score per slot of the queries, learned from all queries but the part of the slot."""
+        return parts.held_out_scores(whole, self._solver())
+
+    def from_statistics(self, whole: Statistics, held_out: HeldOutValues) -> Self:
+        """The fitted model of these sums over queries, and of the held-out values of the same queries."""
+        model = copy(self)
+        model._set_learned(whole, _sums(held_out), HeldOutValues.empty(()).add(held_out, whole.names))
+        return self.from_learned(model.params(), model.learned())
 
     def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:
         curves, unknown = solve_curves(whole, self._solver())
@@ -242,3 +255,10 @@ class PositionCurves(GroupedExperts):
         gram += np.triu(gram, 1).T
         names = {"own": tuple(self.own_), "pooled": tuple(self.pooled_)}
         return Statistics(**names, seen=self.seen_, n_queries=self.n_queries_, gram=gram, filled=self.fill_)
+
+
+def _sums(found: HeldOutValues) -> Floats:
+    """Of held-out queries: their number, the sums of the gain over RRF, its square, the own metric and RRF's."""
+    own, rrf = found.values[:, :EXPERTS].T
+    gain = own - rrf
+    return np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])

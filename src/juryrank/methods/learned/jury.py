@@ -110,6 +110,12 @@ class Jury(PositionCurves):
     def _solver(self) -> RRFPriorSolver:
         return RRFPriorSolver(self.shrink, self.anchor, self.prior, self.scores)
 
+    def with_scales(self, scales: Mapping[str, float]) -> Self:
+        """A copy with these typical deviations of scores, by expert."""
+        same = super().with_scales(scales)
+        same.scales_ = dict(scales)
+        return same
+
     def _add(self, queries: LabelledQueries, *earlier: Any) -> None:
         known = vars(self).get("scales_", {})
         self.scales_ = {**(score_scales(queries.rankings) if self.scores else {}), **known}

@@ -123,16 +123,22 @@ class QueryParts:
     """Labelled queries split into parts, each of which can be held out: Gram matrices, and the experts seen in each."""
 
     def __init__(
-        self, queries: LabelledQueries, curves: Floats, layout: Statistics, limits: Limits | None = None
+        self,
+        queries: LabelledQueries,
+        curves: Floats,
+        layout: Statistics,
+        limits: Limits | None = None,
+        offsets: Ints | None = None,
     ) -> None:
         """``curves`` are the values of the curves at each entry, [n_entries, n_curves].
 
-        ``layout`` says which of the queries' experts have columns of their own and which are pooled.
+        ``layout`` says which of the queries' experts have columns of their own and which are pooled, ``offsets`` at
+        which query each part begins; by default, each query is a part as long as that is affordable.
         """
         r, limits = queries.rankings, limits or Limits()
         self.queries, self.curves, self.layout, self.limits = queries, curves, layout, limits
         self.column = layout.columns(r.experts)[r.list_expert]
-        self.offsets = _part_offsets(len(queries), len(layout.gram), limits)
+        self.offsets = part_offsets(len(queries), len(layout.gram), limits) if offsets is None else offsets
         self.size = np.diff(self.offsets)
         self._cache: list[tuple[int, Floats]] | None = None
         self.seen = np.zeros((len(self.size), len(layout.names)), np.int64)
@@ -217,7 +223,8 @@ def _unknown_expert(whole: Statistics, weights: Floats, copies: Floats) -> Float
     return np.where(present[:, -1], weights[:, -1], mean) if whole.pooled else mean
 
 
-def _part_offsets(n_queries: int, width: int, limits: Limits) -> Ints:
+def part_offsets(n_queries: int, width: int, limits: Limits) -> Ints:
+    """Where the parts of the queries begin that are held out together, given the width of Gram matrices."""
     affordable = max(limits.fewest_parts, int(limits.held_out_work / width**3))
     n_parts = min(n_queries, affordable)
     return np.arange(n_parts + 1, dtype=np.int64) * n_queries // max(n_parts, 1)
