@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,29 +49,33 @@ class HeldOutValues:
     @classmethod
     def of(cls, queries: LabelledQueries, scores: Floats, metric: Metric) -> HeldOutValues:
         """The values of the labelled queries, given the held-out scores of their slots."""
-        alternatives = Alternatives(queries, scores)
-        condensed = are_condensed(alternatives.judged)
-        values, judged = alternatives.values(metric, condensed=condensed)
-        return cls.of_queries(queries.experts, values, judged, condensed=condensed)
+        judged = JudgedAlternatives.of(queries, scores, queries.experts)
+        shares = judged.shares()
+        condensed = few_are_judged(shares)
+        return cls.from_queries(queries.experts, shares, judged.values(metric, condensed=condensed), condensed)
 
     @classmethod
-    def of_queries(
-        cls, experts: Sequence[str], values: Floats, judged: Floats, *, condensed: bool = False
-    ) -> HeldOutValues:
-        """From values and Judged@10 of each query, [2 + n_experts, n_queries]; queries without a value are left out."""
+    def from_queries(cls, experts: Sequence[str], shares: Floats, values: Floats, condensed: bool) -> HeldOutValues:
+        """Judged@10 and the metric of each alternative in each query, [2 + n_experts, n_queries]."""
         known = ~np.isnan(values[:EXPERTS]).any(axis=0)
-        rows = np.ascontiguousarray(values[:, known].T)
+        rows = values[:, known].T
         return cls(
             experts=tuple(experts),
             counts=np.ones(len(rows)),
-            values=rows,
-            judged=judged[:, known].sum(axis=1),
+            values=np.ascontiguousarray(rows),
+            judged=shares[:, known].sum(axis=1),
             n_condensed=len(rows) if condensed else 0,
         )
 
     @property
     def n_queries(self) -> int:
         return int(self.counts.sum())
+
+    def sums(self) -> Floats:
+        """The number of queries, and the sums of the gain over RRF, of its square, of the metric, and of RRF's."""
+        own, rrf = self.values[:, :EXPERTS].T
+        gain = own - rrf
+        return np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])
 
     def add(self, other: HeldOutValues, experts: Sequence[str], most_rows: int = MOST_ROWS) -> HeldOutValues:
         """The rows of both, with columns for these experts."""
@@ -146,35 +150,50 @@ class HeldOutValues:
         )
 
 
-class Alternatives:
-    """The model, RRF and each expert alone in some labelled queries, matched with the labels."""
+@dataclass(frozen=True, eq=False)
+class JudgedAlternatives:
+    """The model, RRF and each expert alone, matched with the labels of some queries."""
 
-    def __init__(self, queries: LabelledQueries, scores: Floats) -> None:
-        """``scores`` are the held-out scores of the slots."""
-        self.truth, self.rankings, self.experts = Truth(queries.truth), queries.rankings, queries.experts
-        r = self.rankings
-        self._fused = [self.truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))]
-        self.judged = np.array([judged_share(one) for one in self._fused])  # [2, n_queries], of the model and of RRF
+    fused: list[JudgedConsensus]  # the model, RRF
+    alone: list[JudgedConsensus]  # each expert
 
-    def values(self, metric: Metric, *, condensed: bool) -> tuple[Floats, Floats]:
-        """The metric and Judged@10 of each alternative in each query, [2 + n_experts, n_queries].
+    @classmethod
+    def of(
+        cls,
+        queries: LabelledQueries,
+        scores: Floats,
+        experts: Sequence[str],
+        *,
+        several: Collection[str] | None = None,
+        by_rank: bool = False,
+    ) -> JudgedAlternatives:
+        """Given the held-out scores of the slots.
 
-        Of an expert they are 0 and 1 in queries that it does not rank.
+        Of a batch of more queries, ``several`` are the experts with several lists in a query, and ``by_rank`` says
+        whether the scores of lists contradict their ranks, in any batch.
         """
-        fused = np.array([metric.per_query(condense(one) if condensed else one) for one in self._fused])
-        values, judged = np.zeros((2, len(self.experts), len(self.truth.queries)))
-        alone = experts_alone(self.rankings)
-        for n, name in enumerate(self.experts):
-            one = self.truth.judge(alone[name], warn_unranked=False)
-            judged[n] = judged_share(one)
-            one = condense(one) if condensed else one
-            values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
-        return np.vstack([fused, values]), np.vstack([self.judged, judged])
+        truth, r = Truth(queries.truth), queries.rankings
+        alone = experts_alone(replace(r, entry_score=None) if by_rank else r, several)
+        return cls(
+            [truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))],
+            [truth.judge(alone[name], warn_unranked=False) for name in experts],
+        )
+
+    def shares(self) -> Floats:
+        """Judged@10 of each, [2 + n_experts, n_queries]; of an expert 1 in queries that it does not rank."""
+        return np.array([judged_share(one) for one in (*self.fused, *self.alone)])
+
+    def values(self, metric: Metric, *, condensed: bool) -> Floats:
+        """The metric of each, [2 + n_experts, n_queries]; of an expert 0 in queries that it does not rank."""
+        fused, alone = ([condense(one) if condensed else one for one in side] for side in (self.fused, self.alone))
+        values = [metric.per_query(one) for one in fused]
+        values += [np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0) for one in alone]
+        return np.array(values)
 
 
-def are_condensed(judged: Floats) -> bool:
-    """Whether values are those of condensed lists, given Judged@10 of the model and of RRF, [2, n_queries]."""
-    return judged.shape[1] > 0 and float(judged.mean(axis=1).min()) < WELL_JUDGED
+def few_are_judged(shares: Floats) -> bool:
+    """Whether few of the first items of the model or of RRF are judged, given Judged@10 of each in each query."""
+    return shares.shape[1] > 0 and float(shares[:EXPERTS].mean(axis=1).min()) < WELL_JUDGED
 
 
 def judged_share(one: JudgedConsensus) -> Floats:

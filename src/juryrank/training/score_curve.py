@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,45 +11,29 @@ from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 
 
-class Spread(NamedTuple):
-    """The scores of an expert's lists of several items; spreads of parts of the lists can be added."""
-
-    lists: float
-    largest: float  # standard deviation of a list
-    squares: float  # of the deviations, in units of the largest: so they are finite
-
-    @property
-    def typical(self) -> float:
-        """The root of the mean variance."""
-        return float(self.largest * np.sqrt(self.squares / self.lists))
-
-    def add(self, other: Spread) -> Spread:
-        """The spread of the lists of both."""
-        largest = max(self.largest, other.largest)
-        squares = sum(part.squares * (part.largest / (largest or 1.0)) ** 2 for part in (self, other))
-        return Spread(self.lists + other.lists, largest, squares)
-
-
-def score_spreads(rankings: Rankings) -> dict[str, Spread]:
-    """The spread of the scores in the lists of each expert.
+def score_scales(rankings: Rankings) -> dict[str, float]:
+    """The typical standard deviation of the scores in a list of each expert: the root of the mean variance.
 
     Lists of one item are left out; an expert that has no others is not named.
     """
+    return scales_of(score_deviations(rankings))
+
+
+def score_deviations(rankings: Rankings) -> dict[str, Floats]:
+    """The standard deviation of the scores in each list of two items or more, by expert."""
     r = rankings
     deviation = _above_lowest(r)[1]
-    spreads = {}
-    for expert in np.unique(r.list_expert):
-        of_lists = deviation[(r.list_expert == expert) & (r.list_size > 1)]
-        if len(of_lists):
-            largest = of_lists.max()
-            squares = ((of_lists / (largest or 1.0)) ** 2).sum()
-            spreads[r.experts[expert]] = Spread(float(len(of_lists)), float(largest), float(squares))
-    return spreads
+    found = {r.experts[k]: deviation[(r.list_expert == k) & (r.list_size > 1)] for k in np.unique(r.list_expert)}
+    return {name: of_lists for name, of_lists in found.items() if len(of_lists)}
 
 
-def score_scales(rankings: Rankings) -> dict[str, float]:
-    """The typical standard deviation of the scores in a list of each expert with a list of several items."""
-    return {name: spread.typical for name, spread in score_spreads(rankings).items()}
+def scales_of(deviations: Mapping[str, Floats]) -> dict[str, float]:
+    """The root of the mean square of each expert's deviations."""
+    scales = {}
+    for name, of_lists in deviations.items():
+        largest = of_lists.max()  # so that squares are finite
+        scales[name] = float(largest * np.sqrt(np.mean((of_lists / (largest or 1.0)) ** 2)))
+    return scales
 
 
 def score_curve(rankings: Rankings, scales: Mapping[str, float]) -> Floats:

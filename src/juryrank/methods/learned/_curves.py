@@ -183,6 +183,13 @@ class PositionCurves(GroupedExperts):
         by_entry = np.repeat(curve[r.list_expert], r.list_size, axis=0)
         out += sum_of_points(r, (self._entry_curves(r, len(self.stranger_)) * by_entry).sum(axis=1))
 
+    def _survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
+        """What ``_use_lists`` needs to know of a batch of queries before statistics are computed, by expert."""
+        return {}
+
+    def _use_lists(self, found: Mapping[str, Floats]) -> None:
+        """Learn from the lists of all queries what the curves need."""
+
     def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
         """The first curves at each entry, [n_entries, n_curves]."""
         return self._solver().curves(rankings.entry_rank)[:, :n_curves]
@@ -201,17 +208,15 @@ class PositionCurves(GroupedExperts):
         rows: HeldOutValues,
     ) -> None:
         """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out."""
+        solver = self._solver()
         if len(queries):
-            parts = self.query_parts(queries, before.without_queries().add(layout))
+            curves = self._entry_curves(queries.rankings, self.n_curves)
+            parts = QueryParts(queries, curves, before.without_queries().add(layout))
             before = before.add(parts.total())
-            found = HeldOutValues.of(queries, self.held_out_scores(parts, before), parse_metric(self.target))
-            held_out = held_out + _sums(found)
-            rows = rows.add(found, before.names)
+            scores = parts.held_out_scores(before, solver)
+            found = HeldOutValues.of(queries, scores, parse_metric(self.target))
+            held_out, rows = held_out + found.sums(), rows.add(found, before.names)
         self._set_learned(before, held_out, rows)
-
-    def with_scales(self, scales: Mapping[str, float]) -> Self:
-        """A copy for scores with these typical deviations, by expert, if scores have a curve."""
-        return copy(self)
 
     def query_parts(self, queries: LabelledQueries, layout: Statistics, offsets: Ints | None = None) -> QueryParts:
         """The queries in parts that can be held out, each query or as ``offsets`` say, with the columns of a layout."""
@@ -221,10 +226,20 @@ class PositionCurves(GroupedExperts):
         """A score per slot of the queries, learned from all queries but the part of the slot."""
         return parts.held_out_scores(whole, self._solver())
 
+    def survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
+        """What ``with_survey`` needs to know of some of the queries before statistics are computed, by expert."""
+        return self._survey_lists(queries)
+
+    def with_survey(self, found: Mapping[str, Floats]) -> Self:
+        """A copy that has learned from the lists of all queries what its curves need."""
+        model = copy(self)
+        model._use_lists(found)
+        return model
+
     def from_statistics(self, whole: Statistics, held_out: HeldOutValues) -> Self:
         """The fitted model of these sums over queries, and of the held-out values of the same queries."""
         model = copy(self)
-        model._set_learned(whole, _sums(held_out), HeldOutValues.empty(()).add(held_out, whole.names))
+        model._set_learned(whole, held_out.sums(), HeldOutValues.empty(()).add(held_out, whole.names))
         return self.from_learned(model.params(), model.learned())
 
     def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:
@@ -255,10 +270,3 @@ class PositionCurves(GroupedExperts):
         gram += np.triu(gram, 1).T
         names = {"own": tuple(self.own_), "pooled": tuple(self.pooled_)}
         return Statistics(**names, seen=self.seen_, n_queries=self.n_queries_, gram=gram, filled=self.fill_)
-
-
-def _sums(found: HeldOutValues) -> Floats:
-    """Of held-out queries: their number, the sums of the gain over RRF, its square, the own metric and RRF's."""
-    own, rrf = found.values[:, :EXPERTS].T
-    gain = own - rrf
-    return np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])

@@ -20,10 +20,9 @@ from juryrank.kernels.ragged import parents
 from juryrank.methods.finite import check_list_weights, refuse_arithmetic_errors
 from juryrank.methods.learned._curves import PositionCurves
 from juryrank.metrics import parse_metric
-from juryrank.training.expert_groups import ordered_pairs
-from juryrank.training.held_out_values import EXPERTS, Alternatives, HeldOutValues, are_condensed
+from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
+from juryrank.training.held_out_values import EXPERTS, HeldOutValues, JudgedAlternatives, few_are_judged
 from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.score_curve import Spread, score_spreads
 from juryrank.training.solvers.position_curves import Limits, Statistics, part_offsets
 
 
@@ -60,18 +59,18 @@ class PartValues:
     judged: Floats  # [2 + n_experts, n_queries] Judged@10
 
 
-def spreads_of(model: PositionCurves, data: Dataset) -> dict[str, Spread]:
-    """The spread of the scores of each expert in the labelled queries."""
-    return score_spreads(LabelledQueries.of(data, model.unjudged).rankings)
+def survey_of(model: PositionCurves, data: Dataset) -> dict[str, Floats]:
+    """What a model that uses scores has to know of all lists first: their deviations, by expert."""
+    return dict(model.survey_lists(LabelledQueries.of(data, model.unjudged)))
 
 
-def add_spreads(parts: Iterable[Mapping[str, Spread]]) -> dict[str, Spread]:
-    """The spread of each expert over all parts."""
-    total: dict[str, Spread] = {}
+def add_surveys(parts: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
+    """The surveys of all parts as one; the order of the numbers does not matter, so they are sorted."""
+    found: dict[str, list[Floats]] = {}
     for part in parts:
-        for name, spread in part.items():
-            total[name] = total[name].add(spread) if name in total else spread
-    return total
+        for name, numbers in part.items():
+            found.setdefault(name, []).append(numbers)
+    return {name: np.sort(np.concatenate(numbers)) for name, numbers in found.items()}
 
 
 def sums_of(model: PositionCurves, data: Dataset) -> PartSums | None:
@@ -93,8 +92,7 @@ def add_sums(model: PositionCurves, parts: Sequence[PartSums]) -> PartSums:
     whole = reduce(PartSums.add, sorted(parts, key=lambda part: part.first))
     pairs = dict(zip(whole.statistics.names, whole.pairs.tolist(), strict=True))
     names = sorted_naturally(pairs)
-    enough = model.threshold if model.experts == "hybrid" else 0
-    own = [name for name in names if model.experts != "shared" and pairs[name] >= enough]
+    own = ExpertGroups.of(names, pairs, model.experts, model.threshold).names
     pooled = [name for name in names if name not in set(own)]
     statistics = Statistics.empty(model.n_curves, own, pooled).add(whole.statistics)
     return replace(
@@ -123,11 +121,10 @@ def values_of(
     queries, offsets = _in_groups(queries, groups)
     parts = model.query_parts(queries, whole.without_queries(), offsets)
     with refuse_arithmetic_errors(model.name):
-        alternatives = Alternatives(queries, model.held_out_scores(parts, whole))
+        alternatives = JudgedAlternatives.of(queries, model.held_out_scores(parts, whole), queries.experts)
     metric = parse_metric(model.target)
-    found = [alternatives.values(metric, condensed=condensed) for condensed in (False, True)]
-    values = np.array([values for values, _ in found])
-    return PartValues(queries.rankings.queries, tuple(queries.experts), values, found[0][1])
+    values = np.array([alternatives.values(metric, condensed=condensed) for condensed in (False, True)])
+    return PartValues(queries.rankings.queries, tuple(queries.experts), values, alternatives.shares())
 
 
 def _in_groups(queries: LabelledQueries, groups: Mapping[str, int] | None) -> tuple[LabelledQueries, Ints]:
@@ -151,6 +148,6 @@ def whole_model(model: PositionCurves, whole: PartSums, parts: Iterable[PartValu
         columns = np.array([place[name] for name in part.queries])
         values[:, at[:, None], columns] = part.values
         judged[at[:, None], columns] = part.judged
-    condensed = are_condensed(judged[:EXPERTS])
-    found = HeldOutValues.of_queries(names, values[int(condensed)], judged, condensed=condensed)
+    condensed = few_are_judged(judged)
+    found = HeldOutValues.from_queries(names, judged, values[int(condensed)], condensed)
     return model.from_statistics(whole.statistics, found)

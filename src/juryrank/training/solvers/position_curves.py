@@ -132,8 +132,8 @@ class QueryParts:
     ) -> None:
         """``curves`` are the values of the curves at each entry, [n_entries, n_curves].
 
-        ``layout`` says which of the queries' experts have columns of their own and which are pooled, ``offsets`` at
-        which query each part begins; by default, each query is a part as long as that is affordable.
+        ``layout`` says which of the queries' experts have columns of their own and which are pooled. ``offsets`` are
+        those of the parts, if the queries are a batch of more.
         """
         r, limits = queries.rankings, limits or Limits()
         self.queries, self.curves, self.layout, self.limits = queries, curves, layout, limits
@@ -153,7 +153,7 @@ class QueryParts:
         part: Ints = parents(self.offsets)[query]
         return part
 
-    def _grams(self) -> Iterator[tuple[int, Floats]]:
+    def grams(self) -> Iterator[tuple[int, Floats]]:
         """Blocks of parts: the number of the first, and a Gram matrix each; stored for a second pass if few."""
         if self._cache is None:
             matrices = GramMatrices(
@@ -167,15 +167,17 @@ class QueryParts:
 
     def total(self) -> Statistics:
         """The statistics of all parts together."""
-        gram = sum((block.sum(axis=0) for _, block in self._grams()), np.zeros_like(self.layout.gram))
-        filled = self.filled.sum(axis=0)
+        gram = np.zeros_like(self.layout.gram)
+        for _, block in self.grams():
+            gram = add_in_order(gram, block)
+        filled = add_in_order(np.zeros(2), self.filled)
         return replace(self.layout, seen=self.seen.sum(axis=0), n_queries=len(self.queries), gram=gram, filled=filled)
 
     def held_out_scores(self, whole: Statistics, solver: Solver) -> Floats:
         """A score per slot from curves learned without the part that the slot's query is in."""
         r = self.queries.rankings
         weights = np.zeros((len(self.size), whole.n_columns, self.curves.shape[1]))
-        for first, block in self._grams():
+        for first, block in self.grams():
             here = slice(first, first + len(block))
             left, copies = whole.n_queries - self.size[here], whole.count_experts(whole.seen - self.seen[here])
             fill = mean_fill(whole.filled - self.filled[here])
@@ -183,6 +185,12 @@ class QueryParts:
             weights[here] = _fill_absent_experts(whole, solved, copies)
         by_list = weights[self._part_of(r.list_query), self.column]
         return sum_of_points(r, (self.curves * np.repeat(by_list, r.list_size, axis=0)).sum(axis=1))
+
+
+def add_in_order(total: Floats, parts: Floats) -> Floats:
+    """The total plus all parts, one after the other, so that the sum does not depend on how parts are grouped."""
+    added: Floats = np.add.reduce(np.concatenate([total[None], parts]))
+    return added
 
 
 def solve_curves(whole: Statistics, solver: Solver) -> tuple[Floats, Floats]:
@@ -224,7 +232,7 @@ def _unknown_expert(whole: Statistics, weights: Floats, copies: Floats) -> Float
 
 
 def part_offsets(n_queries: int, width: int, limits: Limits) -> Ints:
-    """Where the parts of the queries begin that are held out together, given the width of Gram matrices."""
+    """Where the parts of the labelled queries begin and end, given the width of a Gram matrix."""
     affordable = max(limits.fewest_parts, int(limits.held_out_work / width**3))
     n_parts = min(n_queries, affordable)
     return np.arange(n_parts + 1, dtype=np.int64) * n_queries // max(n_parts, 1)
