@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyspark.sql import functions as sf
 from pyspark.sql.types import NumericType
 
-from juryrank.data import Dataset
+from juryrank.data import Dataset, Labels, Rankings
 from juryrank.data.label_matching import QueryCounts, report_unmatched_queries, unmatched_items
 from juryrank.data.long_table import labels_from_rows
 from juryrank.data.names import natural_key
@@ -74,9 +74,15 @@ class Replies:
 
     @classmethod
     def of(
-        cls, rows: Any, part: Part, add_up: Callable[[list[Any]], Any] | None = None, *, key: str = "query"
+        cls,
+        rows: Any,
+        part: Part,
+        add_up: Callable[[list[Any]], Any] | None = None,
+        *,
+        key: str = "query",
+        again: bool = False,
     ) -> Replies:
-        """Run ``part`` on whole queries, or on all rows with the same ``key``.
+        """Run ``part`` on whole queries, or on all rows with the same ``key``; ``again`` if it is not the first pass.
 
         ``add_up`` makes one result of those of a partition, on the executor.
 
@@ -88,7 +94,7 @@ class Replies:
         found = [unpack(json.loads(row.reply)) for row in replies.collect()]
         if faults := total_messages(text for one in found for text in one["faults"]):
             raise DataError(faults[0])
-        for text in total_messages(text for one in found for text in one["warnings"]):
+        for text in () if again else total_messages(text for one in found for text in one["warnings"]):
             warn_about_data(text)
         return cls([one["result"] for one in found if one["result"] is not None])
 
@@ -153,16 +159,15 @@ def split_labels(table: pa.Table) -> tuple[pa.Table, pl.DataFrame]:
     return kept.to_arrow(), labels
 
 
-def labelled_data(table: pa.Table) -> Dataset:
-    """The Dataset of the rows of whole queries; labels that match nothing are left out, see ``match_of``."""
-    entries, labels = split_labels(table)
-    return Dataset(rankings=dataset_of(entries).rankings, labels=labels_from_rows(labels))
-
-
-def match_of(table: pa.Table) -> dict[str, Any]:
-    """How the labels of some whole queries match the rows: counts, and names without a match."""
+def labelled_data(table: pa.Table) -> tuple[Dataset, dict[str, Any]]:
+    """The Dataset of the rows of whole queries, and how its labels match; those that match nothing are left out."""
     entries, judged = split_labels(table)
     rankings, labels = dataset_of(entries).rankings, labels_from_rows(judged)
+    return Dataset(rankings=rankings, labels=labels), match_of(rankings, labels)
+
+
+def match_of(rankings: Rankings, labels: Labels) -> dict[str, Any]:
+    """How the labels of some whole queries match the lists: counts, and names without a match."""
     listed = {query for query, size in zip(rankings.queries, rankings.query_size, strict=True) if size}
     labelled = set(labels.queries)
     here = listed & labelled

@@ -55,9 +55,10 @@ def leaderboard(
     and each expert with ``judges=True``. The other options and the result are those of ``juryrank.leaderboard``.
 
     The unit that is resampled by the bootstrap is the comparison with ``by="list"``: the Poisson weights of equal
-    comparisons add up to a Poisson number, which is drawn on the driver. With ``by="expert"`` or ``by="query"`` all
-    comparisons of an expert or a query have one Poisson weight of mean 1, which is computed on the cluster from the
-    hash of the name, the number of the resample and ``seed``, so that it does not depend on partitions.
+    comparisons add up to a Poisson number, which is drawn on the driver from the counts and ``seed``. With
+    ``by="expert"`` or ``by="query"`` all comparisons of an expert or a query have one Poisson weight of mean 1, which
+    is computed on the cluster from the hash of the name, the number of the resample and ``seed``. Neither depends on
+    partitions.
     """
     options: dict[str, Any] = {"interval": interval, "by": by, "bootstrap": bootstrap, "level": level, "elo": elo}
     model = prepare(method, **options)
@@ -75,7 +76,7 @@ def leaderboard(
         return of_one_machine(given, model, seed=seed, judges=judges, **options)
     plain = [word for word in content if word not in ("expert", "query")]
     resample = partial(_resampled, _standard(df, found), plain, by, bootstrap, seed)
-    return board_of(model, given, None, resample, interval=interval, level=level, elo=elo, judges=judges)
+    return board_of(model, given.rankings, None, resample, interval=interval, level=level, elo=elo, judges=judges)
 
 
 def _standard(df: Any, found: dict[str, str]) -> Any:

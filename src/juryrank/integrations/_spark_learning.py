@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, ParameterError, warn_about_data
-from juryrank.integrations._spark_labelled import IS_LABEL, Replies, check_match, labelled_data, labelled_rows, match_of
+from juryrank.integrations._spark_labelled import IS_LABEL, Replies, check_match, labelled_data, labelled_rows
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
 from juryrank.methods.learned._curves import PositionCurves
@@ -77,7 +77,7 @@ def _model(method: str | Aggregator, params: Mapping[str, Any]) -> Aggregator:
 
 def _fit_sums(rows: Any, model: PositionCurves, limits: Limits | None) -> Aggregator:
     if model.uses_scores:
-        surveys = Replies.of(rows, partial(_survey, model)).results
+        surveys = Replies.of(rows, partial(_survey, model), again=True).results
         model = model.with_survey(add_surveys(surveys))
     else:
         model = model.with_survey({})
@@ -94,7 +94,7 @@ def _fit_sums(rows: Any, model: PositionCurves, limits: Limits | None) -> Aggreg
     if groups is not None:
         rows = _by_group(rows, groups)
     work = partial(_values, model, _pack_statistics(whole.statistics), groups)
-    with_values = Replies.of(rows, work, key="query" if groups is None else GROUP).results
+    with_values = Replies.of(rows, work, key="query" if groups is None else GROUP, again=True).results
     values = [PartValues(tuple(v["queries"]), tuple(v["experts"]), v["values"], v["judged"]) for v in with_values]
     return whole_model(model, whole, values)
 
@@ -106,12 +106,13 @@ def _by_group(rows: Any, groups: Mapping[str, int]) -> Any:
 
 
 def _survey(model: PositionCurves, table: pa.Table) -> dict[str, Floats]:
-    return survey_of(model, labelled_data(table))
+    return survey_of(model, labelled_data(table)[0])
 
 
 def _sums(model: PositionCurves, table: pa.Table) -> dict[str, Any]:
-    sums = sums_of(model, labelled_data(table))
-    return {"matches": [match_of(table)], "sums": None if sums is None else _pack_sums(sums)}
+    data, match = labelled_data(table)
+    sums = sums_of(model, data)
+    return {"matches": [match], "sums": None if sums is None else _pack_sums(sums)}
 
 
 def _add_sums(replies: list[dict[str, Any]]) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def _values(
 ) -> dict[str, Any] | None:
     if groups is not None:
         table = table.drop_columns([GROUP])
-    found = values_of(model, labelled_data(table), _unpack_statistics(packed), groups)
+    found = values_of(model, labelled_data(table)[0], _unpack_statistics(packed), groups)
     return None if found is None else vars(found)
 
 
@@ -169,7 +170,7 @@ def _fit_sample(rows: Any, model: Aggregator, sample: int, seed: int) -> Aggrega
     sizes = hashed.groupBy("query", "hash").agg(sf.sum((~is_label).cast("int")).alias("n"), has_label.alias("labelled"))
     known = sizes.filter("labelled and n > 0 and query is not null").select("hash", "n").toArrow()
     if not known.num_rows:
-        matches = Replies.of(rows, match_of).results
+        matches = Replies.of(rows, _match).results
         if not matches:
             raise DataError("the DataFrame has no rows, so there is nothing to learn from")
         check_match(matches)  # says why
@@ -187,5 +188,10 @@ def _fit_sample(rows: Any, model: Aggregator, sample: int, seed: int) -> Aggrega
             f"{len(hashes)} labelled queries, with {counts[order[:n_kept]].sum()} of {counts.sum()} entries; "
             f"raise sample={sample} to use more"
         )
-    check_match([match_of(table)])
-    return model.fit(labelled_data(table))
+    data, match = labelled_data(table)
+    check_match([match])
+    return model.fit(data)
+
+
+def _match(table: pa.Table) -> dict[str, Any]:
+    return labelled_data(table)[1]
