@@ -17,6 +17,7 @@ except ImportError as error:
     raise MissingExtraError.of("spark", "juryrank.integrations.spark needs pyspark and pyarrow") from error
 
 VALUES = ("rank", "score")
+UNNAMED = "the DataFrame: query and item must have a name, but are null or empty"
 NAME_TYPES = (st.StringType, st.IntegralType)
 
 
@@ -69,10 +70,12 @@ class Columns:
         less, is an error when Spark comes to it.
         """
         expert, value = sf.col(quoted(self.expert)).cast("string"), sf.col(quoted(self.value)).cast("double")
+        item = sf.col(quoted(self.item))
         is_entry = (expert != "") & value.isNotNull() & ~sf.isnan(value)
+        # The query stays as it is, so that Spark still knows by what the DataFrame is partitioned.
         rows = df.select(
-            _named(self.query, "query").alias("query"),
-            _named(self.item, "item").alias("item"),
+            sf.col(quoted(self.query)).alias("query"),
+            sf.when(self._is_unnamed(), sf.raise_error(sf.lit(UNNAMED))).otherwise(item).alias("item"),
             sf.when(is_entry, expert).alias("expert"),
             sf.when(is_entry, value).alias("value"),
         ).where(sf.col("value").isNull() | (sf.abs("value") != float("inf")))
@@ -86,20 +89,19 @@ class Columns:
         """The experts in juryrank's order, found in one pass; warns of what is dropped, with counts."""
         expert, value = sf.col(quoted(self.expert)).cast("string"), sf.col(quoted(self.value)).cast("double")
         infinite = sf.abs(value) == float("inf")
-        unnamed = [_is_unnamed(sf.col(quoted(name))) for name in (self.query, self.item)]
         number = value.isNotNull() & ~sf.isnan(value)
         rows = (
             df.groupBy(expert.alias("expert"))
             .agg(
                 sf.count_if(number & ~infinite).alias("entries"),
                 sf.count_if(infinite).alias("infinite"),
-                sf.count_if(unnamed[0] | unnamed[1]).alias("unnamed"),
+                sf.count_if(self._is_unnamed()).alias("unnamed"),
                 sf.min(sf.when(number & ~infinite, value)).alias("least"),
             )
             .collect()
         )
         if count := sum(row.unnamed for row in rows):
-            raise DataError(f"the DataFrame: {count} rows have no name for the query or the item; drop or name them")
+            raise DataError(f"{UNNAMED}: {count} rows")
         named = [row for row in rows if row.expert]
         least = min((row.least for row in named if row.least is not None), default=1.0)
         if self.kind == "rank" and least <= 0:
@@ -107,6 +109,12 @@ class Columns:
         if count := sum(row.infinite for row in named):
             warn_about_data(f"the DataFrame: {count} entries without a {self.kind} are dropped")
         return sorted_naturally(row.expert for row in named if row.entries)
+
+    def _is_unnamed(self) -> Any:
+        """Whether a row has no name for its query or item."""
+        names = [sf.col(quoted(name)) for name in (self.query, self.item)]
+        query, item = (name.isNull() | (name.cast("string") == "") for name in names)
+        return query | item
 
 
 def checked_experts(experts: Sequence[str]) -> list[str]:
@@ -185,16 +193,3 @@ def _demand_type(df: Any, word: str, name: str, types: tuple[type, ...], rule: s
         raise DataError(
             f"the DataFrame: column {name!r} of the {word} is {found.simpleString()}, but {rule}; cast the column"
         )
-
-
-def _is_unnamed(name: Any) -> Any:
-    return name.isNull() | (name.cast("string") == "")
-
-
-def _named(name: str, word: str) -> Any:
-    """A column of names, with an error for a row that has none."""
-    column = sf.col(quoted(name))
-    wrong = sf.raise_error(
-        sf.lit(f"the DataFrame: a row has no name for the {word} (column {name!r} is null or empty)")
-    )
-    return sf.when(_is_unnamed(column), wrong).otherwise(column)

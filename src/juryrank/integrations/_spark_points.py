@@ -33,11 +33,13 @@ class SqlPoints:
     """How a method's points are computed in SQL.
 
     ``position`` is what the points of an entry depend on: its rank, its place, or the items below it in the list.
-    ``points`` gives the points of an expert's list at a position, as a column of the rows (query, item).
+    ``points`` gives the points of an expert's list at a position, as a column of the rows (query, item), which have the
+    number of items of the query as a column ``items`` if that is needed.
     """
 
     position: str  # rank, place or below
     points: Callable[[str, Any], Any]
+    needs_items: bool = False
 
 
 def sql_points(model: Aggregator, depth: int) -> SqlPoints | None:
@@ -46,8 +48,8 @@ def sql_points(model: Aggregator, depth: int) -> SqlPoints | None:
         weights = {name: row["weight"] for name, row in model.expert_weights().items()}
         if model.missing == "ignore":
             return SqlPoints("below", lambda expert, below: sf.lit(weights.get(expert, 1.0)) * below)
-        items = sf.count(sf.lit(1)).over(Window.partitionBy("query")).cast("double")
-        return SqlPoints("place", lambda expert, place: sf.lit(weights.get(expert, 1.0)) * (items - place))
+        below = lambda expert, place: sf.lit(weights.get(expert, 1.0)) * (sf.col("items") - place)  # noqa: E731
+        return SqlPoints("place", below, needs_items=True)
     points = model.as_points()
     if points is None or points.formula is None or not isinstance(plain_way(model), PointSums):
         return None
@@ -62,6 +64,8 @@ def fuse_by_points(entries: Any, experts: Sequence[str], how: SqlPoints, *, asce
     positions = _positions(numbered, how.position, ascending=ascending)
     mine = [sf.min(sf.when(sf.col("expert") == k, sf.col("position"))).alias(f"_{k}") for k in range(len(experts))]
     items = positions.groupBy("query", "item").agg(*(mine or [sf.count(sf.lit(1)).alias("_")]))
+    if how.needs_items:
+        items = items.withColumn("items", sf.count(sf.lit(1)).over(Window.partitionBy("query")).cast("double"))
     score = sf.lit(0.0)
     for k, expert in enumerate(experts):
         score = score + sf.coalesce(how.points(expert, sf.col(f"_{k}")), sf.lit(0.0))
@@ -87,8 +91,9 @@ def _positions(entries: Any, position: str, *, ascending: bool) -> Any:
     whole = Window.partitionBy("query", "expert")
     order = whole.orderBy(sf.col("value").asc() if ascending else sf.col("value").desc())
     rank = sf.rank().over(order).cast("double")
-    if position != "rank":  # tied entries share the mean of their places
-        rank = rank + (sf.count(sf.lit(1)).over(Window.partitionBy("query", "expert", "value")) - 1) / 2.0
+    if position != "rank":  # tied entries share the mean of their places, of which the rank is the first
+        last = sf.count(sf.lit(1)).over(order.rangeBetween(Window.unboundedPreceding, Window.currentRow))
+        rank = (rank + last) / 2.0
     if position == "below":
         rank = sf.count(sf.lit(1)).over(whole) - rank
     return distinct.withColumn("position", sf.when(sf.col("value").isNotNull(), rank))

@@ -21,6 +21,7 @@ except ImportError as error:
 
 AT_ONCE = 1 << 18  # entries that Python handles at a time, which limits the memory of a task
 MOST_ENTRIES = 5_000_000  # of one query, some 1 GB in a task
+ROWS = "rows of the query"  # the name of a column
 
 Work = Callable[[pa.Table], pa.Table]
 
@@ -42,17 +43,15 @@ def map_whole_queries(
     """
     # A window over queries asks Spark for the rows of a query in one place and in one piece: Spark shuffles and sorts
     # only where the DataFrame is not partitioned or sorted like that already.
-    rows = sf.count(sf.lit(1)).over(Window.partitionBy(sf.col(quoted(query))))
+    counted = df.withColumn(ROWS, sf.count(sf.lit(1)).over(Window.partitionBy(sf.col(quoted(query)))))
     message = sf.format_string(
         f"juryrank: query %s has %d entries, more than most_entries={most_entries}: one task holds all entries of a "
         "query in memory; shorten the lists, or raise most_entries and the memory of the executors",
         sf.col(quoted(query)).cast("string"),
-        rows,
+        sf.col(ROWS),
     )
-    kept = sf.when(rows > most_entries, sf.raise_error(message).cast("string")).otherwise(sf.col(quoted(query)))
-    whole = df.select(
-        *(kept.cast(df.schema[name].dataType).alias(name) if name == query else quoted(name) for name in df.columns)
-    )
+    kept = sf.when(sf.col(ROWS) > most_entries, sf.raise_error(message)).otherwise(sf.col(quoted(query)))
+    whole = counted.select(*(kept.alias(name) if name == query else quoted(name) for name in df.columns))
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         use_one_core()
