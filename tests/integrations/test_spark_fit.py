@@ -1,5 +1,10 @@
 """``fit`` on Spark against one machine: the same model, report and verdict, whatever the partitions are."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +20,7 @@ from juryrank.integrations._spark_labelled import total_messages
 from juryrank.integrations.spark import fit
 from juryrank.io.dataset_frames import long_table
 from juryrank.metrics import parse_metric
+from juryrank.models import from_json
 from juryrank.training.held_out_values import HeldOutValues
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
@@ -138,3 +144,16 @@ def test_each_mistake_has_one_clear_message(spark):
         fit(in_spark(spark, rows), None, "rrf")
     with pytest.raises(DataError, match="must be a DataFrame of Spark, got DataFrame"):
         fit(rows, labels)
+
+
+def test_a_model_is_the_same_if_an_executor_is_killed_while_it_is_fitted(java, tmp_path):
+    rows, labels = random_labelled(9, n_queries=40)
+    for name, frame in (("rows", rows), ("labels", labels)):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    script = Path(__file__).parent / "spark_lost_executor.py"
+    command = [sys.executable, "-W", "ignore", script, tmp_path / "rows.parquet", tmp_path / "labels.parquet"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    told, _, model = ended.stdout.partition("\n")
+    assert re.fullmatch(r"killed \d+ of 2 executors, [12] tasks were running", told)
+    assert_same_model(from_json(model), juryrank.fit(rows, labels=labels))
