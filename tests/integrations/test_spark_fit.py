@@ -1,5 +1,6 @@
 """``fit`` on Spark against one machine: the same model, report and verdict, whatever the partitions are."""
 
+import json
 import re
 import subprocess
 import sys
@@ -146,14 +147,28 @@ def test_each_mistake_has_one_clear_message(spark):
         fit(rows, labels)
 
 
+def run_script(name, folder, rows, labels):
+    """What a script beside this file prints, given rows and labels as files."""
+    rows.write_parquet(folder / "rows.parquet")
+    labels.write_parquet(folder / "labels.parquet")
+    command = [sys.executable, "-W", "ignore", Path(__file__).parent / name, "rows.parquet", "labels.parquet"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=400, cwd=folder)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return ended.stdout
+
+
 def test_a_model_is_the_same_if_an_executor_is_killed_while_it_is_fitted(java, tmp_path):
     rows, labels = random_labelled(9, n_queries=40)
-    for name, frame in (("rows", rows), ("labels", labels)):
-        frame.write_parquet(tmp_path / f"{name}.parquet")
-    script = Path(__file__).parent / "spark_lost_executor.py"
-    command = [sys.executable, "-W", "ignore", script, tmp_path / "rows.parquet", tmp_path / "labels.parquet"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=400)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    told, _, model = ended.stdout.partition("\n")
+    told, _, model = run_script("spark_lost_executor.py", tmp_path, rows, labels).partition("\n")
     assert re.fullmatch(r"killed \d+ of 2 executors, [12] tasks were running", told)
     assert_same_model(from_json(model), juryrank.fit(rows, labels=labels))
+
+
+def test_spark_connect_gives_the_same_results(java, tmp_path):
+    pytest.importorskip("grpc_status")
+    rows, labels = random_labelled(10)
+    found = json.loads(run_script("spark_connect_results.py", tmp_path, rows, labels))
+    assert_same_model(from_json(found["model"]), juryrank.fit(rows, labels=labels))
+    consensus = juryrank.method("rrf").fit_predict(juryrank.read(rows))
+    assert found["means"] == pytest.approx(juryrank.evaluate(consensus, labels, ["nDCG@10", "AP"]).means(), rel=1e-12)
+    assert found["board"] == ["a", "b", "c"]
