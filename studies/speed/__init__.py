@@ -42,6 +42,7 @@ TASKS: dict[str, str] = {  # name -> file; each has a function ``measure(inputs,
     "slow-methods": "slow_methods",
     "scaling": "scaling",
     "large": "large",
+    "spark": "spark",
 }
 
 

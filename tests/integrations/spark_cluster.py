@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ from typing import Any
 
 OLDEST_JAVA = 17
 LOOPBACK = "127.0.0.1"
+PR_SET_PDEATHSIG = 1  # of Linux
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # small tasks end before a better compilation pays
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -94,6 +96,12 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 
     raise RuntimeError(f"{process.args!r} does not listen on port {port}")
 
 
+def end_with_parent() -> None:
+    """Let Linux kill this process when the thread that started it ends, also where that is killed itself."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 @contextmanager
 def running(command: Sequence[str], log: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
     """A process with a group of its own, which is killed at the end with all that it has started."""
@@ -104,6 +112,7 @@ def running(command: Sequence[str], log: Path, **env: str) -> Iterator[subproces
             stderr=subprocess.STDOUT,
             env={**os.environ, **environment(), **env},
             start_new_session=True,
+            preexec_fn=end_with_parent,
         )
     try:
         yield process
