@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import random_dataset
 
+from conftest import random_dataset
 from juryrank import method
 from juryrank.methods.learned._parts import (
     add_sums,
