@@ -7,12 +7,12 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
-.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser peers stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser java peers stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked.
-test: $(VENV)/.integrations browser peers lint types
+test: $(VENV)/.integrations browser java peers lint types
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
 	$(PYTEST)
 
@@ -106,6 +106,14 @@ browser:
 	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(BROWSER) > /dev/null; } || true
 	@command -v chromium > /dev/null || \
 	  echo "*** NO CHROMIUM: THE TESTS OF THE STUDIO'S PAGE ARE SKIPPED. As root: apt-get install $(BROWSER) ***"
+
+# Debian's Java, for the tests of Spark; installed only as root. Without it they skip, so no error here.
+JAVA := openjdk-17-jre-headless
+java:
+	@[ -n "$$JAVA_HOME" ] || command -v java > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq > /dev/null \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(JAVA) > /dev/null; } || true
+	@[ -n "$$JAVA_HOME" ] || command -v java > /dev/null || \
+	  echo "*** NO JAVA: THE TESTS OF SPARK ARE SKIPPED. As root: apt-get install $(JAVA) ***"
 
 # Libraries that results are compared with and that ask for old versions of what we use, or for much that the tests do not
 # need; they are installed alone, in a folder of their own. Without them these tests skip, so no error here.

