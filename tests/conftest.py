@@ -42,6 +42,7 @@ LIBRARIES = {
     "pyterrier": ["pyterrier"],
     "qdrant": ["qdrant_client"],
     "spark": ["pyspark"],
+    "spark-learning": ["pyspark"],
     "sqlite": ["apsw", "sqlite_vec"],
 }
 

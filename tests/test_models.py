@@ -13,7 +13,7 @@ from conftest import random_dataset, suited
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, JuryrankError
 from juryrank.methods import METHODS, method
-from juryrank.models import _pack, _unpack, from_json, load, save, to_json
+from juryrank.models import from_json, load, pack, save, to_json, unpack
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -37,7 +37,7 @@ def test_arrays_come_back_bit_for_bit():
         np.zeros((0, 3)),
         np.array([True, False]),
     ):
-        back = _unpack(json.loads(json.dumps(_pack({"x": array}))))["x"]
+        back = unpack(json.loads(json.dumps(pack({"x": array}))))["x"]
         assert back.dtype == array.dtype
         assert_array_equal(back, array)
 

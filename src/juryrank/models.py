@@ -111,7 +111,7 @@ def to_json(model: Aggregator) -> str:
     if not model.is_fitted:
         raise JuryrankError(f"{model.name} must be fitted before it is saved; call fit(data) first")
     head = {"format": FORMAT, "version": VERSION, "method": model.name, "params": model.params()}
-    return json.dumps({**head, "learned": _pack(model.learned())}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({**head, "learned": pack(model.learned())}, indent=1, allow_nan=False) + "\n"
 
 
 def from_json(text: str, source: str = "the model") -> Aggregator:
@@ -134,7 +134,7 @@ def from_json(text: str, source: str = "the model") -> Aggregator:
     if absent := [key for key in ("params", "learned") if key not in content]:
         raise DataError(f"{source}: the model is damaged: it has no {absent[0]}")
     try:
-        return METHODS[name].from_learned(content["params"], _unpack(content["learned"]))
+        return METHODS[name].from_learned(content["params"], unpack(content["learned"]))
     except JuryrankError as error:
         raise DataError(f"{source}: {' '.join(str(error).split())}") from None
 
@@ -160,15 +160,16 @@ def _not_a_number(word: str) -> None:
     raise ValueError(f"numbers must be finite, found {word}")
 
 
-def _pack(value: Any) -> Any:
+def pack(value: Any) -> Any:
+    """Arrays, numbers, texts, lists and dicts of these as values for JSON."""
     if isinstance(value, np.ndarray):
         return {"array": _pack_array(value)}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, dict):
-        return {"dict": {str(key): _pack(v) for key, v in value.items()}}
+        return {"dict": {str(key): pack(v) for key, v in value.items()}}
     if isinstance(value, list | tuple):
-        return [_pack(v) for v in value]
+        return [pack(v) for v in value]
     return value
 
 
@@ -182,17 +183,18 @@ def _pack_array(value: NDArray[Any]) -> dict[str, Any]:
     return {**head, "base64": base64.b64encode(packed).decode()}
 
 
-def _unpack(value: Any, depth: int = 0) -> Any:
+def unpack(value: Any, depth: int = 0) -> Any:
+    """What ``pack`` was given; a DataError if that is not what the values are of."""
     if depth > DEEPEST:
         raise DataError(f"the model is damaged: it is nested more than {DEEPEST} deep")
     if isinstance(value, list):
-        return [_unpack(v, depth + 1) for v in value]
+        return [unpack(v, depth + 1) for v in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"array"}:
         return _unpack_array(value["array"])
     if value.keys() == {"dict"} and isinstance(value["dict"], dict):
-        return {key: _unpack(v, depth + 1) for key, v in value["dict"].items()}
+        return {key: unpack(v, depth + 1) for key, v in value["dict"].items()}
     raise DataError(f"the model is damaged: neither an array nor a dict: {shortened(value)}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from statistics import NormalDist
 from typing import Any
@@ -48,16 +49,39 @@ def leaderboard(
     >>> board.items.tolist(), [int(games) for games in board.games]
     (['a', 'b', 'c'], [60, 60, 40])
     """
+    model = prepare(method, interval=interval, by=by, bootstrap=bootstrap, level=level, elo=elo)
+    given = as_dataset(data).rankings
+    cluster = None if by == "list" else _clusters(given, by)
+    resample = partial(bootstrap_scores, n=bootstrap, seed=seed)
+    return board_of(model, given, cluster, resample, interval=interval, level=level, elo=elo, judges=judges)
+
+
+def prepare(method: str | Aggregator, *, interval: str, by: str, bootstrap: int, level: float, elo: bool) -> Aggregator:
+    """The method for a leaderboard with these options; an error if they do not fit together."""
     model = make(method) if isinstance(method, str) else method
     _check(model, interval, by, bootstrap, level, elo)
-    model = model.on_leaderboard() if isinstance(model, PlackettLuce) else model
-    given = as_dataset(data).rankings
-    fit = fit_pooled(model, pool_queries(given), None if by == "list" else _clusters(given, by))
+    return model.on_leaderboard() if isinstance(model, PlackettLuce) else model
+
+
+def board_of(
+    model: Aggregator,
+    given: Rankings,
+    cluster: Ints | None,
+    resample: Callable[[FittedModel], Floats],
+    *,
+    interval: str,
+    level: float,
+    elo: bool,
+    judges: bool,
+) -> Leaderboard:
+    """The leaderboard of these lists; ``resample`` gives the scores of resamples, [n, n_items], for bootstrap."""
+    fit = fit_pooled(model, pool_queries(given), cluster)
     order = np.argsort(-fit.scores, kind="stable")
+    columns = _columns(fit, interval, resample, level, elo)
     return Leaderboard(
         method=model.name,
         items=fit.rankings.items[order],
-        **{name: column[order] for name, column in _columns(fit, interval, bootstrap, level, seed, elo).items()},
+        **{name: column[order] for name, column in columns.items()},
         level=level,
         interval=interval,
         judges=_judges(fit) if judges and len(given.experts) > 1 else (),
@@ -65,9 +89,11 @@ def leaderboard(
     )
 
 
-def _columns(fit: FittedModel, interval: str, bootstrap: int, level: float, seed: int, elo: bool) -> dict[str, Any]:
+def _columns(
+    fit: FittedModel, interval: str, resample: Callable[[FittedModel], Floats], level: float, elo: bool
+) -> dict[str, Any]:
     """The columns of a leaderboard by name, in the order of the items."""
-    low, high, best, worst = _intervals(fit, interval, bootstrap, level, seed)
+    low, high, best, worst = _intervals(fit, interval, resample, level)
     scaled = _elo_points if elo else _identity
     scores = {"score": scaled(fit.scores), "low": scaled(low), "high": scaled(high)}
     games = dict(zip(("games", "wins", "ties"), fit.games.by_item(), strict=True))
@@ -98,7 +124,7 @@ def _clusters(r: Rankings, by: str) -> Ints:
 
 
 def _intervals(
-    fit: FittedModel, interval: str, bootstrap: int, level: float, seed: int
+    fit: FittedModel, interval: str, resample: Callable[[FittedModel], Floats], level: float
 ) -> tuple[Floats, Floats, Ints, Ints]:
     """The interval of the score and of the rank of each item: lowest and highest score, best and worst rank."""
     n = fit.rankings.n_slots
@@ -106,7 +132,7 @@ def _intervals(
         nothing, rank = np.full(n, np.nan), 1 + _count_above(fit.scores, fit.scores)
         return nothing, nothing, rank, rank
     if interval == "bootstrap":
-        scores = bootstrap_scores(fit, bootstrap, seed)
+        scores = resample(fit)
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(scores, tails, axis=0)
         best, worst = np.quantile(_ranks(scores), tails, axis=0, method="closest_observation").astype(np.int64)

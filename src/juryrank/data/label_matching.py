@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,23 +52,41 @@ def check_match(labels: Labels, rankings: Rankings) -> None:
 def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: Ints, data: str = "the data") -> None:
     """The part of ``check_match`` about queries; ``labelled`` and ``listed`` are the positions of those that count."""
     ours, theirs = ([side.queries[q] for q in at] for side, at in ((rankings, listed), (labels, labelled)))
-    there = set(ours)
-    shared = there.intersection(theirs)
+    shared = set(ours).intersection(theirs)
     if len(shared) == min(len(ours), len(theirs)):
         return
-    lost = [q for q in theirs if q not in shared]
-    cause = find_cause([q for q in ours if q not in shared], lost)
-    few = 2 * len(shared) < min(len(ours), len(theirs))
+    only_ours, lost = ([q for q in side if q not in shared] for side in (ours, theirs))
+    swapped = not shared and _are_swapped(labels, rankings)
+    counts = QueryCounts(len(ours), len(theirs), len(shared))
+    report_unmatched_queries(counts, only_ours, lost, data=data, swapped=swapped)
+
+
+class QueryCounts(NamedTuple):
+    """The numbers of queries with lists, with labels, and with both."""
+
+    listed: int
+    labelled: int
+    shared: int
+
+
+def report_unmatched_queries(
+    counts: QueryCounts, ours: Iterable[str], lost: Sequence[str], *, data: str = "the data", swapped: bool = False
+) -> None:
+    """A DataError if no query is shared, and a warning if few are or if names differ by a simple change.
+
+    ``ours`` and ``lost`` are queries of the data and of the labels that are not shared, all or some of them.
+    """
+    shared, fewer = counts.shared, min(counts.listed, counts.labelled)
+    cause = find_cause(ours, lost)
+    few = 2 * shared < fewer
     if shared and not few and not (cause and cause.count >= max(SURE, len(lost) / 2)):
         return
-    names = f"queries are named like {_example(there - shared)} in {data} and {_example(lost)} in the labels"
-    why = str(cause or "")
-    if not shared and _are_swapped(labels, rankings):
-        why = "; in the labels the columns of queries and items look swapped"
-    count = f"none of the {len(theirs)} queries with labels is" if not shared else (
-        f"only {len(shared)} of the {len(theirs)} queries with labels are"
+    names = f"queries are named like {_example(ours)} in {data} and {_example(lost)} in the labels"
+    why = "; in the labels the columns of queries and items look swapped" if swapped else str(cause or "")
+    count = f"none of the {counts.labelled} queries with labels is" if not shared else (
+        f"only {shared} of the {counts.labelled} queries with labels are"
     )  # fmt: skip
-    text = f"{count} in {data}, which has {len(ours)} queries; {names}{why}"
+    text = f"{count} in {data}, which has {counts.listed} queries; {names}{why}"
     if not shared:
         raise DataError(text)
     warn_about_data(text)

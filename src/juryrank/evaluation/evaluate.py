@@ -161,29 +161,43 @@ def evaluate(
         consensus, labels, convention, unjudged
     )
     if baseline is not None:
-        _check_baseline(baseline, list(judged))
+        check_baseline(baseline, list(judged))
     values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
     values = values.reshape(len(judged), len(wanted), len(queries))
-    warn_of_undefined(wanted, values)
-    versus: Differences = {}
-    if baseline is not None:
-        names, means = list(judged), mean_over_queries(values)
-        versus = differences_to_baseline(names, list(map(str, wanted)), values, means, baseline, seed)
-    return Evaluation(
+    return evaluation_of(
+        values,
         queries=queries,
         names=tuple(judged),
         metrics=wanted,
-        values=values,
         convention=convention,
         single=single,
         judged=_shares(wanted if judged_share else (), judged.values()),
         unjudged=unjudged,
         baseline=baseline,
-        versus=versus,
+        seed=seed,
     )
 
 
-def _check_baseline(baseline: str, names: Sequence[str]) -> None:
+def evaluation_of(
+    values: NDArray[np.float64],
+    *,
+    names: tuple[str, ...],
+    metrics: tuple[Metric, ...],
+    baseline: str | None,
+    seed: int,
+    **about: Any,
+) -> Evaluation:
+    """The Evaluation of these values, with the differences to the baseline; ``about`` are its other fields."""
+    warn_of_undefined(metrics, values)
+    versus: Differences = {}
+    if baseline is not None:
+        means = mean_over_queries(values)
+        versus = differences_to_baseline(list(names), list(map(str, metrics)), values, means, baseline, seed)
+    return Evaluation(names=names, metrics=metrics, values=values, baseline=baseline, versus=versus, **about)
+
+
+def check_baseline(baseline: str, names: Sequence[str]) -> None:
+    """An error if the baseline is none of the names, or the only one."""
     if baseline not in names:
         raise UnknownNameError.of("ranking for the baseline", baseline, names)
     if len(names) == 1:

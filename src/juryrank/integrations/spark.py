@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, ParameterError, unknown_names, warn_about_data
 from juryrank.integrations._spark_entries import Columns, checked_experts, summarise, unknown_expert
+from juryrank.integrations._spark_evaluation import compare, evaluate
+from juryrank.integrations._spark_leaderboard import leaderboard
+from juryrank.integrations._spark_learning import fit
 from juryrank.integrations._spark_points import MOST_EXPERTS, fuse_by_points, sql_points
 from juryrank.integrations._spark_queries import MOST_ENTRIES, Work, dataset_of, map_whole_queries
 from juryrank.methods import Aggregator
@@ -22,7 +25,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.of("spark", "juryrank.integrations.spark needs pyspark and pyarrow") from error
 
-__all__ = ["fuse", "summarise"]
+__all__ = ["compare", "evaluate", "fit", "fuse", "leaderboard", "summarise"]
 
 DEPTH = 1000  # ranks of a table of points by default: as deep as TREC runs go
 RESULT = ("score", "rank")

@@ -183,6 +183,13 @@ class PositionCurves(GroupedExperts):
         by_entry = np.repeat(curve[r.list_expert], r.list_size, axis=0)
         out += sum_of_points(r, (self._entry_curves(r, len(self.stranger_)) * by_entry).sum(axis=1))
 
+    def _survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
+        """What ``_use_lists`` needs to know of a batch of queries before statistics are computed, by expert."""
+        return {}
+
+    def _use_lists(self, found: Mapping[str, Floats]) -> None:
+        """Learn from the lists of all queries what the curves need."""
+
     def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
         """The first curves at each entry, [n_entries, n_curves]."""
         return self._solver().curves(rankings.entry_rank)[:, :n_curves]
@@ -208,11 +215,32 @@ class PositionCurves(GroupedExperts):
             before = before.add(parts.total())
             scores = parts.held_out_scores(before, solver)
             found = HeldOutValues.of(queries, scores, parse_metric(self.target))
-            own, rrf = found.values[:, :EXPERTS].T
-            gain = own - rrf
-            held_out = held_out + np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])
-            rows = rows.add(found, before.names)
+            held_out, rows = held_out + found.sums(), rows.add(found, before.names)
         self._set_learned(before, held_out, rows)
+
+    def query_parts(self, queries: LabelledQueries, layout: Statistics, offsets: Ints | None = None) -> QueryParts:
+        """The queries in parts that can be held out, each query or as ``offsets`` say, with the columns of a layout."""
+        return QueryParts(queries, self._entry_curves(queries.rankings, self.n_curves), layout, offsets=offsets)
+
+    def held_out_scores(self, parts: QueryParts, whole: Statistics) -> Floats:
+        """A score per slot of the queries, learned from all queries but the part of the slot."""
+        return parts.held_out_scores(whole, self._solver())
+
+    def survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
+        """What ``with_survey`` needs to know of some of the queries before statistics are computed, by expert."""
+        return self._survey_lists(queries)
+
+    def with_survey(self, found: Mapping[str, Floats]) -> Self:
+        """A copy that has learned from the lists of all queries what its curves need."""
+        model = copy(self)
+        model._use_lists(found)
+        return model
+
+    def from_statistics(self, whole: Statistics, held_out: HeldOutValues) -> Self:
+        """The fitted model of these sums over queries, and of the held-out values of the same queries."""
+        model = copy(self)
+        model._set_learned(whole, held_out.sums(), HeldOutValues.empty(()).add(held_out, whole.names))
+        return self.from_learned(model.params(), model.learned())
 
     def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:
         curves, unknown = solve_curves(whole, self._solver())

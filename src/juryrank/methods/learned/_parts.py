@@ -1,0 +1,153 @@
+"""Learning position curves from queries in parts that are never in one place: sums, then held-out values.
+
+The result is that of one ``fit`` on all queries: the sums of parts are added in the order of their queries, and what
+``fit`` decides by looking at all queries (the experts with curves of their own, the scales of scores, which queries are
+held out together, whether values are those of condensed lists) is decided from what the parts report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from juryrank.data import Dataset
+from juryrank.data.arrays import Floats, Ints
+from juryrank.data.names import natural_key, sorted_naturally
+from juryrank.kernels.ragged import parents
+from juryrank.methods.finite import check_list_weights, refuse_arithmetic_errors
+from juryrank.methods.learned._curves import PositionCurves
+from juryrank.metrics import parse_metric
+from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
+from juryrank.training.held_out_values import EXPERTS, HeldOutValues, JudgedAlternatives, few_are_judged
+from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.solvers.position_curves import Limits, Statistics, part_offsets
+
+
+@dataclass(frozen=True, eq=False)
+class PartSums:
+    """What some queries add to the statistics of a model."""
+
+    queries: tuple[str, ...]  # those that are learned from
+    statistics: Statistics  # all experts have columns of their own, unless they share one
+    pairs: Floats  # [n_experts] pairs of items that each expert orders
+
+    def add(self, other: PartSums) -> PartSums:
+        """The sums over the queries of both."""
+        whole = self.statistics.add(other.statistics)
+        pairs = dict.fromkeys(whole.names, 0.0)
+        for part in (self, other):
+            for name, count in zip(part.statistics.names, part.pairs.tolist(), strict=True):
+                pairs[name] += count
+        return PartSums((*self.queries, *other.queries), whole, np.array(list(pairs.values())))
+
+    @property
+    def first(self) -> tuple[bool, int, str]:
+        """The key of the order in which parts are added."""
+        return min(map(natural_key, self.queries))
+
+
+@dataclass(frozen=True, eq=False)
+class PartValues:
+    """Held-out values of some queries: a column for the model, for RRF and for each expert alone."""
+
+    queries: tuple[str, ...]
+    experts: tuple[str, ...]
+    values: Floats  # [2, 2 + n_experts, n_queries]: of whole lists, and of condensed lists
+    judged: Floats  # [2 + n_experts, n_queries] Judged@10
+
+
+def survey_of(model: PositionCurves, data: Dataset) -> dict[str, Floats]:
+    """What a model that uses scores has to know of all lists first: their deviations, by expert."""
+    return dict(model.survey_lists(LabelledQueries.of(data, model.unjudged)))
+
+
+def add_surveys(parts: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
+    """The surveys of all parts as one; the order of the numbers does not matter, so they are sorted."""
+    found: dict[str, list[Floats]] = {}
+    for part in parts:
+        for name, numbers in part.items():
+            found.setdefault(name, []).append(numbers)
+    return {name: np.sort(np.concatenate(numbers)) for name, numbers in found.items()}
+
+
+def sums_of(model: PositionCurves, data: Dataset) -> PartSums | None:
+    """The sums over the labelled queries of ``data``; None if there are none."""
+    check_list_weights(data.rankings)
+    queries = LabelledQueries.of(data, model.unjudged)
+    if not len(queries):
+        return None
+    names, r = queries.experts, queries.rankings
+    layout = Statistics.empty(model.n_curves, *((), names) if model.experts == "shared" else (names, ()))
+    with refuse_arithmetic_errors(model.name):
+        statistics = model.query_parts(queries, layout).total()
+    pairs = dict(zip(r.experts, ordered_pairs(r).tolist(), strict=True))
+    return PartSums(r.queries, statistics, np.array([pairs[name] for name in statistics.names]))
+
+
+def add_sums(model: PositionCurves, parts: Sequence[PartSums]) -> PartSums:
+    """The sums over all queries, with experts in natural order and pooled as ``fit`` pools them."""
+    whole = reduce(PartSums.add, sorted(parts, key=lambda part: part.first))
+    pairs = dict(zip(whole.statistics.names, whole.pairs.tolist(), strict=True))
+    names = sorted_naturally(pairs)
+    own = ExpertGroups.of(names, pairs, model.experts, model.threshold).names
+    pooled = [name for name in names if name not in set(own)]
+    statistics = Statistics.empty(model.n_curves, own, pooled).add(whole.statistics)
+    return replace(
+        whole,
+        queries=tuple(sorted_naturally(whole.queries)),
+        statistics=statistics,
+        pairs=np.array([pairs[name] for name in statistics.names]),
+    )
+
+
+def held_out_groups(whole: PartSums, limits: Limits | None = None) -> dict[str, int] | None:
+    """The number of the group that each query is held out with, in natural order; None if each is held out alone."""
+    offsets = part_offsets(len(whole.queries), len(whole.statistics.gram), limits or Limits())
+    if len(offsets) == len(whole.queries) + 1:
+        return None
+    return dict(zip(whole.queries, parents(offsets).tolist(), strict=True))
+
+
+def values_of(
+    model: PositionCurves, data: Dataset, whole: Statistics, groups: Mapping[str, int] | None = None
+) -> PartValues | None:
+    """Held-out values of the labelled queries of ``data``, which has all queries of a group; None if there are none."""
+    queries = LabelledQueries.of(data, model.unjudged)
+    if not len(queries):
+        return None
+    queries, offsets = _in_groups(queries, groups)
+    parts = model.query_parts(queries, whole.without_queries(), offsets)
+    with refuse_arithmetic_errors(model.name):
+        alternatives = JudgedAlternatives.of(queries, model.held_out_scores(parts, whole), queries.experts)
+    metric = parse_metric(model.target)
+    values = np.array([alternatives.values(metric, condensed=condensed) for condensed in (False, True)])
+    return PartValues(queries.rankings.queries, tuple(queries.experts), values, alternatives.shares())
+
+
+def _in_groups(queries: LabelledQueries, groups: Mapping[str, int] | None) -> tuple[LabelledQueries, Ints]:
+    """The queries sorted by group, and where each group begins."""
+    if groups is None:
+        return queries, np.arange(len(queries) + 1)
+    group = np.array([groups[name] for name in queries.rankings.queries])
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return queries.take(order), np.append(starts, len(order))
+
+
+def whole_model(model: PositionCurves, whole: PartSums, parts: Iterable[PartValues]) -> PositionCurves:
+    """The fitted model of all queries, given its sums and the held-out values of all parts."""
+    names, place = whole.statistics.names, {name: n for n, name in enumerate(whole.queries)}
+    values = np.zeros((2, EXPERTS + len(names), len(place)))
+    judged = np.ones(values.shape[1:])
+    rows = {name: EXPERTS + n for n, name in enumerate(names)}
+    for part in parts:
+        at = np.array([*range(EXPERTS), *(rows[name] for name in part.experts)])
+        columns = np.array([place[name] for name in part.queries])
+        values[:, at[:, None], columns] = part.values
+        judged[at[:, None], columns] = part.judged
+    condensed = few_are_judged(judged)
+    found = HeldOutValues.from_queries(names, judged, values[int(condensed)], condensed)
+    return model.from_statistics(whole.statistics, found)
