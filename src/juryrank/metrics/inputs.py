@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
-from juryrank.data.arrays import Floats
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 
@@ -70,13 +70,23 @@ def _entry_scores(r: Rankings) -> Floats:
     """The scores of the entries, or negative ranks if there are no scores or they contradict the ranks."""
     if r.entry_score is None:
         return -r.entry_rank
-    same_list = np.diff(parents(r.entry_ptr)) == 0
-    rising = same_list & (np.diff(r.entry_score) > 0)
-    if rising.any():
-        text = f"{int(rising.sum())} entries have a higher score than the entry ranked above them; ranks are used"
-        warn_about_data(text)
+    if len(rising := rising_entries(r)):
+        warn_of_rising_scores(len(rising))
         return -r.entry_rank
     return r.entry_score
+
+
+def rising_entries(r: Rankings) -> Ints:
+    """The entries with a higher score than the entry ranked above them."""
+    if r.entry_score is None:
+        return np.zeros(0, np.int64)
+    same_list = np.diff(parents(r.entry_ptr)) == 0
+    return np.flatnonzero(same_list & (np.diff(r.entry_score) > 0)) + 1
+
+
+def warn_of_rising_scores(count: int) -> None:
+    """Warn of scores that contradict the ranks."""
+    warn_about_data(f"{count} entries have a higher score than the entry ranked above them; ranks are used")
 
 
 def is_run(given: Mapping[str, Any]) -> bool:

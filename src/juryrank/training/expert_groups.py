@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,13 +41,15 @@ class ExpertGroups:
     @classmethod
     def choose(cls, rankings: Rankings, experts: str, threshold: int) -> ExpertGroups:
         """The groups for the parameters ``experts`` and ``threshold`` on the labelled queries."""
+        pairs = dict(zip(rankings.experts, ordered_pairs(rankings), strict=True)) if experts == "hybrid" else {}
+        return cls.of(experts_with_lists(rankings), pairs, experts, threshold)
+
+    @classmethod
+    def of(cls, names: Sequence[str], pairs: Mapping[str, float], experts: str, threshold: int) -> ExpertGroups:
+        """As ``choose``, given the experts with lists and, for hybrid, the pairs that each orders."""
         if experts == "shared":
             return cls(())
-        names = experts_with_lists(rankings)
-        if experts == "hybrid":
-            pairs = dict(zip(rankings.experts, ordered_pairs(rankings), strict=True))
-            names = [name for name in names if pairs[name] >= threshold]
-        return cls(tuple(names))
+        return cls(tuple(name for name in names if experts != "hybrid" or pairs[name] >= threshold))
 
     @property
     def n_columns(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -13,18 +14,28 @@ from juryrank.metrics.inputs import consensus_by_expert
 from juryrank.training.rrf_baseline import rrf_scores
 
 
-def experts_alone(rankings: Rankings) -> dict[str, Consensus]:
-    """Each expert as a consensus of the items that it ranked; if it has several lists in a query, RRF of these."""
-    r, n = rankings, max(len(rankings.experts), 1)
-    lists, counts = np.unique(r.list_query * n + r.list_expert, return_counts=True)
-    several = np.unique(lists[counts > 1] % n)
-    if not len(several):
+def experts_alone(rankings: Rankings, several: Collection[str] | None = None) -> dict[str, Consensus]:
+    """Each expert as a consensus of the items that it ranked; if it has several lists in a query, RRF of these.
+
+    ``several`` are the experts with several lists in a query, if the rankings are a batch of more.
+    """
+    r = rankings
+    names = experts_with_several_lists(r) if several is None else several
+    places = np.array([k for k, name in enumerate(r.experts) if name in names], np.int64)
+    if not len(places):
         return consensus_by_expert(r)
-    alone = consensus_by_expert(r.keep_lists(~np.isin(r.list_expert, several)))
-    for expert in several.tolist():
+    alone = consensus_by_expert(r.keep_lists(~np.isin(r.list_expert, places)))
+    for expert in places.tolist():
         part = ranked_items(r.keep_lists(r.list_expert == expert))
         alone[r.experts[expert]] = Consensus(part, rrf_scores(part))
     return alone
+
+
+def experts_with_several_lists(rankings: Rankings) -> set[str]:
+    """The experts that have several lists in a query."""
+    r, n = rankings, max(len(rankings.experts), 1)
+    lists, counts = np.unique(r.list_query * n + r.list_expert, return_counts=True)
+    return {r.experts[k] for k in np.unique(lists[counts > 1] % n)}
 
 
 def ranked_items(rankings: Rankings) -> Rankings:

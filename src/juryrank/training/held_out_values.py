@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from juryrank.data import Consensus
 from juryrank.data.arrays import Floats
-from juryrank.data.rankings import Rankings
 from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.truth import condense
 from juryrank.training import verdict
@@ -50,25 +49,33 @@ class HeldOutValues:
     @classmethod
     def of(cls, queries: LabelledQueries, scores: Floats, metric: Metric) -> HeldOutValues:
         """The values of the labelled queries, given the held-out scores of their slots."""
-        truth, r = Truth(queries.truth), queries.rankings
-        fused = [truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))]
-        judged = np.array([judged_share(one) for one in fused])
-        condensed = len(queries) > 0 and float(judged.mean(axis=1).min()) < WELL_JUDGED
-        values = np.array([metric.per_query(condense(one) if condensed else one) for one in fused])
-        alone, alone_judged = values_of_experts(truth, r, metric, queries.experts, condensed=condensed)
-        known = ~np.isnan(values).any(axis=0)
-        rows = np.vstack([values, alone])[:, known].T
+        judged = JudgedAlternatives.of(queries, scores, queries.experts)
+        shares = judged.shares()
+        condensed = few_are_judged(shares)
+        return cls.from_queries(queries.experts, shares, judged.values(metric, condensed=condensed), condensed)
+
+    @classmethod
+    def from_queries(cls, experts: Sequence[str], shares: Floats, values: Floats, condensed: bool) -> HeldOutValues:
+        """Judged@10 and the metric of each alternative in each query, [2 + n_experts, n_queries]."""
+        known = ~np.isnan(values[:EXPERTS]).any(axis=0)
+        rows = values[:, known].T
         return cls(
-            experts=tuple(queries.experts),
+            experts=tuple(experts),
             counts=np.ones(len(rows)),
             values=np.ascontiguousarray(rows),
-            judged=np.vstack([judged, alone_judged])[:, known].sum(axis=1),
+            judged=shares[:, known].sum(axis=1),
             n_condensed=len(rows) if condensed else 0,
         )
 
     @property
     def n_queries(self) -> int:
         return int(self.counts.sum())
+
+    def sums(self) -> Floats:
+        """The number of queries, and the sums of the gain over RRF, of its square, of the metric, and of RRF's."""
+        own, rrf = self.values[:, :EXPERTS].T
+        gain = own - rrf
+        return np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])
 
     def add(self, other: HeldOutValues, experts: Sequence[str], most_rows: int = MOST_ROWS) -> HeldOutValues:
         """The rows of both, with columns for these experts."""
@@ -143,21 +150,50 @@ class HeldOutValues:
         )
 
 
-def values_of_experts(
-    truth: Truth, rankings: Rankings, metric: Metric, names: Sequence[str], *, condensed: bool = False
-) -> tuple[Floats, Floats]:
-    """The metric and Judged@10 of each of the named experts alone in each query, [n_experts, n_queries].
+@dataclass(frozen=True, eq=False)
+class JudgedAlternatives:
+    """The model, RRF and each expert alone, matched with the labels of some queries."""
 
-    In queries that an expert does not rank, they are 0 and 1.
-    """
-    values, judged = np.zeros((2, len(names), len(truth.queries)))
-    alone = experts_alone(rankings)
-    for n, name in enumerate(names):
-        one = truth.judge(alone[name], warn_unranked=False)
-        judged[n] = judged_share(one)
-        one = condense(one) if condensed else one
-        values[n] = np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0)
-    return values, judged
+    fused: list[JudgedConsensus]  # the model, RRF
+    alone: list[JudgedConsensus]  # each expert
+
+    @classmethod
+    def of(
+        cls,
+        queries: LabelledQueries,
+        scores: Floats,
+        experts: Sequence[str],
+        *,
+        several: Collection[str] | None = None,
+        by_rank: bool = False,
+    ) -> JudgedAlternatives:
+        """Given the held-out scores of the slots.
+
+        Of a batch of more queries, ``several`` are the experts with several lists in a query, and ``by_rank`` says
+        whether the scores of lists contradict their ranks, in any batch.
+        """
+        truth, r = Truth(queries.truth), queries.rankings
+        alone = experts_alone(replace(r, entry_score=None) if by_rank else r, several)
+        return cls(
+            [truth.judge(Consensus(r, each)) for each in (scores, rrf_scores(r))],
+            [truth.judge(alone[name], warn_unranked=False) for name in experts],
+        )
+
+    def shares(self) -> Floats:
+        """Judged@10 of each, [2 + n_experts, n_queries]; of an expert 1 in queries that it does not rank."""
+        return np.array([judged_share(one) for one in (*self.fused, *self.alone)])
+
+    def values(self, metric: Metric, *, condensed: bool) -> Floats:
+        """The metric of each, [2 + n_experts, n_queries]; of an expert 0 in queries that it does not rank."""
+        fused, alone = ([condense(one) if condensed else one for one in side] for side in (self.fused, self.alone))
+        values = [metric.per_query(one) for one in fused]
+        values += [np.where(one.size > 0, np.nan_to_num(metric.per_query(one)), 0.0) for one in alone]
+        return np.array(values)
+
+
+def few_are_judged(shares: Floats) -> bool:
+    """Whether few of the first items of the model or of RRF are judged, given Judged@10 of each in each query."""
+    return shares.shape[1] > 0 and float(shares[:EXPERTS].mean(axis=1).min()) < WELL_JUDGED
 
 
 def judged_share(one: JudgedConsensus) -> Floats:

@@ -16,14 +16,23 @@ def score_scales(rankings: Rankings) -> dict[str, float]:
 
     Lists of one item are left out; an expert that has no others is not named.
     """
+    return scales_of(score_deviations(rankings))
+
+
+def score_deviations(rankings: Rankings) -> dict[str, Floats]:
+    """The standard deviation of the scores in each list of two items or more, by expert."""
     r = rankings
     deviation = _above_lowest(r)[1]
+    found = {r.experts[k]: deviation[(r.list_expert == k) & (r.list_size > 1)] for k in np.unique(r.list_expert)}
+    return {name: of_lists for name, of_lists in found.items() if len(of_lists)}
+
+
+def scales_of(deviations: Mapping[str, Floats]) -> dict[str, float]:
+    """The root of the mean square of each expert's deviations."""
     scales = {}
-    for expert in np.unique(r.list_expert):
-        of_lists = deviation[(r.list_expert == expert) & (r.list_size > 1)]
-        if len(of_lists):
-            largest = of_lists.max()  # so that squares are finite
-            scales[r.experts[expert]] = float(largest * np.sqrt(np.mean((of_lists / (largest or 1.0)) ** 2)))
+    for name, of_lists in deviations.items():
+        largest = of_lists.max()  # so that squares are finite
+        scales[name] = float(largest * np.sqrt(np.mean((of_lists / (largest or 1.0)) ** 2)))
     return scales
 
 

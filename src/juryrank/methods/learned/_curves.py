@@ -208,10 +208,7 @@ class PositionCurves(GroupedExperts):
             before = before.add(parts.total())
             scores = parts.held_out_scores(before, solver)
             found = HeldOutValues.of(queries, scores, parse_metric(self.target))
-            own, rrf = found.values[:, :EXPERTS].T
-            gain = own - rrf
-            held_out = held_out + np.array([len(gain), gain.sum(), (gain**2).sum(), own.sum(), rrf.sum()])
-            rows = rows.add(found, before.names)
+            held_out, rows = held_out + found.sums(), rows.add(found, before.names)
         self._set_learned(before, held_out, rows)
 
     def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:

@@ -123,16 +123,22 @@ class QueryParts:
     """Labelled queries split into parts, each of which can be held out: Gram matrices, and the experts seen in each."""
 
     def __init__(
-        self, queries: LabelledQueries, curves: Floats, layout: Statistics, limits: Limits | None = None
+        self,
+        queries: LabelledQueries,
+        curves: Floats,
+        layout: Statistics,
+        limits: Limits | None = None,
+        offsets: Ints | None = None,
     ) -> None:
         """``curves`` are the values of the curves at each entry, [n_entries, n_curves].
 
-        ``layout`` says which of the queries' experts have columns of their own and which are pooled.
+        ``layout`` says which of the queries' experts have columns of their own and which are pooled. ``offsets`` are
+        those of the parts, if the queries are a batch of more.
         """
         r, limits = queries.rankings, limits or Limits()
         self.queries, self.curves, self.layout, self.limits = queries, curves, layout, limits
         self.column = layout.columns(r.experts)[r.list_expert]
-        self.offsets = _part_offsets(len(queries), len(layout.gram), limits)
+        self.offsets = part_offsets(len(queries), len(layout.gram), limits) if offsets is None else offsets
         self.size = np.diff(self.offsets)
         self._cache: list[tuple[int, Floats]] | None = None
         self.seen = np.zeros((len(self.size), len(layout.names)), np.int64)
@@ -147,7 +153,7 @@ class QueryParts:
         part: Ints = parents(self.offsets)[query]
         return part
 
-    def _grams(self) -> Iterator[tuple[int, Floats]]:
+    def grams(self) -> Iterator[tuple[int, Floats]]:
         """Blocks of parts: the number of the first, and a Gram matrix each; stored for a second pass if few."""
         if self._cache is None:
             matrices = GramMatrices(
@@ -161,15 +167,17 @@ class QueryParts:
 
     def total(self) -> Statistics:
         """The statistics of all parts together."""
-        gram = sum((block.sum(axis=0) for _, block in self._grams()), np.zeros_like(self.layout.gram))
-        filled = self.filled.sum(axis=0)
+        gram = np.zeros_like(self.layout.gram)
+        for _, block in self.grams():
+            gram = add_in_order(gram, block)
+        filled = add_in_order(np.zeros(2), self.filled)
         return replace(self.layout, seen=self.seen.sum(axis=0), n_queries=len(self.queries), gram=gram, filled=filled)
 
     def held_out_scores(self, whole: Statistics, solver: Solver) -> Floats:
         """A score per slot from curves learned without the part that the slot's query is in."""
         r = self.queries.rankings
         weights = np.zeros((len(self.size), whole.n_columns, self.curves.shape[1]))
-        for first, block in self._grams():
+        for first, block in self.grams():
             here = slice(first, first + len(block))
             left, copies = whole.n_queries - self.size[here], whole.count_experts(whole.seen - self.seen[here])
             fill = mean_fill(whole.filled - self.filled[here])
@@ -177,6 +185,12 @@ class QueryParts:
             weights[here] = _fill_absent_experts(whole, solved, copies)
         by_list = weights[self._part_of(r.list_query), self.column]
         return sum_of_points(r, (self.curves * np.repeat(by_list, r.list_size, axis=0)).sum(axis=1))
+
+
+def add_in_order(total: Floats, parts: Floats) -> Floats:
+    """The total plus all parts, one after the other, so that the sum does not depend on how parts are grouped."""
+    added: Floats = np.add.reduce(np.concatenate([total[None], parts]))
+    return added
 
 
 def solve_curves(whole: Statistics, solver: Solver) -> tuple[Floats, Floats]:
@@ -217,7 +231,8 @@ def _unknown_expert(whole: Statistics, weights: Floats, copies: Floats) -> Float
     return np.where(present[:, -1], weights[:, -1], mean) if whole.pooled else mean
 
 
-def _part_offsets(n_queries: int, width: int, limits: Limits) -> Ints:
+def part_offsets(n_queries: int, width: int, limits: Limits) -> Ints:
+    """Where the parts of the labelled queries begin and end, given the width of a Gram matrix."""
     affordable = max(limits.fewest_parts, int(limits.held_out_work / width**3))
     n_parts = min(n_queries, affordable)
     return np.arange(n_parts + 1, dtype=np.int64) * n_queries // max(n_parts, 1)
