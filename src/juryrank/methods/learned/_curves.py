@@ -183,6 +183,13 @@ class PositionCurves(GroupedExperts):
         by_entry = np.repeat(curve[r.list_expert], r.list_size, axis=0)
         out += sum_of_points(r, (self._entry_curves(r, len(self.stranger_)) * by_entry).sum(axis=1))
 
+    def _survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
+        """What ``_use_lists`` needs to know of a batch of queries before statistics are computed, by expert."""
+        return {}
+
+    def _use_lists(self, found: Mapping[str, Floats]) -> None:
+        """Learn from the lists of all queries what the curves need."""
+
     def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
         """The first curves at each entry, [n_entries, n_curves]."""
         return self._solver().curves(rankings.entry_rank)[:, :n_curves]

@@ -14,7 +14,7 @@ from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.score_curve import score_curve, score_scales
+from juryrank.training.score_curve import scales_of, score_curve, score_deviations
 from juryrank.training.solvers.rrf_prior import PRIORS, SCORE, RRFPriorSolver
 
 PRIOR_DOC = (
@@ -111,9 +111,14 @@ class Jury(PositionCurves):
         return RRFPriorSolver(self.shrink, self.anchor, self.prior, self.scores)
 
     def _add(self, queries: LabelledQueries, *earlier: Any) -> None:
-        known = vars(self).get("scales_", {})
-        self.scales_ = {**(score_scales(queries.rankings) if self.scores else {}), **known}
+        self._use_lists(self._survey_lists(queries))
         super()._add(queries, *earlier)
+
+    def _survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
+        return score_deviations(queries.rankings) if self.scores else {}
+
+    def _use_lists(self, found: Mapping[str, Floats]) -> None:
+        self.scales_ = {**scales_of(found), **vars(self).get("scales_", {})}
 
     def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
         curves = super()._entry_curves(rankings, n_curves)
