@@ -17,12 +17,7 @@ class Batch:
     """Some queries; all batches have the same experts."""
 
     data: Dataset
-    first: int  # the number of the first query among those of all batches
-
-    @property
-    def queries(self) -> slice:
-        """The positions of the queries among those of all batches."""
-        return slice(self.first, self.first + len(self.data))
+    numbers: Ints  # of the queries among those of all batches, ascending; those of which nothing is known are left out
 
 
 class Batches(Protocol):

@@ -49,12 +49,13 @@ class _Survey:
     """What there is to learn from in a batch."""
 
     experts: tuple[str, ...]  # all, with lists or without
-    usable: NDArray[np.bool_]  # [n_queries] whether a query can be learned from
+    usable: Ints  # the numbers of the queries that can be learned from
     lists: Counter[str]  # by expert, as all that follows in the queries that can be learned from
     pairs: Counter[str]  # ordered by each expert; only if they matter
     several: set[str]  # experts with several lists in a query
     rising: Counter[str]  # entries by expert with a higher score than the entry above
     of_lists: Mapping[str, Floats]  # what the method wants to know
+    n_queries: int
     n_slots: int
     n_judged: int
 
@@ -67,12 +68,13 @@ class _Survey:
         rising = r.list_expert[parents(r.entry_ptr)[rising_entries(r)]]
         return cls(
             experts=data.experts,
-            usable=np.array([name in known for name in data.queries], bool),
+            usable=batch.numbers[[name in known for name in data.queries]],
             lists=_by_expert(data.experts, np.bincount(r.list_expert, minlength=len(data.experts))),
             pairs=_by_expert(data.experts, ordered_pairs(r) if model.experts == "hybrid" else np.zeros(0)),
             several=experts_with_several_lists(r),
             rising=_by_expert(data.experts, np.bincount(rising, minlength=len(data.experts))),
             of_lists=model._survey_lists(queries),
+            n_queries=len(data),
             n_slots=data.rankings.n_slots,
             n_judged=int((~np.isnan(slot_gains(data))).sum()),
         )
@@ -95,10 +97,13 @@ class _BatchedFit:
     def __init__(self, model: PositionCurves, batches: Batches, limits: Limits) -> None:
         self.model, self.batches, self.limits = model, batches, replace(limits, cached=0)
         found = list(batches.map(lambda batch: _Survey.of(batch, model)))
-        usable = np.concatenate([part.usable for part in found])
+        usable = np.zeros(batches.n_queries, bool)
+        for part in found:
+            usable[part.usable] = True
         if not usable.any():
             judged = sum(part.n_judged for part in found)
-            raise no_labels_differ(model.name, sum(part.n_slots for part in found), batches.n_queries, judged)
+            n_slots, n_queries = (sum(getattr(part, name) for part in found) for name in ("n_slots", "n_queries"))
+            raise no_labels_differ(model.name, n_slots, n_queries, judged)
         self.before = np.append(0, np.cumsum(usable))  # usable queries before each query
         lists, pairs, rising = (
             _total([getattr(part, name) for part in found]) for name in ("lists", "pairs", "rising")
@@ -163,7 +168,7 @@ class _BatchedFit:
 
     def _parts(self, batch: Batch) -> QueryParts | None:
         """The queries of a batch that can be learned from; None without any."""
-        first, last = self.before[[batch.queries.start, batch.queries.stop]]
+        first, last = self.before[[batch.numbers[0], batch.numbers[-1] + 1]] if len(batch.data) else (0, 0)
         if first == last:
             return None
         queries = LabelledQueries.of(batch.data, self.model.unjudged)
