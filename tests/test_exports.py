@@ -74,6 +74,7 @@ PUBLIC = [
     "read_clicks", "write",
     "Exploration", "InterleavingTest", "interleave",
     "AsyncClient", "Client",
+    "compare_files", "convert_files", "evaluate_files", "fit_files",
     "verdict",
 ]
 PUBLIC_METHODS = [

@@ -5,6 +5,10 @@ from juryrank._election import election as election
 from juryrank._explain import explain as explain
 from juryrank._export import export as export
 from juryrank._leaderboard import leaderboard as leaderboard
+from juryrank.beyond_memory import compare_files as compare_files
+from juryrank.beyond_memory import convert_files as convert_files
+from juryrank.beyond_memory import evaluate_files as evaluate_files
+from juryrank.beyond_memory import fit_files as fit_files
 from juryrank.clicks.interleaving import interleave as interleave
 from juryrank.clicks.interleaving_experiment import InterleavingTest as InterleavingTest
 from juryrank.clicks.labels import click_labels as click_labels

@@ -8,6 +8,7 @@ _NAMES = {
     "_explain": ["explain"],
     "_export": ["export"],
     "_leaderboard": ["leaderboard"],
+    "beyond_memory": ["compare_files", "convert_files", "evaluate_files", "fit_files"],
     "client": ["AsyncClient", "Client"],
     "clicks.interleaving": ["interleave"],
     "clicks.interleaving_experiment": ["InterleavingTest"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -73,6 +73,7 @@ def run(
     *,
     experiment: ExperimentOptions,
     reading: FullReadOptions,
+    memory: options.Memory = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", callback=options.a_file, help="Draw the differences to this file (png, svg, pdf)."),
@@ -86,7 +87,10 @@ def run(
     report.check()
     check_pictures([plot])
     names = named_methods(experiment.methods, experiment.budget)
-    prepared = prepare(names, reading.read(data), experiment)
+    if memory is None:
+        prepared = prepare(names, reading.read(data), experiment)
+    else:
+        prepared = prepare_by_query(names, data, experiment, reading.by_query(data, memory), quiet=report.quiet)
     announce(prepared, quiet=report.quiet)
 
     def deliver() -> None:
@@ -121,6 +125,32 @@ def prepare(names: list[str] | None, data: Dataset, chosen: ExperimentOptions) -
         unjudged=chosen.unjudged,
         judged_share=chosen.judged_share,
     )
+
+
+def prepare_by_query(
+    names: list[str] | None, data: list[Path], chosen: ExperimentOptions, reading: dict[str, Any], *, quiet: bool
+) -> Experiment:
+    """The comparison that the options ask for, of files that are read query by query."""
+    from juryrank.beyond_memory.compare_files import BatchedExperiment, open_for_comparison
+    from juryrank.evaluation.evaluate import as_metrics
+
+    if names is None:
+        raise typer.BadParameter("--memory requires --methods: times cannot be estimated before the data is read")
+    if chosen.folds is not None and not chosen.folds.isdigit():
+        raise typer.BadParameter("--folds is a number with --memory, not a folder", param_hint="--folds")
+    with bars(quiet=quiet):
+        return BatchedExperiment(
+            names,
+            open_for_comparison(data, **reading),
+            as_metrics(chosen.metric or options.DEFAULT_METRICS),
+            folds=None if chosen.folds is None else int(chosen.folds),
+            baseline=chosen.baseline,
+            experts=chosen.experts,
+            convention=chosen.convention,
+            unjudged=chosen.unjudged,
+            judged_share=chosen.judged_share,
+            seed=chosen.seed,
+        )
 
 
 def named_methods(texts: list[str] | None, budget: float | None) -> list[str] | None:

@@ -7,7 +7,7 @@ import typer
 
 from juryrank.cli import options
 from juryrank.cli.reading import LabelledReadOptions
-from juryrank.cli.terminal import note
+from juryrank.cli.terminal import bars, note
 
 
 def run(
@@ -25,12 +25,22 @@ def run(
     ] = None,
     *,
     reading: LabelledReadOptions,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a dataset from one format to another."""
     from juryrank.io import write
     from juryrank.io.files import stdout
 
+    if memory is not None:
+        from juryrank.beyond_memory.convert_files import convert_files
+
+        out = stdout() if target is None else target
+        with bars(quiet=quiet):
+            queries, entries = convert_files([source], out, to=target_format, **reading.by_query([source], memory))
+        if target is not None:
+            note(f"{target}: {queries} queries, {entries} entries", quiet=quiet)
+        return
     data = reading.read([source], lists=False)
     write(data, stdout() if target is None else target, target_format)
     if target is not None:

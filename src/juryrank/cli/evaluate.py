@@ -11,7 +11,7 @@ import typer
 from juryrank.cli import options
 from juryrank.cli.reading import LabelledReadOptions, read_labels
 from juryrank.cli.reports import ReportOptions
-from juryrank.cli.terminal import note
+from juryrank.cli.terminal import bars, note
 from juryrank.report import Report, Table, number
 
 if TYPE_CHECKING:
@@ -34,32 +34,56 @@ def run(
     ] = None,
     *,
     reading: LabelledReadOptions,
+    memory: options.Memory = None,
     report: ReportOptions,
 ) -> None:
     """Evaluate each expert against labels (those of --labels, or those in the data)."""
-    from juryrank.evaluation.evaluate import evaluate
     from juryrank.metrics.truth import check_unjudged
 
     check_unjudged(unjudged)
     if per_query and baseline is not None:
         raise typer.BadParameter("--baseline compares means; it cannot be used with --per-query")
+    how: dict[str, Any] = {
+        "convention": convention, "unjudged": unjudged, "judged_share": judged_share, "baseline": baseline,
+    }  # fmt: skip
+    metrics = metric or list(options.DEFAULT_METRICS)
+    if memory is not None:
+        found = _evaluate_by_query(runs, metrics, memory, how, reading, quiet=report.quiet)
+    else:
+        found = _evaluate(runs, metrics, how, reading, quiet=report.quiet)
+    report.deliver(PerQuery(found) if per_query else found)
+
+
+def _evaluate(
+    runs: list[Path], metrics: list[str], how: dict[str, Any], reading: LabelledReadOptions, *, quiet: bool
+) -> Evaluation:
+    from juryrank.evaluation.evaluate import evaluate
+
     if reading.labels is None:
         data = reading.read(runs)
     else:
         labels = read_labels(reading.labels, reading.label_columns)
         data = reading.read(runs, labels=labels, label_columns=None)
-        if absent := len(set(labels.queries).difference(data.queries)):
-            note(f"{absent} of {len(labels)} queries with labels are in no run; left out", quiet=report.quiet)
-    found = evaluate(
-        data,
-        data,
-        metric or list(options.DEFAULT_METRICS),
-        convention=convention,
-        unjudged=unjudged,
-        judged_share=judged_share,
-        baseline=baseline,
-    )
-    report.deliver(PerQuery(found) if per_query else found)
+        _note_absent(len(set(labels.queries).difference(data.queries)), len(labels), quiet=quiet)
+    return evaluate(data, data, metrics, **how)
+
+
+def _evaluate_by_query(
+    runs: list[Path], metrics: list[str], memory: str, how: dict[str, Any], reading: LabelledReadOptions, *, quiet: bool
+) -> Evaluation:
+    from juryrank.beyond_memory.evaluate_files import evaluate_labelled, open_for_evaluation
+    from juryrank.evaluation.evaluate import as_metrics
+
+    with bars(quiet=quiet):
+        files = open_for_evaluation(runs, **reading.by_query(runs, memory))
+        if files.labels is not None:
+            _note_absent(files.n_unused_labels, len(files.labels.queries), quiet=quiet)
+        return evaluate_labelled(files, as_metrics(metrics), **how)
+
+
+def _note_absent(absent: int, of: int, *, quiet: bool) -> None:
+    if absent:
+        note(f"{absent} of {of} queries with labels are in no run; left out", quiet=quiet)
 
 
 @dataclass(frozen=True)

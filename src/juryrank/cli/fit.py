@@ -14,6 +14,7 @@ from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
+    from juryrank.methods import Aggregator
 
 
 class Command(QuickCommand):
@@ -50,28 +51,42 @@ def run(
     *,
     parameters: options.ParameterOptions,
     reading: FullReadOptions,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a method to labelled data and save the model; --labels also applies to --valid."""
-    from juryrank.models import save
-
     if out == Path("-"):
         raise typer.BadParameter("a model is saved to a file, not to stdout", param_hint="--out")
     chosen = parameters.method(method)
+    if memory is not None:
+        if valid:
+            raise typer.BadParameter("methods that are fitted with --memory use no validation queries: omit --valid")
+        from juryrank.beyond_memory.fit_files import fit_and_count
+
+        with bars(quiet=quiet):
+            counts = fit_and_count(data, chosen, **reading.by_query(data, memory))
+        _finish(chosen, out, quiet=quiet)
+        note(f"{out}: {chosen.name}, {counts}", quiet=quiet)
+        return
     train = reading.read(data)
     validation = reading.read(valid) if valid else None
     use_tags(chosen, train)
     with bars(quiet=quiet):
         chosen.fit(train, valid=validation)
-    save(chosen, out)
-    if report := getattr(chosen, "report", None):
-        print(report())
-    if chosen.supervised and chosen.verdict() is None:
-        advice = f"juryrank compare … --methods rrf,{method} --folds 5 --experts"
-        note(
-            f"{chosen.name} holds out no queries by itself; to compare with RRF and each expert: {advice}", quiet=quiet
-        )
+    _finish(chosen, out, quiet=quiet)
     note(f"{out}: {chosen.name}, {training_note(train) if chosen.supervised else f'fitted to {train!r}'}", quiet=quiet)
+
+
+def _finish(model: Aggregator, out: Path, *, quiet: bool) -> None:
+    """Save the model, and print what it says about itself."""
+    from juryrank.models import save
+
+    save(model, out)
+    if report := getattr(model, "report", None):
+        print(report())
+    if model.supervised and model.verdict() is None:
+        advice = f"juryrank compare … --methods rrf,{model.name} --folds 5 --experts"
+        note(f"{model.name} holds out no queries by itself; to compare with RRF and each expert: {advice}", quiet=quiet)
 
 
 def training_note(data: Dataset) -> str:

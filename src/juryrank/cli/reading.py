@@ -48,6 +48,22 @@ class LabelledReadOptions(ReadOptions):
     labels: options.Labels = None
     label_columns: options.LabelColumns = None
 
+    def by_query(self, sources: list[Path], memory: str) -> dict[str, Any]:
+        """The arguments of functions that read files query by query, such as ``fit_files``."""
+        if options.STDIN in (*sources, self.labels):
+            raise typer.BadParameter("stdin cannot be read query by query; save it to a file", param_hint="--memory")
+        if getattr(self, "features", None):
+            raise typer.BadParameter("--features cannot be used with --memory")
+        if self.labels is None and self.label_columns is not None:
+            raise typer.BadParameter("--label-columns requires --labels")
+        return {
+            "memory": options.size(memory),
+            "labels": self.labels,
+            "label_columns": column_names(self.label_columns, "--label-columns"),
+            "format": self.source_format,
+            "options": self.table_options(),
+        }
+
     def read_optional(self, sources: list[Path]) -> Dataset | None:
         """The dataset in the sources, or None without sources."""
         if sources:

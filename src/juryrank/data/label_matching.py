@@ -37,16 +37,29 @@ def check_match(labels: Labels, rankings: Rankings) -> None:
     if not len(labelled) or not len(listed):
         return
     check_queries(labels, rankings, labelled, listed)
+    n, empty = count_matches(labels, rankings)
+    check_counts(n, empty, lambda: unmatched_text(labels, rankings))
+
+
+def count_matches(labels: Labels, rankings: Rankings) -> tuple[int, int]:
+    """The number of queries with labels and items, and of those in which no ranked item is judged."""
     here = labels.align_to(rankings)
     shared = _have_labels(here, rankings)
-    n, empty = int(shared.sum()), int((shared & ~_have_matches(here, rankings)).sum())
+    return int(shared.sum()), int((shared & ~_have_matches(here, rankings)).sum())
+
+
+def check_counts(n: int, empty: int, names: Callable[[], str]) -> None:
+    """The part of ``check_match`` about items: an error if all of ``n`` queries have no match, a warning if most."""
     if empty == n:
-        names, cause = unmatched_items(labels, rankings)
-        raise DataError(f"no ranked item is judged in any of the {n} queries with labels; {names}{cause or ''}")
+        raise DataError(f"no ranked item is judged in any of the {n} queries with labels; {names()}")
     if 2 * empty > n:
-        names, cause = unmatched_items(labels, rankings)
-        text = f"in {empty} of the {n} queries with labels no ranked item is judged; {names}{cause or ''}"
-        warn_about_data(text)
+        warn_about_data(f"in {empty} of the {n} queries with labels no ranked item is judged; {names()}")
+
+
+def unmatched_text(labels: Labels, rankings: Rankings) -> str:
+    """Examples of item names in shared queries without a match, and what would make them match."""
+    names, cause = unmatched_items(labels, rankings)
+    return f"{names}{cause or ''}"
 
 
 def check_queries(labels: Labels, rankings: Rankings, labelled: Ints, listed: Ints, data: str = "the data") -> None:

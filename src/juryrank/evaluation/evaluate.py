@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_ab
 from juryrank.evaluation.baseline_differences import Differences, against_table, differences_to_baseline, row_of
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares, shares_beside
 from juryrank.lazy_polars import pl
-from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
+from juryrank.metrics import Judged, JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, consensus_by_expert, consensus_by_name, is_run
 from juryrank.metrics.plain_dicts import judge_dicts
 from juryrank.metrics.truth import check_unjudged, condense
@@ -160,54 +160,44 @@ def evaluate(
     judged, queries, single = _judge_plain_dicts(consensus, labels, convention, unjudged) or _judge(
         consensus, labels, convention, unjudged
     )
-    if baseline is not None:
-        check_baseline(baseline, list(judged))
-    values = np.array([[metric.per_query(one) for metric in wanted] for one in judged.values()])
-    values = values.reshape(len(judged), len(wanted), len(queries))
+    check_baseline(baseline, list(judged))
+    shares = shares_beside(wanted) if judged_share and all(one.labels is not None for one in judged.values()) else ()
+    values = np.array([[metric.per_query(one) for metric in (*wanted, *shares)] for one in judged.values()])
     return evaluation_of(
-        values,
+        values.reshape(len(judged), len(wanted) + len(shares), len(queries)),
+        (wanted, shares),
+        seed,
         queries=queries,
         names=tuple(judged),
-        metrics=wanted,
         convention=convention,
         single=single,
-        judged=_shares(wanted if judged_share else (), judged.values()),
         unjudged=unjudged,
         baseline=baseline,
-        seed=seed,
     )
 
 
 def evaluation_of(
-    values: NDArray[np.float64],
-    *,
-    names: tuple[str, ...],
-    metrics: tuple[Metric, ...],
-    baseline: str | None,
-    seed: int,
-    **about: Any,
+    values: NDArray[np.float64], metrics: tuple[tuple[Metric, ...], tuple[Judged, ...]], seed: int, **rest: Any
 ) -> Evaluation:
-    """The Evaluation of these values, with the differences to the baseline; ``about`` are its other fields."""
-    warn_of_undefined(metrics, values)
+    """The evaluation with these values of the metrics and of the shares, [n_names, n_metrics + n_shares, n_queries]."""
+    (wanted, shares), names, baseline = metrics, rest["names"], rest["baseline"]
+    values, beside = values[:, : len(wanted)], values[:, len(wanted) :]
+    warn_of_undefined(wanted, values)
     versus: Differences = {}
     if baseline is not None:
         means = mean_over_queries(values)
-        versus = differences_to_baseline(list(names), list(map(str, metrics)), values, means, baseline, seed)
-    return Evaluation(names=names, metrics=metrics, values=values, baseline=baseline, versus=versus, **about)
+        versus = differences_to_baseline(names, list(map(str, wanted)), values, means, baseline, seed)
+    judged = [[float(mean_over_queries(value)) for value in of_name] for of_name in beside]
+    share_means = JudgedShares(shares, np.array(judged).reshape(len(names), len(shares)))
+    return Evaluation(metrics=wanted, values=values, judged=share_means, versus=versus, **rest)
 
 
-def check_baseline(baseline: str, names: Sequence[str]) -> None:
-    """An error if the baseline is none of the names, or the only one."""
-    if baseline not in names:
+def check_baseline(baseline: str | None, names: Sequence[str]) -> None:
+    """An error if the baseline, if there is one, is not one of several rankings."""
+    if baseline is not None and baseline not in names:
         raise UnknownNameError.of("ranking for the baseline", baseline, names)
-    if len(names) == 1:
+    if baseline is not None and len(names) == 1:
         raise ParameterError(f"{baseline!r} is the only ranking; a baseline needs another one to compare with it")
-
-
-def _shares(metrics: Sequence[Metric], judged: Collection[JudgedConsensus]) -> JudgedShares:
-    shares = shares_beside(metrics) if all(one.labels is not None for one in judged) else ()
-    means = [[float(mean_over_queries(share.per_query(one))) for share in shares] for one in judged]
-    return JudgedShares(shares, np.array(means).reshape(len(judged), len(shares)))
 
 
 # By name; the queries; whether there is only one.

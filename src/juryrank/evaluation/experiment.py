@@ -57,7 +57,7 @@ class Experiment:
         self.shares = shares_beside(metrics) if judged_share and data.labels is not None else ()
         self.queries = tuple(query for truth in self.truths for query in truth.queries)
         if not self.queries:
-            raise DataError(f"a comparison needs queries with labels, and {labelled_text(0, data)}")
+            raise DataError(f"a comparison needs queries with labels, and {labelled_text(0, data.queries)}")
         self.test = [_select_queries(part, truth.queries) for part, truth in zip(test, self.truths, strict=True)]
         self.estimates = {label: estimate(m, data, folds) for label, m in self.methods.items()}
         # By method and fold, [n_metrics + n_shares, n_queries].
@@ -70,6 +70,11 @@ class Experiment:
         self.seconds = dict.fromkeys(self.methods, (0.0, 0.0))
         self.failed: dict[str, Exception] = {}
 
+    @property
+    def n_parts(self) -> int:
+        """The number of parts that are tested: one for each fold, or one."""
+        return max(len(self.folds), 1)
+
     @cached_property
     def experts(self) -> ExpertRows:
         """Each expert alone."""
@@ -79,21 +84,24 @@ class Experiment:
         """Run all methods, the baseline first, then by estimated time; ``on_finished`` gets the label of each."""
         seconds = {label: float("inf") if e is None else e for label, e in self.estimates.items()}
         order = sorted(self.methods, key=lambda label: (label != self.baseline, seconds[label]))
-        work = [(label, part) for label in order for part in range(len(self.test))]
+        work = [(label, part) for label in order for part in range(self.n_parts)]
         for label, part in progress(work) if progress is not None else track(work, "comparing"):
             if label in self.failed:
                 continue
             try:
                 consensus = self._predict(label, part)
             except Exception as error:  # of any kind: the results of the other methods are still useful
-                self.failed[label] = error
-                warn_about_data(f"{label} is skipped: {_reason(error)}")
+                self._skip(label, error)
                 continue
             judged = self.truths[part].judge(consensus, convention=self.convention, name=label)
             self.values[label].append(np.array([metric.per_query(judged) for metric in (*self.metrics, *self.shares)]))
             self.judged[label].append(judged_share(judged))
             if on_finished is not None and self._is_finished(label):
                 on_finished(label)
+
+    def _skip(self, label: str, error: Exception) -> None:
+        self.failed[label] = error
+        warn_about_data(f"{label} is skipped: {_reason(error)}")
 
     def _predict(self, label: str, part: int) -> Any:
         """Fit a fresh copy of a method, predict one part and record the times."""
@@ -108,7 +116,7 @@ class Experiment:
         return consensus
 
     def _is_finished(self, label: str) -> bool:
-        return len(self.values[label]) == len(self.test)
+        return len(self.values[label]) == self.n_parts
 
     def finished_methods(self) -> list[str]:
         """The methods that have been evaluated on all parts, in the order in which they were given."""
@@ -179,11 +187,9 @@ class Experiment:
         if not self.folds or not candidates:
             return None
         learned = max(candidates, key=lambda label: float(self.means(label)[0]))
-        rrf = [Consensus(part.rankings, rrf_scores(part.rankings)) for part in self.test]
-        judged = [truth.judge(one, convention=self.convention) for truth, one in zip(self.truths, rrf, strict=True)]
-        values = {LEARNED: _first_metric(self.values[learned])}
-        values[RRF] = np.concatenate([self.metrics[0].per_query(one) for one in judged])
-        shares = {LEARNED: self.judged[learned], RRF: [judged_share(one) for one in judged]}
+        rrf, rrf_judged = self._rrf()
+        values = {LEARNED: _first_metric(self.values[learned]), RRF: np.concatenate(rrf)}
+        shares = {LEARNED: self.judged[learned], RRF: rrf_judged}
         best, alone = self.experts.best(), self.experts.first_metric()
         if best is not None:
             values[EXPERT] = _first_metric(self.experts.parts(BEST_EXPERT))
@@ -200,6 +206,12 @@ class Experiment:
             experts=None if best is None else alone[known],
             expectations=expectations_of(self.methods[learned].name),
         )
+
+    def _rrf(self) -> tuple[list[Floats], list[Floats]]:
+        """The first metric and Judged@10 of RRF in the test queries of each fold."""
+        rrf = [Consensus(part.rankings, rrf_scores(part.rankings)) for part in self.test]
+        judged = [truth.judge(one, convention=self.convention) for truth, one in zip(self.truths, rrf, strict=True)]
+        return [self.metrics[0].per_query(one) for one in judged], [judged_share(one) for one in judged]
 
     def _no_result(self) -> Exception:
         """The error to raise if no method has finished: the only one, or a summary of several."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,24 +39,31 @@ class ExpertRows:
     def __init__(
         self, data: Dataset, folds: Sequence[Fold], truths: Sequence[Truth], metrics: Sequence[Metric], convention: str
     ) -> None:
-        self.experts, self.has_folds = data.experts, bool(folds)
         known = sorted({query for truth in truths for query in truth.queries} | _labelled(data, folds))
         place = {query: q for q, query in enumerate(data.queries)}
         part = data.take(np.array([place[query] for query in known], np.int64))
         truth = Truth(part, truths[0].unjudged)
         row = {query: n for n, query in enumerate(truth.queries)}
-        self._test = [np.array([row[query] for query in one.queries], np.int64) for one in truths]
-        self._train = [
-            np.array([row[name] for q in fold.train if (name := data.queries[q]) in row], np.int64) for fold in folds
-        ]
-        shape = (len(self.experts), len(metrics), len(truth.queries))
-        self.values, self.judged = np.zeros(shape), np.zeros((shape[0], shape[2]))
-        alone = experts_alone(part.rankings)
-        for k, name in enumerate(self.experts):
-            one = truth.judge(alone[name], convention=convention, name=name, warn_unranked=False)
-            found = np.array([metric.per_query(one) for metric in metrics])
-            self.values[k] = np.where((one.size > 0) | np.isnan(found), found, 0.0)
-            self.judged[k] = judged_share(one)
+        self._set_queries(
+            data.experts,
+            [np.array([row[query] for query in one.queries], np.int64) for one in truths],
+            [np.array([row[name] for q in fold.train if (name := data.queries[q]) in row], np.int64) for fold in folds],
+        )
+        self.values, self.judged = expert_row_values(truth, part, metrics, convention)
+
+    @classmethod
+    def from_values(
+        cls, experts: tuple[str, ...], test: Sequence[Ints], train: Sequence[Ints], values: Floats, judged: Floats
+    ) -> ExpertRows:
+        """From the values of labelled queries and the test and training queries of each fold among these."""
+        rows = cls.__new__(cls)
+        rows._set_queries(experts, test, train)
+        rows.values, rows.judged = values, judged
+        return rows
+
+    def _set_queries(self, experts: tuple[str, ...], test: Sequence[Ints], train: Sequence[Ints]) -> None:
+        self.experts, self.has_folds = experts, bool(train)
+        self._test, self._train = test, train
 
     def labels(self) -> list[str]:
         """One per expert, and with folds one for the best."""
@@ -97,6 +105,30 @@ class ExpertRows:
         values = self.values[:, 0, queries]
         sums = np.round(np.where(np.isnan(values), 0.0, values).sum(axis=1), 12)
         return min(range(len(self.experts)), key=lambda k: (-sums[k], self.experts[k]))
+
+
+def expert_row_values(
+    truth: Truth,
+    data: Dataset,
+    metrics: Sequence[Metric],
+    convention: str,
+    *,
+    several: Collection[str] | None = None,
+    by_rank: bool = False,
+) -> tuple[Floats, Floats]:
+    """The metrics, [n_experts, n_metrics, n_queries], and Judged@10 of each expert alone in the queries of the truth.
+
+    Of a batch of more queries, ``several`` and ``by_rank`` mean the same as in ``JudgedAlternatives``.
+    """
+    shape = (len(data.experts), len(metrics), len(truth.queries))
+    values, judged = np.zeros(shape), np.zeros((shape[0], shape[2]))
+    alone = experts_alone(replace(data.rankings, entry_score=None) if by_rank else data.rankings, several)
+    for k, name in enumerate(data.experts):
+        one = truth.judge(alone[name], convention=convention, name=name, warn_unranked=False)
+        found = np.array([metric.per_query(one) for metric in metrics])
+        values[k] = np.where((one.size > 0) | np.isnan(found), found, 0.0)
+        judged[k] = judged_share(one)
+    return values, judged
 
 
 def _labelled(data: Dataset, folds: Sequence[Fold]) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from juryrank.data import Dataset, Fold
+from juryrank.data.arrays import Ints
 from juryrank.errors import DataError, ParameterError
 
 
@@ -26,10 +27,10 @@ def splits_of(folds: int | Sequence[Fold] | None, data: Dataset, seed: int) -> t
     return splits
 
 
-def labelled_text(n: int, data: Dataset) -> str:
+def labelled_text(n: int, queries: Sequence[str]) -> str:
     """How many queries have labels, and an example of a query name: often the names differ from those in the labels."""
-    example = f"; queries here are named like {data.queries[0]!r}" if len(data) else ""
-    return f"{n or 'none'} of {len(data)} has any{example}; give labels= of these"
+    example = f"; queries here are named like {queries[0]!r}" if len(queries) else ""
+    return f"{n or 'none'} of {len(queries)} has any{example}; give labels= of these"
 
 
 def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
@@ -40,9 +41,13 @@ def seeded_folds(n: int, data: Dataset, seed: int) -> tuple[Fold, ...]:
     if data.reference is not None:
         ranked = np.flatnonzero(~np.isnan(data.reference))
         known[np.searchsorted(data.rankings.slot_ptr, ranked, side="right") - 1] = True
-    queries = np.flatnonzero(known)
+    return folds_of(n, np.flatnonzero(known), seed, data.queries)
+
+
+def folds_of(n: int, queries: Ints, seed: int, names: Sequence[str]) -> tuple[Fold, ...]:
+    """As ``seeded_folds``, given the positions of the labelled queries, and the names of all."""
     if len(queries) < 2:
-        raise DataError(f"folds need at least 2 queries with labels, and {labelled_text(len(queries), data)}")
+        raise DataError(f"folds need at least 2 queries with labels, and {labelled_text(len(queries), names)}")
     if not 2 <= n <= len(queries):
         raise ParameterError(f"folds must be from 2 to {len(queries)}, the number of queries with labels, got {n}")
     shuffled = np.random.default_rng(seed).permutation(queries)

@@ -26,15 +26,19 @@ class Selection:
 
 def select_methods(
     methods: Methods | None,
-    data: Dataset,
+    data: Dataset | None,
     folds: Sequence[Fold],
     *,
     baseline: str | None = None,
     budget: float | None = None,
 ) -> Selection:
-    """The given methods, or without any the methods that need no labels and fit into the budget of seconds."""
+    """The given methods, or without any the methods that need no labels and fit into the budget of seconds.
+
+    ``data`` is for the second case.
+    """
     left_out: dict[str, str] = {}
     if methods is None:
+        assert data is not None
         methods, left_out = methods_within_budget(data, folds, budget, baseline or DEFAULT_BASELINE)
     elif budget is not None:
         raise ParameterError("a budget selects among all methods; it cannot be combined with named methods")

@@ -16,8 +16,8 @@ from juryrank.data.label_matching import SURE, QueryCounts, report_unmatched_que
 from juryrank.data.long_table import from_long, labels_from_rows
 from juryrank.data.names import natural_key
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
-from juryrank.evaluation.evaluate import Evaluation, as_metrics, check_baseline, evaluation_of, mean_over_queries
-from juryrank.evaluation.judged_shares import JudgedShares, shares_beside
+from juryrank.evaluation.evaluate import Evaluation, as_metrics, check_baseline, evaluation_of
+from juryrank.evaluation.judged_shares import shares_beside
 from juryrank.integrations._spark_labelled import IS_LABEL, SAMPLES, Replies, split_labels, standard_columns
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.lazy_polars import pl
@@ -70,8 +70,7 @@ def compare(
     """
     if not isinstance(rankings, Mapping) or not rankings:
         raise ParameterError("compare takes rankings by name: {'rrf': DataFrame, 'jury': DataFrame}")
-    if baseline is not None:
-        check_baseline(baseline, list(rankings))
+    check_baseline(baseline, list(rankings))
     return _evaluate(rankings, labels, metrics, convention, unjudged, judged_share, baseline=baseline, seed=seed)
 
 
@@ -103,18 +102,16 @@ def _evaluate(
     values = np.empty((len(names), len(wanted) + len(shares), len(queries)))
     for part in parts:
         values[:, :, [place[query] for query in part.queries]] = part.values
-    found, of_shares = values[:, : len(wanted)], values[:, len(wanted) :]
     return evaluation_of(
-        np.ascontiguousarray(found),
+        values,
+        (wanted, shares),
+        seed,
         queries=tuple(queries),
         names=names,
-        metrics=wanted,
         convention=convention,
         single=single,
-        judged=JudgedShares(shares, mean_over_queries(of_shares)),
         unjudged=unjudged,
         baseline=baseline,
-        seed=seed,
     )
 
 

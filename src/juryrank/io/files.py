@@ -16,7 +16,7 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -108,10 +108,25 @@ def save_all(contents: Mapping[Path, Iterable[bytes]]) -> None:
             for chunk in chunks:
                 files[-1].write(chunk)
             files[-1].finish()
-        for file in files:
-            file.replace_target()
-        for folder in {file.temporary.parent for file in files}:
-            sync_folder(folder)
+        _replace_targets(files)
+
+
+def save_interleaved(paths: Sequence[Path], chunks: Iterable[tuple[Path, bytes]]) -> None:
+    """As ``save_all``, from chunks of the files in any order, so that all files are open at the same time."""
+    with ExitStack() as stack:
+        files = {path: stack.enter_context(_new_file(path)) for path in paths}
+        for path, chunk in chunks:
+            files[path].write(chunk)
+        for file in files.values():
+            file.finish()
+        _replace_targets(list(files.values()))
+
+
+def _replace_targets(files: Sequence[_NewFile]) -> None:
+    for file in files:
+        file.replace_target()
+    for folder in {file.temporary.parent for file in files}:
+        sync_folder(folder)
 
 
 def deliver(chunks: Iterable[bytes], out: Path | Writable) -> None:

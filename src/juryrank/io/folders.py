@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from juryrank.errors import DataError
-from juryrank.io.files import save_all
+from juryrank.io.files import save_all, save_interleaved
 
 SHOWN = 3  # names of files in a message
 
@@ -26,14 +26,27 @@ def files_in(folder: Path) -> list[Path]:
 
 def save_folder(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> None:
     """Write files, by name, to a folder: all are complete before the first is replaced; no other file may be there."""
-    _check_other_files(folder, contents)
+    with _prepared(folder, contents):
+        save_all({folder / name: chunks for name, chunks in contents.items()})
+
+
+def save_folder_interleaved(folder: Path, names: Collection[str], chunks: Iterable[tuple[str, bytes]]) -> None:
+    """As ``save_folder``, from chunks of the files in any order."""
+    with _prepared(folder, names):
+        save_interleaved([folder / name for name in names], ((folder / name, chunk) for name, chunk in chunks))
+
+
+@contextmanager
+def _prepared(folder: Path, names: Collection[str]) -> Iterator[None]:
+    """The folder exists, without other files; after an error, a new folder is removed."""
+    _check_other_files(folder, names)
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be created: {error.strerror or error}") from None
     try:
-        save_all({folder / name: chunks for name, chunks in contents.items()})
+        yield
     except BaseException:
         if is_new:
             with suppress(OSError):
@@ -41,7 +54,7 @@ def save_folder(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> None:
         raise
 
 
-def _check_other_files(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> None:
+def _check_other_files(folder: Path, contents: Collection[str]) -> None:
     try:
         others = sorted(e.name for e in os.scandir(folder) if e.name not in contents and not e.name.startswith("."))
     except FileNotFoundError:

@@ -123,8 +123,12 @@ class LabelledQueries:
 
 def nothing_to_learn(name: str, data: Dataset) -> DataError:
     """The error for data without a query that a method can learn from."""
-    judged = int((~np.isnan(slot_gains(data))).sum())
-    text = f"of {data.rankings.n_slots} ranked items in {len(data)} queries {judged} are judged"
+    return no_labels_differ(name, data.rankings.n_slots, len(data), int((~np.isnan(slot_gains(data))).sum()))
+
+
+def no_labels_differ(name: str, n_slots: int, n_queries: int, n_judged: int) -> DataError:
+    """As ``nothing_to_learn``, given the numbers of ranked items, of queries and of judged items."""
+    text = f"of {n_slots} ranked items in {n_queries} queries {n_judged} are judged"
     return DataError(f"{name}: no query has lists and labels that differ, so there is nothing to learn: {text}")
 
 

@@ -67,7 +67,7 @@ class QueryFiles:
 
     def __init__(self, paths: Sequence[Path], format_name: str | None, options: Options, chunk: int = CHUNK) -> None:
         self.files = open_files(paths, format_name, options, chunk)
-        self.queries, self.places = _index(self.files)
+        self.queries, self.places = index_queries(self.files)
         for file in self.files:
             file.settle_experts()
         sources = [Source(file.path, b"") for file in self.files]
@@ -173,7 +173,7 @@ class QueryFiles:
         return False
 
 
-def _index(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
+def index_queries(files: Sequence[QueryFile]) -> tuple[pl.Series, list[Places]]:
     """The queries of all files in natural order, and their positions in each file."""
     chunks_of = [file.chunks() for file in files]
     for file, chunks in zip(files, chunks_of, strict=True):

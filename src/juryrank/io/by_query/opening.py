@@ -38,7 +38,7 @@ def open_files(paths: Sequence[Path], format_name: str | None, options: Options,
 
 def _is_recognised(path: Path) -> bool:
     try:
-        return sniff(_beginning(path)) is not None
+        return sniff(beginning_of(path)) is not None
     except DataError:
         return False
 
@@ -46,7 +46,7 @@ def _is_recognised(path: Path) -> bool:
 def _open(path: Path, format_name: str | None, options: Options, chunk: int) -> QueryFile:
     if os.path.exists(path) and not path.is_file():
         raise DataError(f"{path}: pipes and devices cannot be read query by query; save the data to a file")
-    source = _beginning(path)
+    source = beginning_of(path)
     if source.parquet:
         if format_name is not None and not isinstance(get_format(format_name), Table):
             raise DataError(f"{path}: {ONLY}; the file is Parquet, not {format_name}")
@@ -62,7 +62,7 @@ def _open(path: Path, format_name: str | None, options: Options, chunk: int) -> 
     return RunFile(path, options, chunk, run_columns=run_columns(source))
 
 
-def _beginning(path: Path) -> Source:
+def beginning_of(path: Path) -> Source:
     """The first lines of a file, or its first bytes where it is compressed or Parquet."""
     try:
         with path.open("rb") as file:

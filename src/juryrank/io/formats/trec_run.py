@@ -53,12 +53,12 @@ class TrecRun(Format):
         """The lines of all experts; lists without scores get the negative rank as score."""
         if isinstance(thing, Consensus):
             return thing.run_lines(tag, top)
-        return iter([run_lines(_dataset_rows(thing))])
+        return iter([run_lines(run_rows(thing))])
 
     def _expert_files(self, data: Dataset) -> dict[str, Iterator[bytes]]:
         """A run for each expert."""
-        parts = _dataset_rows(data).partition_by("expert", maintain_order=True)
-        names = _file_names([part["expert"][0] for part in parts])
+        parts = run_rows(data).partition_by("expert", maintain_order=True)
+        names = file_names([part["expert"][0] for part in parts])
         return {name: iter([run_lines(part)]) for name, part in zip(names, parts, strict=True)}
 
 
@@ -81,19 +81,23 @@ def read_run(source: Source, columns: tuple[str, ...]) -> Rows:
     return Rows(name=str(source.path), entries=frame, one_expert=frame["expert"].n_unique() == 1)
 
 
-def _dataset_rows(data: Dataset) -> pl.DataFrame:
+def run_rows(data: Dataset, *, warn: bool = True) -> pl.DataFrame:
     """The rows of the runs of all experts."""
     demand_single_lists(data.rankings, "a TREC run")
-    warn_of_loss(
-        len(unranked_slots(data.rankings)), "items that nobody ranks are left out: a TREC run has no place for them"
-    )
+    if warn:
+        warn_of_unranked_items(len(unranked_slots(data.rankings)))
     frame = entries_of(data.rankings)
     if "score" not in frame.columns:
         frame = frame.with_columns(score=-pl.col("rank"))
     return frame.with_columns(text_of(pl.col("rank").cast(pl.Float64)).alias("rank"))
 
 
-def _file_names(experts: Sequence[str]) -> list[str]:
+def warn_of_unranked_items(count: int) -> None:
+    """Warn of items that a run leaves out, if there are any."""
+    warn_of_loss(count, "items that nobody ranks are left out: a TREC run has no place for them")
+
+
+def file_names(experts: Sequence[str]) -> list[str]:
     """Names that files may have and that differ in more than case, not hidden; the reader uses the tag inside."""
     plain = [quote(expert, safe=" +,=@").replace(".", "%2E", expert.startswith(".")) for expert in experts]
     often = Counter(name.lower() for name in plain)

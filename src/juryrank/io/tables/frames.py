@@ -129,14 +129,17 @@ def row_errors(name: str) -> Fail:
     return lambda row, expected: DataError(f"{name}: row {row + 1}: expected {expected}")
 
 
-def frame_lines(frame: pl.DataFrame, file_name: str) -> Iterator[bytes]:
-    """A frame as the content of a file with this name (CSV without one); a DataError for a name it cannot represent."""
+def frame_lines(frame: pl.DataFrame, file_name: str, *, header: bool = True) -> Iterator[bytes]:
+    """A frame as the content of a file with this name (CSV without one); a DataError for a name it cannot represent.
+
+    Without ``header``, it is a later part of the content, which is not possible with Parquet.
+    """
     ending = ending_of(Path(file_name))
     separator = None if ending == ".parquet" or ending in JSON_LINES else SEPARATORS.get(ending, ",")
     _demand_names(frame, text=separator is not None)
     out = io.BytesIO()
     if separator is not None:
-        frame.write_csv(out, separator=separator)
+        frame.write_csv(out, separator=separator, include_header=header)
     elif ending == ".parquet":
         frame.write_parquet(out)
     else:
