@@ -7,8 +7,8 @@ values of Hofmann et al., 2011): the estimates assume that it does not. Position
 probability 1/p. Noisy users click on irrelevant items, too. Methods are fitted to the labels that follow from the
 clicks, and tested with true labels on the queries of the other folds.
 
-Two bounds show what limits that, both with exploration: true labels of the items that were shown, which have no noise;
-and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
+Two references show what limits that, both with exploration: true labels of the items that were shown, which have no
+noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNSHOWN = 1000  # first items of RRF that jury learns from, whether they were sh
 SETS = ("robust03", "trec-covid-round1", "MQ2008-agg")
 CONTROL = "no clicks: all shown are relevant"  # what labels give that know only what RRF shows
 SPREAD = 0.5  # of the logarithm of the weights, with exploration
-SHOWN, KNOWN = "bound: true labels of shown items", "bound: known user"
+SHOWN, KNOWN = "true labels of shown items", "clicks of a known user"
 SURE, HALF_SURE = 2.0, 3.0  # weights of labels as in click_labels: 2 examined / (examined + 3)
 SHIFT = 1.0  # of all labels of a known user: labels below 0 would count as 0
 
@@ -148,7 +148,7 @@ def naive_labels(log: pl.DataFrame) -> dict[str, dict[str, float]]:
     return out
 
 
-def bounds(log: pl.DataFrame, user: str, first: dict[str, list[str]]) -> dict[str, pl.DataFrame]:
+def references(log: pl.DataFrame, user: str, first: dict[str, list[str]]) -> dict[str, pl.DataFrame]:
     """Labels of the shown items that know more than clicks do; ``first`` are the first items of RRF.
 
     True labels are shares of the largest grade. Those of a known user are clicks over examinations less the rate of
@@ -243,7 +243,7 @@ def measure(data: jr.Dataset, users: list[str], sessions: list[int], seed: int) 
                     log = simulation.log(user, count, True, rng) if explore else log
                     labels = jr.click_labels(jr.read_clicks(log.drop("examined", "grade")))
                     test((user, count, name), train, held_out, labels)
-                for name, known in bounds(log, user, first).items():
+                for name, known in references(log, user, first).items():
                     test((user, count, name), train, held_out, known)
     return found
 
