@@ -6,6 +6,9 @@ users go down the list and stop after a click with a probability that depends on
 values of Hofmann et al., 2011): the estimates assume that it does not. Position-based users examine position p with
 probability 1/p. Noisy users click on irrelevant items, too. Methods are fitted to the labels that follow from the
 clicks, and tested with true labels on the queries of the other folds.
+
+Two references show what limits that, both with exploration: true labels of the items that were shown, which have no
+noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
 """
 
 from __future__ import annotations
@@ -27,24 +30,34 @@ from studies.learning_curves import read_set
 from studies.tables import Report, Table
 
 METRIC, DEPTH, FOLDS = "nDCG@10", 10, 5
+UNSHOWN = 1000  # first items of RRF that jury learns from, whether they were shown or not
 SETS = ("robust03", "trec-covid-round1", "MQ2008-agg")
 CONTROL = "no clicks: all shown are relevant"  # what labels give that know only what RRF shows
 SPREAD = 0.5  # of the logarithm of the weights, with exploration
+SHOWN, KNOWN = "true labels of shown items", "clicks of a known user"
+SURE, HALF_SURE = 2.0, 3.0  # weights of labels as in click_labels: 2 examined / (examined + 3)
+SHIFT = 1.0  # of all labels of a known user: labels below 0 would count as 0
 
-Clicks = Callable[[Any, np.random.Generator], Any]  # grades [sessions, positions] -> clicked, the same shape
+# grades [sessions, positions] -> clicked, and the probability of an examination given the clicks above; the same shape
+Clicks = Callable[[Any, np.random.Generator], tuple[Any, Floats]]
 
 
 def cascade(click: tuple[float, ...], stop: tuple[float, ...]) -> Clicks:
     """A user who goes down the list; both probabilities are for grades 0, 1 and 2."""
 
-    def run(grades: Any, rng: np.random.Generator) -> Any:
+    def run(grades: Any, rng: np.random.Generator) -> tuple[Any, Floats]:
         clicked, going = np.zeros(grades.shape, bool), np.ones(len(grades), bool)
+        examined, chance = np.zeros(grades.shape), np.ones(len(grades))
         for place in range(grades.shape[1]):
             grade = grades[:, place]
+            examined[:, place] = chance
             here = going & (rng.random(len(grades)) < np.array(click)[grade])
             clicked[:, place] = here
             going &= ~(here & (rng.random(len(grades)) < np.array(stop)[grade]))
-        return clicked
+            missed = chance * np.array(click)[grade]  # by Bayes' rule: who does not click may be no longer there
+            skipped = (chance - missed) / np.where(missed < 1, 1 - missed, 1.0)
+            chance = np.where(here, 1 - np.array(stop)[grade], skipped)
+        return clicked, examined
 
     return run
 
@@ -52,19 +65,28 @@ def cascade(click: tuple[float, ...], stop: tuple[float, ...]) -> Clicks:
 def position_based(click: tuple[float, ...]) -> Clicks:
     """A user who examines position p with probability 1/p, whatever is there."""
 
-    def run(grades: Any, rng: np.random.Generator) -> Any:
-        examined = 1.0 / np.arange(1, grades.shape[1] + 1)
-        return rng.random(grades.shape) < examined * np.array(click)[grades]
+    def run(grades: Any, rng: np.random.Generator) -> tuple[Any, Floats]:
+        examined = np.broadcast_to(1.0 / np.arange(1, grades.shape[1] + 1), grades.shape)
+        return rng.random(grades.shape) < examined * np.array(click)[grades], examined
 
     return run
 
 
+CLICKS = {  # the probability of a click on an examined item of grade 0, 1 and 2
+    "perfect": (0.0, 0.5, 1.0),
+    "navigational": (0.05, 0.5, 0.95),
+    "informational": (0.4, 0.7, 0.9),
+    "almost random": (0.4, 0.5, 0.6),
+    "position-based": (0.1, 0.4, 1.0),
+}
+STOPS = {
+    "perfect": (0.0, 0.0, 0.0),
+    "navigational": (0.2, 0.5, 0.9),
+    "informational": (0.1, 0.3, 0.5),
+    "almost random": (0.5, 0.5, 0.5),
+}
 USERS = {
-    "perfect": cascade((0.0, 0.5, 1.0), (0.0, 0.0, 0.0)),
-    "navigational": cascade((0.05, 0.5, 0.95), (0.2, 0.5, 0.9)),
-    "informational": cascade((0.4, 0.7, 0.9), (0.1, 0.3, 0.5)),
-    "almost random": cascade((0.4, 0.5, 0.6), (0.5, 0.5, 0.5)),
-    "position-based": position_based((0.1, 0.4, 1.0)),
+    name: cascade(click, STOPS[name]) if name in STOPS else position_based(click) for name, click in CLICKS.items()
 }
 
 
@@ -93,7 +115,7 @@ class Simulation:
         return cls(data, items, grades, points)
 
     def log(self, user: str, sessions: int, explore: bool, rng: np.random.Generator) -> pl.DataFrame:
-        """The click log of so many sessions with each query."""
+        """The click log of so many sessions with each query; with what is not known of real users: examined, grade."""
         parts = []
         for q, query in enumerate(self.data.queries):
             weights = np.ones((1, len(self.data.rankings.experts)))
@@ -101,7 +123,7 @@ class Simulation:
                 weights = np.exp(SPREAD * rng.standard_normal((sessions, weights.shape[1])))
             order = np.argsort(-(weights @ self.points[q].T), axis=1, kind="stable")[:, :DEPTH]
             order = np.broadcast_to(order, (sessions, order.shape[1]))
-            clicked = USERS[user](self.grades[q][order], rng)
+            clicked, examined = USERS[user](self.grades[q][order], rng)
             parts.append(
                 pl.DataFrame(
                     {
@@ -109,6 +131,8 @@ class Simulation:
                         "position": np.tile(np.arange(1, order.shape[1] + 1), sessions),
                         "clicked": clicked.ravel(),
                         "session": np.repeat(np.arange(sessions), order.shape[1]),
+                        "examined": examined.ravel(),
+                        "grade": self.grades[q][order.ravel()],
                     }
                 ).with_columns(query=pl.lit(query))
             )
@@ -122,6 +146,33 @@ def naive_labels(log: pl.DataFrame) -> dict[str, dict[str, float]]:
     for query, item, rate in rates.iter_rows():
         out.setdefault(query, {})[item] = rate
     return out
+
+
+def references(log: pl.DataFrame, user: str, first: dict[str, list[str]]) -> dict[str, pl.DataFrame]:
+    """Labels of the shown items that know more than clicks do; ``first`` are the first items of RRF.
+
+    True labels are shares of the largest grade. Those of a known user are clicks over examinations less the rate of
+    irrelevant items. They may be below 0, so that all labels of the query are moved up, also those of items that were
+    not shown, which are irrelevant as in ``jury``.
+    """
+    examined = pl.col("examined").sum().clip(1e-3)
+    items = log.group_by("query", "item", maintain_order=True).agg(
+        true=pl.col("grade").first() / 2,
+        label=(pl.col("clicked").sum() / examined).clip(None, 1.0) - CLICKS[user][0] + SHIFT,
+        weight=SURE * examined / (examined + HALF_SURE),
+    )
+    places = pl.concat(
+        pl.DataFrame({"query": [query] * len(names), "item": names, "place": range(1, len(names) + 1)})
+        for query, names in first.items()
+    )
+    unseen = places.join(items, on=["query", "item"], how="anti").select(
+        "query", "item", label=pl.lit(SHIFT), weight=50.0 / (50.0 + pl.col("place"))
+    )
+    columns = ["query", "item", "label", "weight"]
+    return {
+        SHOWN: items.select("query", "item", pl.col("true").alias("label"), "weight"),
+        KNOWN: pl.concat([items.select(columns), unseen.select(columns)]),
+    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,8 +231,9 @@ def measure(data: jr.Dataset, users: list[str], sessions: list[int], seed: int) 
         rrf = jr.evaluate(jr.fit(held_out, "rrf").predict(held_out), held_out, METRIC)[METRIC]
         found["", 0, "RRF"] = found.get(("", 0, "RRF"), 0.0) + float(rrf) * len(held_out) / n
         test(("", 0, "true labels"), train, held_out)
-        first = jr.fit(train, "rrf").predict(train).top(DEPTH)
-        test(("", 0, CONTROL), train, held_out, {query: dict.fromkeys(items, 1.0) for query, items in first.items()})
+        first = jr.fit(train, "rrf").predict(train).top(UNSHOWN)
+        shown = {query: dict.fromkeys(items[:DEPTH], 1.0) for query, items in first.items()}
+        test(("", 0, CONTROL), train, held_out, shown)
         simulation = Simulation.of(train)
         for user in users:
             for count in sessions:
@@ -189,8 +241,10 @@ def measure(data: jr.Dataset, users: list[str], sessions: list[int], seed: int) 
                 test((user, count, "click rate"), train, held_out, naive_labels(log))
                 for name, explore in (("corrected", False), ("corrected, exploration", True)):
                     log = simulation.log(user, count, True, rng) if explore else log
-                    labels = jr.click_labels(jr.read_clicks(log))
+                    labels = jr.click_labels(jr.read_clicks(log.drop("examined", "grade")))
                     test((user, count, name), train, held_out, labels)
+                for name, known in references(log, user, first).items():
+                    test((user, count, name), train, held_out, known)
     return found
 
 
