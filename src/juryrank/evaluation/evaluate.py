@@ -179,7 +179,7 @@ def evaluate(
 
 
 def evaluation_of(
-    values: NDArray[np.float64],
+    values: Floats,
     *,
     names: tuple[str, ...],
     metrics: tuple[Metric, ...],
