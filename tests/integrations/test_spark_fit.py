@@ -62,7 +62,7 @@ def test_the_model_of_trec_covid_is_that_of_one_machine(spark, shared_data):
 
 
 PARAMETERS = [
-    (4, "jury", {"experts": "hybrid", "threshold": 250}),
+    (4, "jury", {"experts": "hybrid", "threshold": 450}),
     (1, "ridge", {"experts": "shared"}),
     (3, "jury", {"scores": True, "unjudged": "ignore", "prior": "equal"}),
 ]

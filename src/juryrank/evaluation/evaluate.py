@@ -177,7 +177,7 @@ def evaluate(
 
 
 def evaluation_of(
-    values: NDArray[np.float64], metrics: tuple[tuple[Metric, ...], tuple[Judged, ...]], seed: int, **rest: Any
+    values: Floats, metrics: tuple[tuple[Metric, ...], tuple[Judged, ...]], seed: int, **rest: Any
 ) -> Evaluation:
     """The evaluation with these values of the metrics and of the shares, [n_names, n_metrics + n_shares, n_queries]."""
     (wanted, shares), names, baseline = metrics, rest["names"], rest["baseline"]
