@@ -48,6 +48,7 @@ FILES = {
     "tests/methods/test_tuned.py",
     "tests/metrics/test_few_judgements.py",
     "tests/test_add_a_method.py",
+    "tests/test_beyond_memory.py",
     "tests/test_claims.py",
     "tests/test_determinism.py",
     "tests/test_docs.py",
