@@ -29,6 +29,7 @@ def fuse_all(spark: Any) -> None:
     df = in_spark(spark, frame)
     for method in (*map(juryrank.method, METHODS), model):
         assert_same(fuse(df, method, experts=model.own_), on_one_machine(frame, method))
+        print(f"{method.name}: same", flush=True)
     assert summarise(df)["entries"] == frame.height
 
 
@@ -62,6 +63,7 @@ def fuse_while_an_executor_dies(spark: Any, method: str) -> None:
         time.sleep(0.005)
     assert at_work.is_alive(), "the job ended before an executor could be killed"
     os.kill(before[0], signal.SIGKILL)
+    print("an executor is killed", flush=True)
     at_work.join(120)
     assert results, "the job failed"
 
@@ -79,8 +81,7 @@ def on_cluster(address: str) -> None:
     spark = session(address, **{"spark.executor.memory": "512m", "spark.executor.cores": "1"})
     assert len(executors(spark.sparkContext.applicationId)) <= 2
     fuse_all(spark)
-    for method in ("rrf", "mc4"):
-        fuse_while_an_executor_dies(spark, method)
+    fuse_while_an_executor_dies(spark, "mc4")
     spark.stop()
 
 

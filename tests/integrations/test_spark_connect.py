@@ -13,5 +13,5 @@ JOBS = Path(__file__).with_name("spark_jobs.py")
 
 
 def test_a_connection_has_the_results_of_one_machine(java):
-    done = subprocess.run([sys.executable, JOBS, "connect"], capture_output=True, text=True, timeout=400)
+    done = subprocess.run([sys.executable, JOBS, "connect"], capture_output=True, text=True, timeout=600)
     assert done.stdout.strip().endswith("same results"), done.stdout + done.stderr[-4000:]

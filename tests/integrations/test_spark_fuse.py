@@ -179,8 +179,9 @@ def test_mistakes_in_rows_are_explained(spark):
         with pytest.raises(Exception, match=message):  # of Spark, when it comes to the row
             fuse(df, experts=["e"]).collect()
     df = spark.createDataFrame([("q", "a", "e", 1.0), ("q", "b", "f", 2.5)], schema)
-    with pytest.raises(Exception, match="expert 'f' is not one of the experts that were given"):
-        fuse(df, experts=["e"]).collect()
+    for name in ("rrf", "mc4"):
+        with pytest.raises(Exception, match="expert 'f' is not one of the experts that were given"):
+            fuse(df, name, experts=["e"]).collect()
     with pytest.raises(Exception, match=r"rank 2\.5, but points are known for whole ranks up to depth=7"):
         quietly(fuse, df, jury("rank"), depth=7).collect()
     assert fuse(df, "rrf", k=1).where("item = 'b'").first().score == 1 / 3.5

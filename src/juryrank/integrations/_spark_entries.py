@@ -58,10 +58,6 @@ class Columns:
         _demand_type(df, kind, value, (st.NumericType,), "it must be a number")
         return cls(query, item, expert, value, kind)
 
-    @property
-    def smaller_is_better(self) -> bool:
-        return self.kind == "rank"
-
     def named_entries(self, df: Any) -> Any:
         """The rows as query, item (of their own types), expert (text) and value (double).
 
@@ -123,6 +119,12 @@ def checked_experts(experts: Sequence[str]) -> list[str]:
     if len(set(names)) < len(names) or not names or not all(isinstance(name, str) and name for name in names):
         raise ParameterError(f"experts must be different names, or None to find them in the DataFrame, got {experts!r}")
     return sorted_naturally(names)
+
+
+def unknown_expert() -> Any:
+    """The error for a row of an expert that is not one of those that were given, as a column of text."""
+    text = "the DataFrame: expert '%s' is not one of the experts that were given; add it to experts"
+    return sf.raise_error(sf.format_string(text, sf.col("expert"))).cast("string")
 
 
 def summarise(

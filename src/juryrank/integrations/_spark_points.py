@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.errors import MissingExtraError
+from juryrank.integrations._spark_entries import unknown_expert
 from juryrank.methods import Aggregator
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.borda import Borda
@@ -75,11 +76,10 @@ def fuse_by_points(entries: Any, experts: Sequence[str], how: SqlPoints, *, asce
 def _number(experts: Sequence[str]) -> Any:
     """The number of an expert in juryrank's order, an error for others, null for a row that is in no list."""
     name = sf.col("expert")
-    text = "the DataFrame: expert '%s' is not one of the experts that were given; add it to experts"
     number = sf.when(name.isNull(), sf.lit(None).cast("int"))
     for k, expert in enumerate(experts):
         number = number.when(name == sf.lit(expert), sf.lit(k))
-    return number.otherwise(sf.raise_error(sf.format_string(text, name)).cast("int"))
+    return number.otherwise(unknown_expert().cast("int"))
 
 
 def _positions(entries: Any, position: str, *, ascending: bool) -> Any:

@@ -8,7 +8,7 @@ from copy import copy
 from typing import Any, Literal
 
 from juryrank.errors import DataError, MissingExtraError, NotFittedError, ParameterError, unknown_names, warn_about_data
-from juryrank.integrations._spark_entries import Columns, checked_experts, summarise
+from juryrank.integrations._spark_entries import Columns, checked_experts, summarise, unknown_expert
 from juryrank.integrations._spark_evaluation import compare, evaluate
 from juryrank.integrations._spark_leaderboard import leaderboard
 from juryrank.integrations._spark_learning import fit
@@ -82,6 +82,9 @@ def fuse(
         scored = fuse_by_points(entries, names, how, ascending=ascending, repartition=repartition)
         fused = _ranked(scored, top)
     else:
+        if experts is not None:
+            known = sf.col("expert").isNull() | sf.col("expert").isin(names)
+            entries = entries.withColumn("expert", sf.when(known, sf.col("expert")).otherwise(unknown_expert()))
         fused = _fuse_in_python(entries, method, columns, top, most_entries)
     return fused.select(sf.col("query").alias(query), sf.col("item").alias(item), *RESULT)
 
