@@ -22,7 +22,7 @@ N_QUERIES = 40
 MODELS = [
     ("jury", {}),
     ("ridge", {"unjudged": "ignore"}),
-    ("jury", {"experts": "hybrid", "threshold": 300, "prior": "equal"}),
+    ("jury", {"experts": "hybrid", "threshold": 683, "prior": "equal"}),
     ("ridge", {"experts": "shared"}),
     ("jury", {"scores": True}),
 ]
@@ -50,6 +50,7 @@ def test_a_model_of_parts_is_that_of_one_fit(name, params, cuts):
         ),
     )
     expected = method(name, **params).fit(data)
+    assert bool(expected.pooled_) == ("experts" in params)
     found = learn_in_parts(method(name, **params), data, cuts)
     for key, value in expected.learned().items():
         if isinstance(value, np.ndarray):
