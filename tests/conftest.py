@@ -1,11 +1,14 @@
 """What all tests share: real data where it is present, and random ragged rankings with ties."""
 
+import os
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -135,3 +138,30 @@ def pytest_runtest_call(item):
 def held_out_unjudged(model):
     """What the held-out values of a fitted jury or ridge make of unjudged items, in the words of evaluate."""
     return "ignore" if model.condensed_ else "irrelevant"
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    if find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed")
+    from spark_cluster import find_java  # beside the tests of integrations
+
+    home = find_java()
+    if home is None:
+        pytest.skip(
+            "NO JAVA 17 OR NEWER: THE TESTS OF SPARK ARE SKIPPED. As root: apt-get install openjdk-17-jre-headless"
+        )
+    return home
+
+
+@pytest.fixture(scope="session")
+def spark(java: str) -> Iterator[Any]:
+    """One session for all tests of a process, because a JVM takes seconds to start."""
+    from spark_cluster import environment, session
+
+    before = {name: os.environ.get(name) for name in environment()}
+    started = session()
+    yield started
+    started.stop()
+    for name, value in before.items():
+        os.environ.pop(name) if value is None else os.environ.update({name: value})
