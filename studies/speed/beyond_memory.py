@@ -1,7 +1,7 @@
 """Thirty million labelled entries under a memory limit: fit, evaluate, compare and convert, each in a fresh process.
 
-``python -m studies.speed.beyond_memory [FOLDER]`` prints the peak of memory, the time and the output of each command. The
-files, 1.5 GB, are made in FOLDER, or in a temporary folder.
+``python -m studies.speed.beyond_memory [FOLDER]`` prints the peak of memory, the time and the output of each command.
+The files, 1.5 GB, are made in FOLDER, or in a temporary folder.
 """
 
 from __future__ import annotations
