@@ -9,6 +9,7 @@ from juryrank.data.arrays import Floats
 
 EXACT_UP_TO = 16  # pairs: 65,536 sign patterns
 FLIPS = 100_000
+MOST_SIGNS = 1 << 22  # at a time, as float64: 32 MB
 CHUNK = 2_000
 SAME = 1e-12  # differences within rounding error are ties
 
@@ -78,11 +79,12 @@ def _exact(d: Floats) -> float:
 def _monte_carlo(d: NDArray[np.float64], seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     total, slack = d.sum(axis=0), SAME * np.abs(d).sum(axis=0)
-    as_far = np.zeros(d.shape[1])
+    as_far, step = np.zeros(d.shape[1]), max(1, MOST_SIGNS // len(d))
     for _ in range(FLIPS // CHUNK):
         bits = rng.integers(0, 256, (CHUNK, -(-len(d) // 8)), np.uint8)
-        kept = np.unpackbits(bits, axis=1, count=len(d)).astype(np.float64)
-        as_far += (np.abs(2 * (kept @ d) - total) >= np.abs(total) - slack).sum(axis=0)
+        for first in range(0, CHUNK, step):
+            kept = np.unpackbits(bits[first : first + step], axis=1, count=len(d)).astype(np.float64)
+            as_far += (np.abs(2 * (kept @ d) - total) >= np.abs(total) - slack).sum(axis=0)
     return (as_far + 1) / (FLIPS + 1)
 
 
