@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -17,17 +15,14 @@ from juryrank.data.ties import TieBreak
 from juryrank.errors import DataError, warn_about_data
 from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
+from juryrank.io.by_query.concurrent import batch_size, in_order
 from juryrank.io.experts import resolve_aliases
 from juryrank.io.files import Writable, deliver
-from juryrank.io.limits import size_text
 from juryrank.io.streamed_output import output_for
-from juryrank.kernels.jit import threads
 from juryrank.methods import Aggregator
 from juryrank.progress import track
 
 WHOLE = 1 << 62  # more items than a query has
-INDEX = 2  # times its size: the memory of an index and of its construction, as measured
-LEAST = 1 << 22  # bytes of a batch, below which overhead dominates
 
 
 def rank_files(
@@ -56,20 +51,8 @@ def rank_files(
     _check_method(model)
     output_for(_target(out), top, tag)  # an error before the work
     files = QueryFiles([Path(path) for path in paths], format, options or {})
-    room = memory - INDEX * files.nbytes
-    if room <= 0:
-        raise DataError(
-            f"the index of {len(files.queries)} queries takes {size_text(INDEX * files.nbytes)}, more than "
-            f"the memory limit of {size_text(memory)}; give at least {size_text(2 * INDEX * files.nbytes)}"
-        )
-    at_once = concurrent_batches()
-    size = max(room // (at_once + 1), LEAST)
+    size = batch_size(files, memory)
     return rank_batches(files, model, out, size=size, top=top, tag=tag, tie_break=tie_break, seed=seed)
-
-
-def concurrent_batches() -> int:
-    """The number of batches at a time: while some wait for the interpreter, others compute."""
-    return 1 if threads() == 1 else threads() + 1
 
 
 def rank_batches(
@@ -102,7 +85,7 @@ def rank_batches(
 
     def parts() -> Iterator[Any]:
         nonlocal items
-        for part, rankings in _in_order(rank, track(batches, "queries"), concurrent_batches()):
+        for part, rankings in in_order(rank, track(batches, "queries")):
             yield part
             items += int(np.minimum(rankings.query_size, top or WHOLE).sum())
             experts.update(rankings.experts)
@@ -120,23 +103,6 @@ def _check_method(model: Aggregator) -> None:
             f"{model.name} learns from all queries at once or needs item features, so it cannot rank query by query; "
             "fit it on a part of the data and give the model, or rank without a memory limit"
         )
-
-
-def _in_order(
-    work: Callable[[range], tuple[Any, Rankings]], batches: Any, at_once: int
-) -> Iterator[tuple[Any, Rankings]]:
-    """Results in the order of the batches, computed ``at_once`` at a time."""
-    if at_once == 1:
-        yield from map(work, batches)
-        return
-    with ThreadPoolExecutor(at_once) as pool:
-        under_way: deque[Future[tuple[Any, Rankings]]] = deque()
-        for batch in batches:
-            under_way.append(pool.submit(work, batch))
-            if len(under_way) > at_once:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
 
 
 def _target(out: str | os.PathLike[str] | Writable) -> Path | Writable:

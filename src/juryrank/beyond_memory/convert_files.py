@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from juryrank.beyond_memory.labelled_files import LabelledFiles, open_files
@@ -21,6 +20,7 @@ from juryrank.io.formats.table import Table
 from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.formats.trec_run import TrecRun, file_names, run_rows, warn_of_unranked_items
 from juryrank.io.source import ending_of
+from juryrank.io.streamed_output import parquet_chunks
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.frames import frame_lines
 from juryrank.lazy_polars import pl
@@ -28,7 +28,6 @@ from juryrank.training.batches import Batch
 
 Rows = Callable[[Dataset], "pl.DataFrame"]
 SHARE = 0.5  # of the memory of a batch, for reading it; the rest is for its rows and their text
-BLOCK = 1 << 24  # bytes of a file that are copied at a time
 ONLY = "with a memory limit, a TREC run, TREC qrels or a table (.csv, .tsv, .ndjson, .parquet) is written"
 
 
@@ -137,10 +136,7 @@ class _Conversion:
 
         parts = [entries, unranked] if columns.unranked else [entries]
         if isinstance(target, Path) and ending_of(target) == ".parquet":
-            try:
-                self._write_parquet(target, parts)
-            except OSError as error:
-                raise DataError(f"{target}: cannot be written: {error.strerror or error}") from None
+            deliver(parquet_chunks(frame for rows in parts for frame in self.chunks(rows)), target)
         else:
             deliver(self._table_text(target.name if isinstance(target, Path) else "", parts), target)
 
@@ -157,16 +153,3 @@ class _Conversion:
             for header, body in self.chunks(text):
                 yield header + body if head else body
                 head = False
-
-    def _write_parquet(self, target: Path, parts: Sequence[Rows]) -> None:
-        """One Parquet file for each batch, which polars joins without reading all of them into memory."""
-        with TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}.") as name:
-            folder, paths = Path(name), list[Path]()
-            for rows in parts:
-                for content in self.chunks(lambda data, rows=rows: b"".join(frame_lines(rows(data), target.name))):
-                    paths.append(folder / f"{len(paths)}.parquet")
-                    paths[-1].write_bytes(content)
-            joined = folder / "joined.parquet"
-            pl.scan_parquet(paths, glob=False, hive_partitioning=False).sink_parquet(joined)
-            with joined.open("rb") as file:
-                deliver(iter(lambda: file.read(BLOCK), b""), target)

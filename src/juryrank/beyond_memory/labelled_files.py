@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -22,17 +20,15 @@ from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, DataWarning
 from juryrank.forks import require_threads
 from juryrank.io.by_query import QueryFiles
+from juryrank.io.by_query.concurrent import batch_size, in_order
 from juryrank.io.by_query.parquet import TableFile
 from juryrank.io.by_query.trec_run import RunFile
 from juryrank.io.limits import size_text
 from juryrank.io.tables.columns import Columns
-from juryrank.kernels.jit import threads
 from juryrank.lazy_polars import pl
 from juryrank.progress import track
 from juryrank.training.batches import Batch
 
-INDEX = 2  # times its size: the memory of an index and of its construction
-LEAST = 1 << 22  # bytes of a batch, below which overhead dominates
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -128,7 +124,7 @@ class LabelledFiles:
         )
 
     def _results(self, work: Callable[[range], R], batches: list[range]) -> Iterator[R]:
-        return in_order(work, track(batches, "queries"), concurrent_batches())
+        return in_order(work, track(batches, "queries"))
 
     def _read(self, queries: range) -> Batch:
         """The lists of some queries, with the experts of all files."""
@@ -204,32 +200,5 @@ def open_files(
     require_threads("to read query by query")
     files = QueryFiles([Path(path) for path in paths], format, options or {})
     source = None if labels is None else open_labels(labels, label_columns, memory)
-    fixed = INDEX * files.nbytes + (0 if source is None else source.nbytes)
-    if memory <= fixed:
-        what = "queries takes" if source is None else "queries and the labels take"
-        raise DataError(
-            f"the index of {len(files.queries)} {what} {size_text(fixed)}, more than "
-            f"the memory limit of {size_text(memory)}; give at least {size_text(2 * fixed)}"
-        )
-    size = max(int((memory - fixed) * share) // (concurrent_batches() + 1), LEAST)
-    return LabelledFiles(files, source, size=min(size, files.most))
-
-
-def concurrent_batches() -> int:
-    """The number of batches at a time: while some wait for the interpreter, others compute."""
-    return 1 if threads() == 1 else threads() + 1
-
-
-def in_order(work: Callable[[range], R], batches: Iterable[range], at_once: int) -> Iterator[R]:
-    """Results in the order of the batches, computed ``at_once`` at a time."""
-    if at_once == 1:
-        yield from map(work, batches)
-        return
-    with ThreadPoolExecutor(at_once) as pool:
-        under_way: deque[Future[R]] = deque()
-        for batch in batches:
-            under_way.append(pool.submit(work, batch))
-            if len(under_way) > at_once:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+    size = batch_size(files, memory, labels=None if source is None else source.nbytes, share=share)
+    return LabelledFiles(files, source, size=size)

@@ -58,10 +58,15 @@ class ParquetOutput(StreamedOutput):
         return consensus.to_frame(self.top)
 
     def chunks(self, parts: Iterable[pl.DataFrame]) -> Iterator[bytes]:
-        file = JoinedFiles()
-        for group in row_groups(parts, GROUP):
-            yield file.add(b"".join(frame_lines(group, f"group{PARQUET}")))
-        yield file.finish()
+        return parquet_chunks(parts)
+
+
+def parquet_chunks(frames: Iterable[pl.DataFrame]) -> Iterator[bytes]:
+    """The content of a Parquet file with the rows of all frames, at least one."""
+    file = JoinedFiles()
+    for group in row_groups(frames, GROUP):
+        yield file.add(b"".join(frame_lines(group, f"group{PARQUET}")))
+    yield file.finish()
 
 
 def row_groups(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
