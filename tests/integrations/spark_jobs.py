@@ -1,4 +1,4 @@
-"""Fusions against one machine, in a process of their own: ``spark_jobs.py cluster ADDRESS``, ``spark_jobs.py connect``.
+"""Fusion and learning against one machine: ``spark_jobs.py cluster ADDRESS``, or ``spark_jobs.py connect``.
 
 A process has one session at a time, and either a driver of its own or a connection.
 """
@@ -9,15 +9,19 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from spark_cluster import LOOPBACK, SETTINGS, environment, session
+from spark_labels import assert_same_model, random_labelled
 from spark_lists import assert_same, in_spark, on_one_machine, random_entries
 
 import juryrank
-from juryrank.integrations.spark import fuse, summarise
+from juryrank.integrations.spark import evaluate, fit, fuse, leaderboard, summarise
 
+TASKS = 24  # of the stages in which an executor is killed
 METHODS = ("rrf", "borda", "combsum", "mc4", "copeland")
 
 
@@ -46,55 +50,94 @@ def executors(application: str) -> list[int]:
     return found
 
 
-def fuse_while_an_executor_dies(spark: Any, method: str) -> None:
-    """Kill an executor when the first of many tasks has ended; the result is the same."""
-    spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
-    spark.conf.set("spark.sql.shuffle.partitions", "24")
+def learn_all(spark: Any) -> None:
+    """A model, an evaluation and a leaderboard, as on one machine."""
+    rows, labels = random_labelled(10)
+    df, judged = in_spark(spark, rows), in_spark(spark, labels)
+    assert_same_model(fit(df, judged), juryrank.fit(rows, labels=labels))
+    consensus = juryrank.method("rrf").fit_predict(juryrank.read(rows))
+    expected, found = (
+        juryrank.evaluate(consensus, labels, ["nDCG@10", "AP"]),
+        evaluate(fuse(df, "rrf"), judged, ["nDCG@10", "AP"]),
+    )
+    assert found.queries == expected.queries
+    assert abs(found.values - expected.values).max() <= 1e-12
+    battles = [("a", "b", "x"), ("b", "c", "y"), ("a", "c", "y")]
+    board = leaderboard(spark.createDataFrame(battles, ["winner", "loser", "expert"]), by="expert", bootstrap=5)
+    assert board.items.tolist() == ["a", "b", "c"]
+    print("model, evaluation and leaderboard: same", flush=True)
+
+
+@contextmanager
+def killing_an_executor(spark: Any) -> Iterator[None]:
+    """Kill an executor when the first of many tasks of a stage has ended; another one must take its place."""
+    application, tracker = spark.sparkContext.applicationId, spark.sparkContext.statusTracker()
+    before, killed, over = executors(application), list[int](), threading.Event()
+
+    def kill() -> None:
+        while not over.is_set():
+            stages = filter(None, map(tracker.getStageInfo, tracker.getActiveStageIds()))
+            if any(stage.numTasks == TASKS and stage.numCompletedTasks >= 1 for stage in stages):
+                os.kill(before[0], signal.SIGKILL)
+                killed.append(before[0])
+                return
+            time.sleep(0.005)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killer.join()
+    assert killed, "the job ended before an executor could be killed"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not set(executors(application)) - set(before):
+        time.sleep(0.1)
+    assert set(executors(application)) - set(before), "no executor was started in its place"
+
+
+def work_while_executors_die(spark: Any) -> None:
+    """A fusion and a fit, each with an executor that is killed, give what one machine gives."""
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", str(TASKS))
     frame = random_entries(8, "score", odd=False, n_queries=500)
-    wanted, results, tracker = on_one_machine(frame, juryrank.method(method)), [], spark.sparkContext.statusTracker()
-    fused = fuse(in_spark(spark, frame, 8), method)
-    at_work = threading.Thread(target=lambda: results.append(fused.toArrow()))
-    before = executors(spark.sparkContext.applicationId)
-    at_work.start()
-    while at_work.is_alive() and not any(
-        info and info.numTasks == 24 and info.numCompletedTasks >= 1
-        for info in map(tracker.getStageInfo, tracker.getActiveStageIds())
-    ):
-        time.sleep(0.005)
-    assert at_work.is_alive(), "the job ended before an executor could be killed"
-    os.kill(before[0], signal.SIGKILL)
-    print("an executor is killed", flush=True)
-    at_work.join(120)
-    assert results, "the job failed"
+    fused = fuse(in_spark(spark, frame, 8), "mc4")
+    with killing_an_executor(spark):
+        found = fused.toArrow()
 
     class Found:
-        toArrow = staticmethod(lambda: results[0])  # noqa: N815
+        toArrow = staticmethod(lambda: found)  # noqa: N815
 
-    assert_same(Found, wanted)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not set(executors(spark.sparkContext.applicationId)) - set(before):
-        time.sleep(0.1)
-    assert set(executors(spark.sparkContext.applicationId)) - set(before), "no executor was started in its place"
+    assert_same(Found, on_one_machine(frame, juryrank.method("mc4")))
+    print("fuse, an executor was killed: same", flush=True)
+    rows, labels = random_labelled(9, n_queries=200)
+    df, judged = in_spark(spark, rows, 2), in_spark(spark, labels, 2)
+    with killing_an_executor(spark):
+        model = fit(df, judged)
+    assert_same_model(model, juryrank.fit(rows, labels=labels))
+    print("fit, an executor was killed: same", flush=True)
 
 
 def on_cluster(address: str) -> None:
     spark = session(address, **{"spark.executor.memory": "512m", "spark.executor.cores": "1"})
     assert len(executors(spark.sparkContext.applicationId)) <= 2
     fuse_all(spark)
-    fuse_while_an_executor_dies(spark, "mc4")
+    work_while_executors_die(spark)
     spark.stop()
 
 
 def on_connection() -> None:
     from pyspark.sql import SparkSession
 
-    os.environ.update(environment())
+    os.environ.update(environment(), SPARK_TESTING="1")  # so that the server takes any free port
     builder = SparkSession.builder.remote("local[2]")
     for name, value in {**SETTINGS, "spark.connect.grpc.binding.address": LOOPBACK}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     assert "connect" in type(spark).__module__
     fuse_all(spark)
+    learn_all(spark)
     spark.stop()
 
 

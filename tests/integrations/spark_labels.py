@@ -1,7 +1,8 @@
-"""Labelled lists for the tests of Spark, as rows."""
+"""Labelled lists for the tests of Spark, as rows, and what makes models the same."""
 
 import numpy as np
 import polars as pl
+import pytest
 
 
 def random_labelled(
@@ -33,3 +34,21 @@ def labels_of(data) -> pl.DataFrame:
     query = np.repeat(np.arange(len(labels)), np.diff(labels.label_ptr))
     names = {"query": pl.Series(labels.queries).gather(query), "item": pl.Series(labels.items[labels.label_item])}
     return pl.DataFrame({**names, "label": labels.label_value})
+
+
+def assert_same_model(found, expected):
+    """What was learned to 1e-9, what is told of it to the last letter."""
+    assert found.params() == expected.params()
+    assert_same_parts(found.learned(), expected.learned())
+    assert found.report() == expected.report()
+    assert found.verdict().choice == expected.verdict().choice
+
+
+def assert_same_parts(ours, theirs):
+    for name, value in theirs.items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_allclose(ours[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
+        elif isinstance(value, dict):
+            assert ours[name] == pytest.approx(value, rel=1e-9)
+        else:
+            assert ours[name] == value, name

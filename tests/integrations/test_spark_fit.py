@@ -1,18 +1,12 @@
 """``fit`` on Spark against one machine: the same model, report and verdict, whatever the partitions are."""
 
-import json
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
 
 pytest.importorskip("pyspark")
 
-from spark_labels import labels_of, random_labelled
+from spark_labels import assert_same_model, assert_same_parts, labels_of, random_labelled
 from spark_lists import entries_of, in_spark
 
 import juryrank
@@ -21,28 +15,9 @@ from juryrank.integrations._spark_labelled import total_messages
 from juryrank.integrations.spark import fit
 from juryrank.io.dataset_frames import long_table
 from juryrank.metrics import parse_metric
-from juryrank.models import from_json
 from juryrank.training.held_out_values import HeldOutValues
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
-
-
-def assert_same_model(found, expected):
-    """What was learned to 1e-9, what is told of it to the last letter."""
-    assert found.params() == expected.params()
-    assert_same_parts(found.learned(), expected.learned())
-    assert found.report() == expected.report()
-    assert found.verdict().choice == expected.verdict().choice
-
-
-def assert_same_parts(ours, theirs):
-    for name, value in theirs.items():
-        if isinstance(value, np.ndarray):
-            np.testing.assert_allclose(ours[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
-        elif isinstance(value, dict):
-            assert ours[name] == pytest.approx(value, rel=1e-9)
-        else:
-            assert ours[name] == value, name
 
 
 @pytest.mark.parametrize(("method", "parts"), [("jury", 2), ("ridge", 5)])
@@ -145,30 +120,3 @@ def test_each_mistake_has_one_clear_message(spark):
         fit(in_spark(spark, rows), None, "rrf")
     with pytest.raises(DataError, match="must be a DataFrame of Spark, got DataFrame"):
         fit(rows, labels)
-
-
-def run_script(name, folder, rows, labels):
-    """What a script beside this file prints, given rows and labels as files."""
-    rows.write_parquet(folder / "rows.parquet")
-    labels.write_parquet(folder / "labels.parquet")
-    command = [sys.executable, "-W", "ignore", Path(__file__).parent / name, "rows.parquet", "labels.parquet"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=400, cwd=folder)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    return ended.stdout
-
-
-def test_a_model_is_the_same_if_an_executor_is_killed_while_it_is_fitted(java, tmp_path):
-    rows, labels = random_labelled(9, n_queries=40)
-    told, _, model = run_script("spark_lost_executor.py", tmp_path, rows, labels).partition("\n")
-    assert re.fullmatch(r"killed \d+ of 2 executors, [12] tasks were running", told)
-    assert_same_model(from_json(model), juryrank.fit(rows, labels=labels))
-
-
-def test_spark_connect_gives_the_same_results(java, tmp_path):
-    pytest.importorskip("grpc_status")
-    rows, labels = random_labelled(10)
-    found = json.loads(run_script("spark_connect_results.py", tmp_path, rows, labels))
-    assert_same_model(from_json(found["model"]), juryrank.fit(rows, labels=labels))
-    consensus = juryrank.method("rrf").fit_predict(juryrank.read(rows))
-    assert found["means"] == pytest.approx(juryrank.evaluate(consensus, labels, ["nDCG@10", "AP"]).means(), rel=1e-12)
-    assert found["board"] == ["a", "b", "c"]
