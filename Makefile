@@ -5,7 +5,8 @@ PY := $(VENV)/bin/python
 # Where this is set, every process of the tests would compile all files again.
 unexport PYTHONDONTWRITEBYTECODE
 # uv installs in a quarter of the time that pip takes; where it fails, pip installs, and says why if it fails, too.
-UV = $(PY) -m pip install -q --disable-pip-version-check uv && $(PY) -m uv pip install -q --python $(PY)
+# Files are copied, because nltk, of LlamaIndex, refuses to read files that are hard links.
+UV = $(PY) -m pip install -q --disable-pip-version-check uv && $(PY) -m uv pip install -q --link-mode copy --python $(PY)
 INSTALL = install() { { $(UV) "$$@"; } || $(PY) -m pip install -q "$$@"; }; install
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
