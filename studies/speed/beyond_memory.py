@@ -20,11 +20,10 @@ from studies.speed.large import COLLECTION, N_QUERIES, POOL, STEP, write_files
 JUDGED = 20  # items of a query
 LIMIT = "500MB"
 PROGRAM = """
-import sys
-from juryrank.cli import main
+import runpy, sys
 sys.argv = ["juryrank", *sys.argv[1:]]
 try:
-    main()
+    runpy.run_module("juryrank", run_name="__main__")
 finally:
     peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     print("PEAK", peak.split()[1], file=sys.stderr)

@@ -80,8 +80,9 @@ def test_a_streamed_file_reads_back_as_what_is_printed(run: Run, runs: list[Path
 
 
 def test_a_streamed_table_is_refused_before_the_work(run: Run, runs: list[Path], tmp_path: Path) -> None:
-    failed = run("fuse", *runs, "--memory", "1MB", "-o", tmp_path / "out.parquet")
-    assert (failed.code, "written as a TREC run" in failed.err) == (1, True)
+    failed = run("fuse", *runs, "--memory", "1MB", "-o", tmp_path / "out.csv")
+    assert (failed.code, "written as a TREC run" in failed.err, failed.out) == (1, True, "")
+    assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize("memory", [[], ["--memory", "1MB"]], ids=["whole", "streamed"])

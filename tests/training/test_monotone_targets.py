@@ -53,9 +53,13 @@ def solved(name: str, f: np.ndarray, order: np.ndarray, pairs: list[tuple[int, i
         rules.append({"type": "eq", "fun": lambda z: z.sum() - n})
     start = np.empty(n)
     start[order] = np.linspace(2, 0.5, n)
-    found = minimize(divergence, start, constraints=rules, method="SLSQP", options={"maxiter": 1000, "ftol": 1e-14})
-    assert found.success, found.message
-    return found.fun
+    # With differences in place of a gradient, the finest tolerance is beyond what some CPUs can reach.
+    for tolerance in (1e-14, 1e-12, 1e-10):
+        options = {"maxiter": 1000, "ftol": tolerance}
+        found = minimize(divergence, start, constraints=rules, method="SLSQP", options=options)
+        if found.success:
+            return found.fun
+    raise AssertionError(found.message)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 7))

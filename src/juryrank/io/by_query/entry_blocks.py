@@ -94,7 +94,7 @@ def block_bounds(groups: Sequence[int], most: int) -> list[int]:
     """Where blocks of at most about ``most`` rows begin and end: some row groups each, or equal parts of a large one.
 
     >>> block_bounds([0, 10, 20, 30, 100], 25), block_bounds([0], 25)
-    ([0, 20, 30, 54, 77, 100], [0])
+    ([0, 20, 30, 53, 77, 100], [0])
     """
     out = [0]
     for start, stop in pairwise(groups):
