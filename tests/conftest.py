@@ -50,7 +50,17 @@ LIBRARIES = {
 }
 
 
+# They take a minute or more: begun first, they are not what all other processes wait for at the end.
+LONGEST = {
+    "test_a_cluster_has_the_results_of_one_machine_also_when_an_executor_dies",
+    "test_a_connection_has_the_results_of_one_machine",
+    "test_every_method_has_the_same_bits_with_the_library_and_with_numba",
+    "test_learned_methods_do_not_depend_on_the_threads_of_blas",
+}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.name not in LONGEST)
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
