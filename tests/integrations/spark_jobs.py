@@ -28,8 +28,10 @@ METHODS = ("rrf", "borda", "combsum", "mc4", "copeland")
 def fuse_all(spark: Any) -> None:
     """Every method, and a model, as on one machine."""
     frame = random_entries(7, "score", odd=False, n_experts=5)
-    labels = {query: {item: int(item[1:]) % 3} for query, item in frame.select("query", "item").unique().iter_rows()}
-    model = juryrank.fit(frame, "jury", labels={"q0": labels["q0"], "q1": labels["q1"]})
+    labels: dict[str, dict[str, int]] = {}
+    for query, item in frame.select("query", "item").unique().iter_rows():
+        labels.setdefault(query, {})[item] = int(item[1:]) % 3
+    model = juryrank.fit(frame, "jury", labels=labels)
     df = in_spark(spark, frame)
     for method in (*map(juryrank.method, METHODS), model):
         assert_same(fuse(df, method, experts=model.own_), on_one_machine(frame, method))
