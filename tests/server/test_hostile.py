@@ -144,10 +144,10 @@ def test_damaged_requests_are_never_a_fault_of_the_service(service: Running) -> 
                     )
                 case _:
                     data[place : place + 1] = bytes(rng.randrange(256) for _ in range(rng.randrange(8)))
-        found.update(statuses(exchange(service, bytes(data), seconds=0.03, end=rng.random() < 0.3)))
+        found.update(statuses(exchange(service, bytes(data), seconds=0.06, end=rng.random() < 0.3)))
     assert not [status for status in found if status >= 500]
     assert found[400] > DAMAGED / 10
-    assert found[200] > DAMAGED / 100  # on a busy machine, many answers come after the wait
+    assert found[200] > DAMAGED / 50
     assert memory(service) < before + ROOM
 
 
