@@ -6,7 +6,7 @@ list, no expert shared by two files. For these, both give the same Dataset, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -183,24 +183,11 @@ def _dataset(scans: Sequence[Scan], sources: Sequence[Source]) -> Dataset | None
         start, place = scan.list_start[:-1], item[code]
         gather_lists(lists, first[n], start, entry_ptr, scan.code[ITEM], place, scan.score, entry_item, score)
         scan.release()
-    found = slots_of_lists(list_ptr, entry_ptr, entry_item, score, len(items))
-    if found is None:
-        return None
-    slot_ptr, slot_item, entry_slot, entry_rank = found
-    rankings = Rankings(
-        queries=tuple(queries),
-        experts=tuple(experts),
-        items=items,
-        slot_ptr=slot_ptr,
-        slot_item=slot_item,
-        list_ptr=list_ptr,
-        list_expert=list_expert[lists].astype(np.int32),
-        list_weight=np.ones(len(lists)),
-        entry_ptr=entry_ptr,
-        entry_slot=entry_slot,
-        entry_rank=entry_rank,
-        entry_score=score,
+    rankings = rankings_of_lists(
+        (queries, experts, items), list_ptr, list_expert[lists], entry_ptr, entry_item, score, {"score": score}
     )
+    if rankings is None:
+        return None
     return Dataset(rankings=rankings, aliases=_aliases(scans, sources, list_expert, experts))
 
 
@@ -225,13 +212,37 @@ def _merge_names(scans: Sequence[Scan], kind: int) -> tuple[Names, list[NDArray[
     return None if any(number is None for number in numbers) else (together, [n for n in numbers if n is not None])
 
 
-def slots_of_lists(
-    list_ptr: Ints, entry_ptr: Ints, item: NDArray[Any], score: Floats, n_items: int
-) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32], Floats] | None:
-    """Offsets and items of slots, slots and ranks of entries; None where a list rises in score or repeats an item."""
-    slot_ptr, slot_item = np.empty(len(list_ptr), np.int64), np.empty(len(item), np.int32)
-    entry_slot, entry_rank = np.empty(len(item), np.int32), np.empty(len(item))
-    seen = np.full(n_items, -1, np.int32)
-    if not fill_slots(list_ptr, entry_ptr, item, score, seen, slot_ptr, slot_item, entry_slot, entry_rank):
+def rankings_of_lists(
+    names: tuple[Sequence[str], Sequence[str], Any],
+    list_ptr: Ints,
+    list_expert: Ints,
+    entry_ptr: Ints,
+    entry_item: NDArray[np.int32],
+    worth: Floats,
+    values: Mapping[str, Floats],
+) -> Rankings | None:
+    """The Rankings of lists without weights, best entry first; None where one rises in worth or repeats an item.
+
+    ``names`` are those of queries, experts and items. ``worth`` falls from the best entry of a list to the worst and is
+    equal where entries tie; ``values`` are the rank of each entry, unless ``worth`` gives it, and the score.
+    """
+    queries, experts, items = names
+    n_entries, seen = len(entry_item), np.full(len(items), -1, np.int32)
+    slot_ptr, slot_item = np.empty(len(list_ptr), np.int64), np.empty(n_entries, np.int32)
+    entry_slot, entry_rank = np.empty(n_entries, np.int32), np.empty(n_entries)
+    if not fill_slots(list_ptr, entry_ptr, entry_item, worth, seen, slot_ptr, slot_item, entry_slot, entry_rank):
         return None
-    return slot_ptr, slot_item[: slot_ptr[-1]].copy(), entry_slot, entry_rank
+    return Rankings(
+        queries=tuple(queries),
+        experts=tuple(experts),
+        items=items,
+        slot_ptr=slot_ptr,
+        slot_item=slot_item[: slot_ptr[-1]].copy(),
+        list_ptr=list_ptr,
+        list_expert=list_expert.astype(np.int32),
+        list_weight=np.ones(len(list_expert)),
+        entry_ptr=entry_ptr,
+        entry_slot=entry_slot,
+        entry_rank=values.get("rank", entry_rank),
+        entry_score=values.get("score"),
+    )

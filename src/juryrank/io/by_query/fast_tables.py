@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juryrank.data import Dataset, Rankings
+from juryrank.data import Dataset
 from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.data.entries import sorted_order
 from juryrank.data.names import sorted_naturally
 from juryrank.io.by_query.entry_blocks import Entries
-from juryrank.io.fast_trec import slots_of_lists
+from juryrank.io.fast_trec import rankings_of_lists
 from juryrank.io.run_names import PADDING, Names
 from juryrank.kernels.names import number_names
 from juryrank.kernels.ragged import parents, sizes_to_ptr
@@ -52,25 +52,9 @@ def read(parts: Sequence[Part], queries: Sequence[str]) -> Dataset | None:
     if "rank" in values and "score" in values and not _agree(entry_ptr, values["rank"], values["score"]):
         return None
     list_ptr = sizes_to_ptr(np.bincount(lists // len(experts), minlength=len(queries)))
-    found = slots_of_lists(list_ptr, entry_ptr, item, _worth(values), len(items))
-    if found is None:
-        return None
-    slot_ptr, slot_item, entry_slot, entry_rank = found
-    rankings = Rankings(
-        queries=tuple(queries),
-        experts=tuple(experts),
-        items=items,
-        slot_ptr=slot_ptr,
-        slot_item=slot_item,
-        list_ptr=list_ptr,
-        list_expert=(lists % len(experts)).astype(np.int32),
-        list_weight=np.ones(len(lists)),
-        entry_ptr=entry_ptr,
-        entry_slot=entry_slot,
-        entry_rank=values.get("rank", entry_rank),
-        entry_score=values.get("score"),
-    )
-    return Dataset(rankings=rankings)
+    expert = lists % len(experts)
+    rankings = rankings_of_lists((queries, experts, items), list_ptr, expert, entry_ptr, item, _worth(values), values)
+    return None if rankings is None else Dataset(rankings=rankings)
 
 
 def _number_items(parts: Sequence[Entries]) -> tuple[pl.Series, Codes, Codes] | None:
