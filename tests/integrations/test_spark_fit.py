@@ -55,6 +55,20 @@ def test_what_is_decided_over_all_queries_is_decided_alike(spark, parts, method,
     assert_same_model(found, expected)
 
 
+def test_scores_that_contradict_ranks_in_one_query_count_in_all(spark):
+    rows, labels = random_labelled(6, n_queries=30, n_items=12, judged=0.95)
+    tied = 100.0 - (pl.col("rank") / 3).floor()
+    odd = (pl.col("query") == "q7") & (pl.col("rank") > pl.col("rank").min().over("query", "expert"))
+    rows = rows.with_columns(score=pl.when(odd).then(200.0 + pl.col("rank")).otherwise(tied))
+    with pytest.warns(DataWarning) as by_one:
+        expected = juryrank.fit(rows, "jury", labels=labels)
+    with pytest.warns(DataWarning) as on_spark:
+        found = fit(in_spark(spark, rows, 4), in_spark(spark, labels), "jury")
+    assert_same_model(found, expected)
+    told = [[str(one.message) for one in caught if "ranked above" in str(one.message)] for caught in (by_one, on_spark)]
+    assert told[0] == told[1] != []
+
+
 def test_many_queries_are_held_out_in_the_groups_of_one_machine(spark):
     rows, labels = random_labelled(5, n_queries=24, n_items=8)
     limits = Limits(0.0, fewest_parts=5)

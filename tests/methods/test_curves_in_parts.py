@@ -34,7 +34,8 @@ def learn_in_parts(model, data, cuts):
     parts = [data[start:stop] for start, stop in zip([0, *cuts], [*cuts, N_QUERIES], strict=True)][::-1]
     model = model.with_survey(add_surveys(survey_of(model, part) for part in parts))
     sums = add_sums(model, [sums for part in parts if (sums := sums_of(model, part)) is not None])
-    values = [values_of(model, part, sums.statistics, held_out_groups(sums)) for part in parts]
+    alone = {"several": sums.several, "by_rank": sums.n_rising > 0}
+    values = [values_of(model, part, sums.statistics, held_out_groups(sums), **alone) for part in parts]
     return whole_model(model, sums, [part for part in values if part is not None])
 
 
@@ -58,6 +59,21 @@ def test_a_model_of_parts_is_that_of_one_fit(name, params, cuts):
         else:
             assert found.learned()[key] == (pytest.approx(value) if isinstance(value, dict) else value), key
     assert found.report() == expected.report()
+
+
+@pytest.mark.filterwarnings("ignore:.*ranks are used:juryrank.errors.DataWarning")
+def test_scores_that_contradict_ranks_in_one_part_count_in_all_parts():
+    data = random_dataset(1, n_queries=N_QUERIES, n_items=12, judged=0.6)
+    r = data.rankings
+    score = 50.0 - np.floor(r.entry_rank / 3)  # ties that the ranks do not have
+    first = int(np.flatnonzero(r.list_size > 3)[0])
+    score[r.entry_ptr[first] + 1] = 99.0
+    data = replace(data, rankings=replace(r, entry_score=score))
+    by_rank = method("jury").fit(replace(data, rankings=replace(r, entry_score=None)))
+    without_it = replace(r, entry_score=50.0 - np.floor(r.entry_rank / 3))
+    assert method("jury").fit(replace(data, rankings=without_it)).report() != by_rank.report()  # so that it matters
+    found = learn_in_parts(method("jury"), data, [17])
+    assert found.report() == by_rank.report() == method("jury").fit(data).report()
 
 
 def test_groups_of_queries_are_neighbours_in_natural_order():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from functools import partial, reduce
@@ -28,6 +29,7 @@ from juryrank.methods.learned._parts import (
     values_of,
     whole_model,
 )
+from juryrank.metrics.inputs import warn_of_rising_scores
 from juryrank.training.solvers.position_curves import Limits, Statistics
 
 SAMPLE = 2_000_000  # entries that a learner which is no sum is given by default: some 300 MB on the driver
@@ -93,7 +95,10 @@ def _fit_sums(rows: Any, model: PositionCurves, limits: Limits | None) -> Aggreg
     groups = held_out_groups(whole, limits)
     if groups is not None:
         rows = _by_group(rows, groups)
-    work = partial(_values, model, _pack_statistics(whole.statistics), groups)
+    if whole.n_rising:
+        warn_of_rising_scores(whole.n_rising)
+    alone = {"several": sorted(whole.several), "by_rank": whole.n_rising > 0}
+    work = partial(_values, model, _pack_statistics(whole.statistics), groups, alone)
     with_values = Replies.of(rows, work, key="query" if groups is None else GROUP, again=True).results
     values = [PartValues(tuple(v["queries"]), tuple(v["experts"]), v["values"], v["judged"]) for v in with_values]
     return whole_model(model, whole, values)
@@ -123,20 +128,26 @@ def _add_sums(replies: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _values(
-    model: PositionCurves, packed: dict[str, Any], groups: Mapping[str, int] | None, table: pa.Table
+    model: PositionCurves,
+    packed: dict[str, Any],
+    groups: Mapping[str, int] | None,
+    alone: Mapping[str, Any],
+    table: pa.Table,
 ) -> dict[str, Any] | None:
     if groups is not None:
         table = table.drop_columns([GROUP])
-    found = values_of(model, labelled_data(table)[0], _unpack_statistics(packed), groups)
+    found = values_of(model, labelled_data(table)[0], _unpack_statistics(packed), groups, **alone)
     return None if found is None else vars(found)
 
 
 def _pack_sums(sums: PartSums) -> dict[str, Any]:
-    return {"queries": sums.queries, "pairs": sums.pairs, **_pack_statistics(sums.statistics)}
+    names = {"several": sorted(sums.several), "rising": list(sums.rising.items())}
+    return {"queries": sums.queries, "pairs": sums.pairs, **names, **_pack_statistics(sums.statistics)}
 
 
 def _unpack_sums(packed: dict[str, Any]) -> PartSums:
-    return PartSums(tuple(packed["queries"]), _unpack_statistics(packed), packed["pairs"])
+    several, rising = frozenset(packed["several"]), Counter(dict(packed["rising"]))
+    return PartSums(tuple(packed["queries"]), _unpack_statistics(packed), packed["pairs"], several, rising)
 
 
 def _pack_statistics(whole: Statistics) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from juryrank.data import Consensus
 from juryrank.data.rankings import Rankings
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.metrics.inputs import consensus_by_expert
+from juryrank.metrics.inputs import consensus_by_expert, rising_entries
 from juryrank.training.rrf_baseline import rrf_scores
 
 
@@ -36,6 +37,13 @@ def experts_with_several_lists(rankings: Rankings) -> set[str]:
     r, n = rankings, max(len(rankings.experts), 1)
     lists, counts = np.unique(r.list_query * n + r.list_expert, return_counts=True)
     return {r.experts[k] for k in np.unique(lists[counts > 1] % n)}
+
+
+def rising_by_expert(rankings: Rankings) -> Counter[str]:
+    """The number of entries of each expert with a higher score than the entry above."""
+    r = rankings
+    expert = r.list_expert[parents(r.entry_ptr)[rising_entries(r)]]
+    return Counter({r.experts[k]: n for k, n in enumerate(np.bincount(expert).tolist()) if n})
 
 
 def ranked_items(rankings: Rankings) -> Rankings:

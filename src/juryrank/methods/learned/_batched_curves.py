@@ -20,10 +20,10 @@ from juryrank.methods.finite import LIKELY_CAUSES, check_list_weights, refuse_ar
 from juryrank.methods.learned._curves import PositionCurves
 from juryrank.methods.learned_fields import learned_kinds
 from juryrank.metrics import parse_metric
-from juryrank.metrics.inputs import rising_entries, warn_of_rising_scores
+from juryrank.metrics.inputs import warn_of_rising_scores
 from juryrank.training.batches import Batch, Batches
 from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
-from juryrank.training.expert_lists import experts_with_several_lists
+from juryrank.training.expert_lists import experts_with_several_lists, rising_by_expert
 from juryrank.training.gains import slot_gains
 from juryrank.training.held_out_values import HeldOutValues, JudgedAlternatives, few_are_judged
 from juryrank.training.labelled_queries import LabelledQueries, no_labels_differ
@@ -65,14 +65,13 @@ class _Survey:
         check_list_weights(data.rankings)
         queries = LabelledQueries.of(data, model.unjudged)
         known, r = set(queries.data.queries), queries.rankings
-        rising = r.list_expert[parents(r.entry_ptr)[rising_entries(r)]]
         return cls(
             experts=data.experts,
             usable=batch.numbers[[name in known for name in data.queries]],
             lists=_by_expert(data.experts, np.bincount(r.list_expert, minlength=len(data.experts))),
             pairs=_by_expert(data.experts, ordered_pairs(r) if model.experts == "hybrid" else np.zeros(0)),
             several=experts_with_several_lists(r),
-            rising=_by_expert(data.experts, np.bincount(rising, minlength=len(data.experts))),
+            rising=rising_by_expert(r),
             of_lists=model._survey_lists(queries),
             n_queries=len(data),
             n_slots=data.rankings.n_slots,

@@ -7,7 +7,8 @@ held out together, whether values are those of condensed lists) is decided from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -21,6 +22,7 @@ from juryrank.methods.finite import check_list_weights, refuse_arithmetic_errors
 from juryrank.methods.learned._curves import PositionCurves
 from juryrank.metrics import parse_metric
 from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
+from juryrank.training.expert_lists import experts_with_several_lists, rising_by_expert
 from juryrank.training.held_out_values import EXPERTS, HeldOutValues, JudgedAlternatives, few_are_judged
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.solvers.position_curves import Limits, Statistics, part_offsets
@@ -33,6 +35,8 @@ class PartSums:
     queries: tuple[str, ...]  # those that are learned from
     statistics: Statistics  # all experts have columns of their own, unless they share one
     pairs: Floats  # [n_experts] pairs of items that each expert orders
+    several: frozenset[str]  # experts with several lists in a query
+    rising: Counter[str]  # entries by expert with a higher score than the entry above
 
     def add(self, other: PartSums) -> PartSums:
         """The sums over the queries of both."""
@@ -41,7 +45,18 @@ class PartSums:
         for part in (self, other):
             for name, count in zip(part.statistics.names, part.pairs.tolist(), strict=True):
                 pairs[name] += count
-        return PartSums((*self.queries, *other.queries), whole, np.array(list(pairs.values())))
+        return PartSums(
+            (*self.queries, *other.queries),
+            whole,
+            np.array(list(pairs.values())),
+            self.several | other.several,
+            self.rising + other.rising,
+        )
+
+    @property
+    def n_rising(self) -> int:
+        """Entries of single experts that contradict their ranks; those with several lists are fused by rank anyway."""
+        return sum(count for name, count in self.rising.items() if name not in self.several)
 
     @property
     def first(self) -> tuple[bool, int, str]:
@@ -84,7 +99,13 @@ def sums_of(model: PositionCurves, data: Dataset) -> PartSums | None:
     with refuse_arithmetic_errors(model.name):
         statistics = model.query_parts(queries, layout).total()
     pairs = dict(zip(r.experts, ordered_pairs(r).tolist(), strict=True))
-    return PartSums(r.queries, statistics, np.array([pairs[name] for name in statistics.names]))
+    return PartSums(
+        r.queries,
+        statistics,
+        np.array([pairs[name] for name in statistics.names]),
+        frozenset(experts_with_several_lists(r)),
+        rising_by_expert(r),
+    )
 
 
 def add_sums(model: PositionCurves, parts: Sequence[PartSums]) -> PartSums:
@@ -112,16 +133,27 @@ def held_out_groups(whole: PartSums, limits: Limits | None = None) -> dict[str, 
 
 
 def values_of(
-    model: PositionCurves, data: Dataset, whole: Statistics, groups: Mapping[str, int] | None = None
+    model: PositionCurves,
+    data: Dataset,
+    whole: Statistics,
+    groups: Mapping[str, int] | None = None,
+    *,
+    several: Collection[str],
+    by_rank: bool,
 ) -> PartValues | None:
-    """Held-out values of the labelled queries of ``data``, which has all queries of a group; None if there are none."""
+    """Held-out values of the labelled queries of ``data``, which has all queries of a group; None if there are none.
+
+    ``several`` are the experts with several lists in any query, and ``by_rank`` says whether scores contradict the
+    ranks of single experts anywhere, so that they are evaluated by rank.
+    """
     queries = LabelledQueries.of(data, model.unjudged)
     if not len(queries):
         return None
     queries, offsets = _in_groups(queries, groups)
     parts = model.query_parts(queries, whole.without_queries(), offsets)
     with refuse_arithmetic_errors(model.name):
-        alternatives = JudgedAlternatives.of(queries, model.held_out_scores(parts, whole), queries.experts)
+        scores = model.held_out_scores(parts, whole)
+        alternatives = JudgedAlternatives.of(queries, scores, queries.experts, several=several, by_rank=by_rank)
     metric = parse_metric(model.target)
     values = np.array([alternatives.values(metric, condensed=condensed) for condensed in (False, True)])
     return PartValues(queries.rankings.queries, tuple(queries.experts), values, alternatives.shares())
