@@ -14,6 +14,7 @@ from studies.commands import (
     judging,
     load,
     reproduce,
+    spark_equality,
     studio_story,
     verdict,
 )
@@ -30,6 +31,7 @@ app.command("interleaving")(interleaving.run)
 app.command("judges")(judges.run)
 app.command("judging")(judging.run)
 app.command("load")(load.run)
+app.command("spark-equality")(spark_equality.run)
 app.command("studio-story")(studio_story.run)
 app.command("verdict")(verdict.run)
 app.add_typer(data.app, name="data")
