@@ -34,7 +34,7 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "4g",
-    "spark.executor.memory": "2g",
+    "spark.executor.memory": "512m",
     "spark.sql.shuffle.partitions": "8",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
