@@ -9,6 +9,8 @@ FOLDERS = ("tests/everyday/", "tests/integrations/", "tests/server/", "tests/stu
 # Files whose tests start processes, build the site, compile, simulate, or compare thousands of cases.
 FILES = {
     "tests/cli/test_broken_stdout.py",
+    "tests/cli/test_commands.py",
+    "tests/cli/test_demo.py",
     "tests/cli/test_interrupts.py",
     "tests/cli/test_judge.py",
     "tests/cli/test_judge_processes.py",
@@ -17,6 +19,8 @@ FILES = {
     "tests/cli/test_warm.py",
     "tests/clicks/test_explore_and_learn.py",
     "tests/clicks/test_sequential.py",
+    "tests/crowd/test_dawid_skene.py",
+    "tests/export/test_engines.py",
     "tests/export/test_sqlite.py",
     "tests/files/test_fast_trec.py",
     "tests/files/test_fuzz.py",
@@ -30,15 +34,21 @@ FILES = {
     "tests/judging/test_endpoint.py",
     "tests/judging/test_reliability.py",
     "tests/judging/test_session.py",
+    "tests/judging/test_store.py",
     "tests/kernels/test_cache.py",
     "tests/methods/test_auto.py",
     "tests/methods/test_boosted.py",
     "tests/methods/test_crf.py",
+    "tests/methods/test_degenerate_comparisons.py",
+    "tests/methods/test_election_examples.py",
     "tests/methods/test_election_rules.py",
     "tests/methods/test_finite.py",
+    "tests/methods/test_graded_rules.py",
     "tests/methods/test_kemeny.py",
     "tests/methods/test_list_weights.py",
     "tests/methods/test_majority_rules.py",
+    "tests/methods/test_mallows.py",
+    "tests/methods/test_monotone_retargeting.py",
     "tests/methods/test_mpm.py",
     "tests/methods/test_scales.py",
     "tests/methods/test_spectral_strengths.py",
@@ -77,9 +87,12 @@ FILES = {
 NAMES = {
     "test_a_comparison_is_drawn",
     "test_a_comparison_is_drawn_and_an_unknown_picture_is_refused_before_the_work",
+    "test_a_damaged_parquet_file_gives_the_rows_of_another_parser_or_one_error",
     "test_a_damaged_run_is_never_read_differently",
+    "test_a_double_comes_back_from_its_text",
     "test_a_killed_process_leaves_the_old_content_or_the_new",
     "test_a_little_supervision_moves_the_order_its_way",
+    "test_a_picture_is_drawn",
     "test_a_reader_that_stops_reading_is_no_error",
     "test_all_is_every_method_that_needs_no_labels_and_may_stand_beside_others",
     "test_compare_takes_every_consensus_method_by_default",
@@ -89,15 +102,17 @@ NAMES = {
     "test_intervals_hold_the_truth_about_as_often_as_they_say",
     "test_pictures_are_drawn",
     "test_pictures_are_pictures_and_the_same_every_time",
+    "test_strengths_are_those_of_the_file_with_the_same_comparisons",
     "test_the_confidence_sequence_is_drawn",
     "test_the_counts_are_those_of_a_loop_over_names",
     "test_the_number_of_threads_does_not_matter",
+    "test_the_picture_sets_weight_against_accuracy",
     "test_values_are_those_of_the_slow_version",
+    "test_weights_are_those_of_the_definition",
 }
-# Methods that train for long: their cases of tests over all methods.
-METHODS = re.compile(
-    r"\[.*\b(auto|blend|boosted|crf|monotone-retargeting|supervised-mc2|svd-lambdarank|theta-cps|theta-mpm)\b"
-)
+# Methods that train for long, or are compiled for some of their parameters: their cases of tests over all methods.
+SLOW = "auto|blend|boosted|convex|cps|crf|monotone-retargeting|mpm|supervised-mc2|svd-lambdarank|theta-cps|theta-mpm|tuned-rrf"
+METHODS = re.compile(rf"\[.*\b({SLOW})\b")
 
 
 def is_slow(item: pytest.Item) -> bool:
