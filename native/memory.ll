@@ -196,3 +196,83 @@ define void @describe_array(i64 %array, i64 %out) {
   store i64 %stride, ptr %stride_to
   ret void
 }
+
+; The types float and tuple of this Python, and where a tuple has its second element; set by set_types.
+@float_type = internal global i64 0
+@tuple_type = internal global i64 0
+@second = internal global i64 0
+define void @set_types(i64 %float, i64 %tuple, i64 %offset) {
+  store i64 %float, ptr @float_type
+  store i64 %tuple, ptr @tuple_type
+  store i64 %offset, ptr @second
+  ret void
+}
+
+; Whether all elements of a Python list are floats, finite, and each larger than the next.
+define i64 @scores_fall(ptr %list) {
+  %result = call i64 @fall(ptr %list, i1 false)
+  ret i64 %result
+}
+
+; Whether all elements of a Python list are tuples of two, and the same holds for the second of each.
+define i64 @scores_of_pairs_fall(ptr %list) {
+  %result = call i64 @fall(ptr %list, i1 true)
+  ret i64 %result
+}
+
+; An object of CPython has its type after 8 bytes. What follows after 16 bytes is the value of a float, the size of a list,
+; then the address of its elements, and the size of a tuple.
+define i64 @fall(ptr %list, i1 %in_pairs) {
+entry:
+  %float = load i64, ptr @float_type
+  %tuple = load i64, ptr @tuple_type
+  %offset = load i64, ptr @second
+  %count_at = getelementptr i8, ptr %list, i64 16
+  %count = load i64, ptr %count_at
+  %elements_at = getelementptr i8, ptr %list, i64 24
+  %elements = load ptr, ptr %elements_at
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i_next, %follows ]
+  %last = phi double [ 0x7FF0000000000000, %entry ], [ %score, %follows ]
+  %done = icmp eq i64 %i, %count
+  br i1 %done, label %yes, label %look
+look:
+  %element_at = getelementptr ptr, ptr %elements, i64 %i
+  %element = load ptr, ptr %element_at
+  br i1 %in_pairs, label %look_at_pair, label %look_at_score
+look_at_pair:
+  %pair_type_at = getelementptr i8, ptr %element, i64 8
+  %pair_type = load i64, ptr %pair_type_at
+  %is_tuple = icmp eq i64 %pair_type, %tuple
+  br i1 %is_tuple, label %look_at_size, label %no
+look_at_size:
+  %size_at = getelementptr i8, ptr %element, i64 16
+  %size = load i64, ptr %size_at
+  %is_pair = icmp eq i64 %size, 2
+  br i1 %is_pair, label %take_second, label %no
+take_second:
+  %second_at = getelementptr i8, ptr %element, i64 %offset
+  %of_pair = load ptr, ptr %second_at
+  br label %look_at_score
+look_at_score:
+  %object = phi ptr [ %element, %look ], [ %of_pair, %take_second ]
+  %type_at = getelementptr i8, ptr %object, i64 8
+  %type = load i64, ptr %type_at
+  %is_float = icmp eq i64 %type, %float
+  br i1 %is_float, label %compare, label %no
+compare:
+  %score_at = getelementptr i8, ptr %object, i64 16
+  %score = load double, ptr %score_at
+  %smaller = fcmp olt double %score, %last
+  %finite = fcmp ogt double %score, 0xFFF0000000000000
+  %falls = and i1 %smaller, %finite
+  br i1 %falls, label %follows, label %no
+follows:
+  %i_next = add i64 %i, 1
+  br label %next
+yes:
+  ret i64 1
+no:
+  ret i64 0
+}
