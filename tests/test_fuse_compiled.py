@@ -155,6 +155,24 @@ def test_compiled_sums_are_really_used_and_leave_what_they_cannot_read() -> None
         assert compiled(items) is None
 
 
+def test_pairs_beside_a_list_that_repeats_an_item_are_still_added_up_by_compiled_code() -> None:
+    pairs, items = falling([f"d{n}" for n in range(30)]), ["y", Text("x"), "x", "d0"]
+    found = outcome(sums_of(juryrank.RRF()), {"a": pairs, "b": items}, 0)
+    assert found is not None
+    assert {item: of_type for item, _, of_type in found[0]}[
+        "x"
+    ] is Text  # the first of both, where the loop has the last
+    assert found[1] == 1
+
+
+def test_points_that_are_kept_for_the_next_lists_are_those_of_their_method_and_sizes() -> None:
+    fusers = [juryrank.Fuser("rrf", k=k) for k in (1, 60)]
+    for size in (40, 50, 40):
+        for k, fuser in zip((1, 60), fusers, strict=True):
+            expected = {f"d{n}": 1 / (k + n) for n in range(1, size + 1)}
+            assert fuser({"e": [f"d{n}" for n in range(1, size + 1)]}) == expected
+
+
 def test_more_entries_than_there_is_room_for_are_added_up_all_the_same() -> None:
     items = [f"d{n}" for n in range(MOST_ENTRIES + 1)]
     fused = juryrank.fuse({"e": items, "f": items[::-1]})

@@ -25,7 +25,8 @@ class Room:
         self._best = np.empty(most)
         # Faster than arrays where a few numbers or bytes are written, or all are read.
         self.text, self.shared = memoryview(self._text), memoryview(self._shared)  # type: ignore[arg-type]
-        self.best, self.first_entry = memoryview(self._best), memoryview(self._order)  # type: ignore[arg-type]
+        self.best: memoryview[float] = memoryview(self._best)  # type: ignore[arg-type, assignment]
+        self.first_entry = memoryview(self._order)  # type: ignore[arg-type]
 
     def prepare(self, starts: Ints, points: Floats) -> Callable[[], int] | None:
         """The call that fuses lists with these points; None where there is no library."""

@@ -103,10 +103,12 @@ class PointSums:
                 worth, array = curves.get(expert, NO_CURVE)
                 if len(worth) < len(items):
                     worth, array = self._curve(expert, len(items))
-                gained: Gains | None = (items, worth, array, False)
+                gained: Gains = (items, worth, array, False)
             elif type(items) is dict:
                 gained = self._gains_by_score(expert, items, dropped)
-            elif (gained := self._read(items, expert, dropped)) is None:
+            elif (read := self._read(items, expert, dropped)) is not None:
+                gained = read
+            else:
                 return None
             if n_items := len(gained[0]):  # an error for what is empty and no list, such as None
                 gains.append(gained)
