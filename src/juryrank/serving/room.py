@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Room:
         self._best = np.empty(most)
         # Faster than arrays where a few numbers or bytes are written, or all are read.
         self.text, self.shared = memoryview(self._text), memoryview(self._shared)  # type: ignore[arg-type]
-        self.best: memoryview[float] = memoryview(self._best)  # type: ignore[arg-type, assignment]
+        self.best: Any = memoryview(self._best)  # type: ignore[arg-type]  # mypy takes its numbers to be whole
         self.first_entry = memoryview(self._order)  # type: ignore[arg-type]
 
     def prepare(self, starts: Ints, points: Floats) -> Callable[[], int] | None:
