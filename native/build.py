@@ -30,7 +30,6 @@ SOURCE = HERE.parent / "src"
 MACHINE = platform.machine()
 PLATFORM = f"linux_{MACHINE}"
 TARGETS = {"x86_64": "x86-64-v3", "aarch64": "generic"}  # LLVM's name of the oldest CPU; library.NEEDED goes with it
-ALSO = {"take_array", "describe_array", "set_types", "scores_fall", "scores_of_pairs_fall"}  # beside the kernels
 OUTSIDE = {  # functions of the C library that kernels may call
     "acos", "atan2", "calloc", "ceil", "cos", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "free",
     "frexp", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "malloc", "memcpy", "memmove", "memset", "pow",
@@ -157,7 +156,7 @@ def compile_part(number: int, parts: int, path: Path) -> None:
                 added[symbol] = module, function, types, translation.add(module, function, types, symbol)
             except Exception as error:
                 print(f"{module}.{function}({types}) is left to Numba: {type(error).__name__}: {error}")
-    also = ALSO if number == 0 else set()
+    also = {"take_array", "describe_array"} if number == 0 else set()
     translation.optimise((HERE / "memory.ll").read_text(), also)
     dropped = translation.drop(OUTSIDE, also)
     index: dict[str, Any] = {}

@@ -209,7 +209,7 @@ def _has_instructions(machine: str) -> bool:
     return set(needed) <= set(flags.split())
 
 
-def is_wanted() -> bool:
+def _wanted() -> bool:
     """Whether the library is to be used at all."""
     choice = os.environ.get("JURYRANK_KERNELS", "library")
     if choice not in ("library", "numba"):
@@ -229,7 +229,7 @@ def _keep_freed_memory() -> None:
 def entries(function: Callable[..., Any]) -> dict[str, Entry]:
     """What the library has of a kernel, by the types of its arguments."""
     _keep_freed_memory()
-    if not is_wanted() or (opened := open_library()) is None:
+    if not _wanted() or (opened := open_library()) is None:
         return {}
     library, kernels = opened
     file = Path(function.__code__.co_filename)

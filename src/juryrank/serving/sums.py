@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
-from math import isfinite
-from operator import itemgetter
+from math import inf, isfinite
+from operator import gt, itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juryrank.data.arrays import Floats
-from juryrank.kernels.falling import scores_fall, scores_of_pairs_fall
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
+from juryrank.serving.falling import NotNumbersError, all_fall, packer
 from juryrank.serving.name_sums import sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
@@ -67,65 +67,49 @@ class PointSums:
         by arrays.
         """
         try:
-            if (gathered := self._gather(lists, dropped)) is None:
+            if (gains := self._gather(lists, dropped)) is None:
                 return None
-            gains, n_entries, pairs = gathered
-            compiled = self._sum_compiled(gains, top) if n_entries > few else None
-            if pairs and (compiled is None or compiled[1]) and self._drop_repeated(gains, pairs, lists, dropped):
-                n_entries = sum(len(items) for items, _, _, _ in gains)
-                compiled = self._sum_compiled(gains, top) if n_entries > few else None
-            if compiled is not None:
+            n_entries = sum([len(items) for items, _, _, _ in gains])
+            if n_entries > few and (compiled := self._sum_compiled(gains, top)) is not None:
                 dropped.repeated += compiled[1]
                 return compiled[0]
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
             return add_up(gains, dropped, top, checked)
-        except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
+        except (TypeError, ValueError, OverflowError, NotNumbersError):  # no key of a dict, or no number
             return None
 
-    def _gather(
-        self, lists: Mapping[Any, Any], dropped: Dropped
-    ) -> tuple[list[Gains], int, list[tuple[int, str]]] | None:
-        """What the lists add, without those that are empty, and the number of entries; None where a list is not plain.
+    def _gather(self, lists: Mapping[Any, Any], dropped: Dropped) -> list[Gains] | None:
+        """What the lists add, without those that are empty; None where a list is not plain.
 
-        Then the places and experts of lists of pairs whose items may still repeat.
+        Lists with scores are first taken as they are, best first; whether they are so is checked for all at once.
         """
         gains: list[Gains] = []
-        pairs: list[tuple[int, str]] = []
-        n_entries, curves = 0, self._curves
+        packed: list[bytes] = []
+        scored: list[tuple[int, str, Mapping[Any, Any]]] = []
         for expert in in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
             if type(expert) is not str:
                 return None
             items = lists[expert]
-            if type(items) is list and items and (type(items[0]) in ID_TYPES or scores_of_pairs_fall(items)):
-                if type(items[0]) is tuple:
-                    pairs.append((len(gains), expert))
-                    items = [item for item, _ in items]
-                worth, array = curves.get(expert, NO_CURVE)
+            if type(items) is list and items and type(items[0]) in ID_TYPES:
+                worth, array = self._curves.get(expert, NO_CURVE)
                 if len(worth) < len(items):
                     worth, array = self._curve(expert, len(items))
-                gained: Gains = (items, worth, array, False)
-            elif type(items) is dict:
-                gained = self._gains_by_score(expert, items, dropped)
-            elif (read := self._read(items, expert, dropped)) is not None:
-                gained = read
-            else:
+                gains.append((items, worth, array, False))
+                continue
+            if type(items) is list and items and (items := read_scores(items, expert, dropped)) is None:
                 return None
-            if n_items := len(gained[0]):  # an error for what is empty and no list, such as None
-                gains.append(gained)
-                n_entries += n_items
-        return gains, n_entries, pairs
-
-    def _drop_repeated(
-        self, gains: list[Gains], pairs: list[tuple[int, str]], lists: Mapping[Any, Any], dropped: Dropped
-    ) -> bool:
-        """Whether lists of pairs repeat items; their best entries remain."""
-        found = False
-        for place, expert in pairs:
-            if len(set(gains[place][0])) < len(gains[place][0]):
-                if (gained := self._read(lists[expert], expert, dropped)) is None:
-                    raise TypeError("ids of several types")
-                gains[place], found = gained, True
-        return found
+            if type(items) is dict and items:
+                packed.append(packer(len(items))(inf, *items.values(), -inf))
+                scored.append((len(gains), expert, items))
+                gains.append((list(items), *self._curve(expert, len(items)), True))
+            elif (read := self._read(items, expert, dropped)) is None:
+                return None
+            elif len(read[0]):  # an error for what is empty and no list, such as None
+                gains.append(read)
+        if packed and not all_fall(packed):
+            for place, expert, items in scored:
+                gains[place] = self._gains_by_score(expert, items, dropped)
+        return gains
 
     def of_json(self, room: JsonRoom) -> JsonSums:
         """The same sums over lists that are JSON text."""
@@ -166,7 +150,7 @@ class PointSums:
 
     def _gains_by_score(self, expert: str, scored: Mapping[Any, Any], dropped: Dropped) -> Gains:
         scores = list(scored.values())
-        if scores_fall(scores):
+        if not scores or (all(map(gt, scores, scores[1:])) and isfinite(scores[0]) and isfinite(scores[-1])):
             return list(scored), *self._curve(expert, len(scores)), True  # most lists are in order, without ties
         if not isfinite(sum(scores)):
             scored = finite_scores(scored, dropped)
