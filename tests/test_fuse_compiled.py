@@ -1,7 +1,12 @@
 """Compiled sums of one query give what the loop in Python gives, bit for bit, or leave the lists to it."""
 
+import operator
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from math import inf, nan
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juryrank
+from juryrank.errors import DataWarning, JuryrankError
 from juryrank.kernels import library
 from juryrank.serving.cleaning import Dropped
 from juryrank.serving.name_sums import MOST_ENTRIES, sum_names
@@ -61,14 +67,70 @@ def test_names_with_quotes_and_other_letters_are_added_up_as_by_the_loop(lists: 
     assert outcome(sums, lists, 0) == outcome(sums, lists, LOOP)
 
 
-SCORED = st.dictionaries(PLAIN_NAMES, st.integers(-2, 3).map(float), max_size=6)
+# Whole numbers that are equal as floats, falling scores of all kinds, and what is dropped or left to other code.
+SCORES = st.one_of(
+    st.integers(-2, 3).map(float),
+    st.sampled_from([2**60, 2**60 + 1, True, False, 3, nan, inf, -inf, np.float64(0.5), Decimal("0.5"), None, "0.5"]),
+)
+SCORED = st.dictionaries(PLAIN_NAMES, SCORES, max_size=6)
+PAIRS = st.lists(st.tuples(PLAIN_NAMES, SCORES), max_size=6)
+
+
+def falling(items: list[str]) -> list[tuple[str, float]]:
+    return [(item, 0.5 - place) for place, item in enumerate(items)]
+
+
+FALLING = st.lists(PLAIN_NAMES, max_size=8).map(falling)
+SHAPES = st.one_of(
+    SCORED, PAIRS, FALLING, FALLING.map(dict), FALLING.map(tuple), st.lists(PLAIN_NAMES, max_size=6),
+    st.builds(operator.add, FALLING, PAIRS),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
-@given(lists=st.dictionaries(EXPERTS, SCORED, max_size=4))
-def test_scores_with_ties_are_added_up_as_by_the_loop(method: Any, lists: dict[str, dict[str, float]]) -> None:
+@given(lists=st.dictionaries(EXPERTS, SHAPES, max_size=4), top=st.sampled_from([None, 2]))
+def test_scores_of_all_kinds_are_added_up_as_by_the_loop(method: Any, lists: dict[str, Any], top: int | None) -> None:
     sums = sums_of(method)
-    assert outcome(sums, lists, 0) == outcome(sums, lists, LOOP)
+    assert outcome(sums, lists, 0, top) == outcome(sums, lists, LOOP, top)
+
+
+def by_mapping(listed: Any) -> Any:
+    """The same list as a mapping that is no dict, or a tuple: shapes that only Python reads."""
+    return MappingProxyType(listed) if type(listed) is dict else tuple(listed)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@given(lists=st.dictionaries(EXPERTS, SHAPES, max_size=4))
+def test_pairs_and_dicts_give_what_the_same_in_other_shapes_gives(method: Any, lists: dict[str, Any]) -> None:
+    fuser = juryrank.Fuser(method)
+    others = {expert: by_mapping(listed) for expert, listed in lists.items()}
+    assert result_of(fuser, lists) == result_of(fuser, others)
+
+
+def result_of(fuser: juryrank.Fuser, lists: Any) -> Any:
+    """The items with their scores, or the error, and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found: Any = list(fuser(lists).items())
+        except JuryrankError as error:
+            found = type(error), str(error)
+    return found, [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("size", [3, 30], ids=["loop", "compiled"])
+@pytest.mark.parametrize("others", [[], ["x"], ["x", "x"]], ids=repr)
+def test_pairs_in_order_that_repeat_an_id_count_once_with_a_warning(size: int, others: list[str]) -> None:
+    pairs = falling([f"d{n}" for n in range(size)])
+    expected = {"d0": 1 / 61, **{f"d{n}": 1 / (61 + n) for n in range(1, size)}}
+    fuser = juryrank.Fuser("rrf")
+    with pytest.warns(DataWarning) as caught:
+        found = fuser({"a": [*pairs, ("d0", -99.0)], "b": others})
+    assert {item: score for item, score in found.items() if item != "x"} == expected
+    messages = [str(w.message) for w in caught]
+    assert sum("are read as (id, score), and ids repeat" in text for text in messages) == 1
+    assert sum(f"{max(1, len(others))} entries repeat an item of their list" in text for text in messages) == 1
+    assert len(messages) == 2
 
 
 @pytest.mark.parametrize(
@@ -91,6 +153,24 @@ def test_compiled_sums_are_really_used_and_leave_what_they_cannot_read() -> None
     assert compiled(["a", "a"], may_repeat=True) == ({"a": 0.5}, 1)
     for items in (["a", "a"], ['a","b'], ["a", 1], ["é"], []):
         assert compiled(items) is None
+
+
+def test_pairs_beside_a_list_that_repeats_an_item_are_still_added_up_by_compiled_code() -> None:
+    pairs, items = falling([f"d{n}" for n in range(30)]), ["y", Text("x"), "x", "d0"]
+    found = outcome(sums_of(juryrank.RRF()), {"a": pairs, "b": items}, 0)
+    assert found is not None
+    assert {item: of_type for item, _, of_type in found[0]}[
+        "x"
+    ] is Text  # the first of both, where the loop has the last
+    assert found[1] == 1
+
+
+def test_points_that_are_kept_for_the_next_lists_are_those_of_their_method_and_sizes() -> None:
+    fusers = [juryrank.Fuser("rrf", k=k) for k in (1, 60)]
+    for size in (40, 50, 40):
+        for k, fuser in zip((1, 60), fusers, strict=True):
+            expected = {f"d{n}": 1 / (k + n) for n in range(1, size + 1)}
+            assert fuser({"e": [f"d{n}" for n in range(1, size + 1)]}) == expected
 
 
 def test_more_entries_than_there_is_room_for_are_added_up_all_the_same() -> None:

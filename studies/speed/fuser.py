@@ -21,8 +21,9 @@ Lists = dict[str, list[str]]
 Call = Callable[[], dict[Any, float]]
 SMALL, LARGE = (2, 20), (3, 100)  # lists, their length
 LIMIT, LIMIT_OF_REPEATED = 40e-6, 80e-6  # seconds for LARGE
-ORDER, SCORES, REPEATED = "in order", "with scores", "with a repeated item"
-OTHERS = ("pairs", "generators", "with NaN", "combsum z-score", "combmnz min-max")
+ORDER, SCORES, PAIRS, REPEATED = "in order", "with scores", "pairs", "with a repeated item"
+BY_FUSE = ("in order, by fuse", "with scores, by fuse", "pairs, by fuse")
+OTHERS = ("scores not in order", "generators", "with NaN", "combsum z-score", "combmnz min-max")
 CAREFUL = "careful loop"
 FIRST = """
 import time, warnings
@@ -43,12 +44,16 @@ def calls_of(lists: Lists) -> dict[str, tuple[Call, Call | None]]:
     missing = {expert: {**scores, next(iter(scores)): math.nan} for expert, scores in scored.items()}
     repeated = {expert: [*items[:-1], items[0]] for expert, items in lists.items()}
     pairs = {expert: list(scores.items()) for expert, scores in scored.items()}
-    pairs_call, generators_call, nan_call, sum_call, mnz_call = OTHERS
+    shuffled = {expert: dict(sorted(scores.items())) for expert, scores in scored.items()}
+    shuffled_call, generators_call, nan_call, sum_call, mnz_call = OTHERS
+    of_fuse: list[Any] = [partial(jr.fuse, given) for given in (lists, scored, pairs)]
     return {
         ORDER: (partial(rrf, lists), partial(careful_loop, lists)),
         SCORES: (partial(rrf, scored), partial(careful_loop_of_scores, scored)),
         REPEATED: (partial(rrf, repeated), partial(careful_loop, repeated)),
-        pairs_call: (partial(rrf, pairs), None),
+        PAIRS: (partial(rrf, pairs), None),
+        **{shape: (call, None) for shape, call in zip(BY_FUSE, of_fuse, strict=True)},
+        shuffled_call: (partial(rrf, shuffled), partial(careful_loop_of_scores, shuffled)),
         generators_call: (lambda: rrf({expert: iter(items) for expert, items in lists.items()}), None),
         nan_call: (partial(rrf, missing), partial(careful_loop_of_scores, missing)),
         sum_call: (partial(combsum, scored), None),
@@ -85,9 +90,10 @@ def fuser_targets(rows: list[Row], compiled: int) -> list[Target]:
     """Against the loop for small lists, in microseconds for larger ones, and without compilation."""
     spent = {row.task: row.ours for row in rows}
     small = [task_of(SMALL, shape) for shape in (ORDER, SCORES)]
+    limited = (ORDER, SCORES, PAIRS, *BY_FUSE)
     return [
         *at_least("no slower than a loop with the same guarantees", rows, small, CAREFUL, 1.0),
-        *(at_most(task_of(LARGE, shape), spent[task_of(LARGE, shape)], LIMIT) for shape in (ORDER, SCORES)),
+        *(at_most(task, spent[task], LIMIT) for task in [task_of(LARGE, shape) for shape in limited]),
         at_most(task_of(LARGE, REPEATED), spent[task_of(LARGE, REPEATED)], LIMIT_OF_REPEATED),
         Target("Fuser: nothing is compiled", f"{compiled} kernels compiled", compiled == 0),
     ]

@@ -26,8 +26,8 @@ QUOTES, BACKSLASHES, BLANKS = np.uint64(QUOTE) * ONES, np.uint64(BACKSLASH) * ON
 DIGITS = 18  # a name with more digits is text, as for juryrank.data.names
 UNUSUAL, DEEP, FULL = -1, -2, -3  # text of another form; a list with more items than points; no room
 # Of an item: where its id is, the last list that has it, and its first entry. Of a place in the order: the number of
-# its item, and the first entry of that.
-START, STOP, LIST, ENTRY, NUMBER, FIRST_ENTRY = range(6)
+# its item.
+START, STOP, LIST, ENTRY, NUMBER = range(5)
 # What Python and the kernels tell each other: bytes, lists and entries of the text, whether equal scores go by id, how
 # many items are written, whether lists may repeat an item, which then counts once, and how many entries do.
 SIZE, LISTS, ENTRIES, BY_NAME, BEST, MAY_REPEAT, REPEATED = range(7)
@@ -159,48 +159,58 @@ def id_before(text, start, stop, other, end):
 
 
 @kernel
-def comes_first(text, items, scores, one, other, by_name):
-    """Whether an item belongs before another that was found earlier."""
-    if scores[one] != scores[other]:
-        return scores[one] > scores[other]
-    if not by_name:
-        return False
+def comes_first(text, items, one, other):
+    """Whether an item belongs before another with the same score, by id."""
     return id_before(text, items[one, START], items[one, STOP], items[other, START], items[other, STOP])
 
 
 @kernel
-def order_items(text, items, scores, count, by_name, order, spare):
-    """The items, best first (merge sort); equal scores by id or, unless ``by_name``, in the order of the lists."""
+def order_items(text, items, scores, count, by_name, order, spare_scores, spare):
+    """Sorted scores and the numbers of their items, best first (merge sort), in these arrays or in the spare ones.
+
+    Equal scores go by id or, unless ``by_name``, in the order of the lists.
+    """
     for n in range(count):
         order[n] = n
     width = 1
     while width < count:
         for start in range(0, count, 2 * width):
             middle, stop = min(start + width, count), min(start + 2 * width, count)
-            left, right = start, middle
-            for n in range(start, stop):
-                if right < stop and (
-                    left == middle or comes_first(text, items, scores, order[right], order[left], by_name)
-                ):
-                    spare[n] = order[right]
-                    right += 1
+            # A negative index would have to be tested for.
+            left, right, n = np.uint64(start), np.uint64(middle), np.uint64(start)
+            left_stop, right_stop = np.uint64(middle), np.uint64(stop)
+            while left < left_stop or right < right_stop:
+                if right == right_stop:
+                    take_right = False
+                elif left == left_stop or scores[right] != scores[left]:
+                    take_right = left == left_stop or scores[right] > scores[left]
                 else:
-                    spare[n] = order[left]
-                    left += 1
-        order, spare = spare, order
+                    take_right = by_name and comes_first(text, items, order[right], order[left])
+                if take_right:
+                    spare_scores[n], spare[n] = scores[right], order[right]
+                    right += ONE
+                else:
+                    spare_scores[n], spare[n] = scores[left], order[left]
+                    left += ONE
+                n += ONE
+        scores, order, spare_scores, spare = spare_scores, spare, scores, order
         width *= 2
-    return order
+    return scores, order
 
 
 @kernel
 def fuse_lists(text, shape, starts, points, table, items, scores, order, spare, best):
-    """The number of different items, as ``sum_lists``; ``best`` gets their scores in order, ``items`` their numbers."""
+    """The number of different items, as ``sum_lists``, whose numbers ``items`` gets in order.
+
+    ``best`` gets their scores, and ``order`` their first entries.
+    """
     count = sum_lists(text, shape, starts, points, table, items, scores)
     if count > 0:
-        found = order_items(text, items, scores, count, shape[BY_NAME] == 1, order, spare)
+        sums, found = order_items(text, items, scores, count, shape[BY_NAME] == 1, order, best, spare)
         for n in range(count):
-            best[n] = scores[found[n]]
-            items[n, NUMBER], items[n, FIRST_ENTRY] = found[n], items[found[n], ENTRY]
+            best[n], items[n, NUMBER] = sums[n], found[n]
+        for n in range(count):
+            order[n] = items[items[n, NUMBER], ENTRY]
     return count
 
 

@@ -60,8 +60,10 @@ def fuse(
         fuser = fuser_of(model) if isinstance(model, Aggregator) else _fuser_of_file(model)
     elif params:
         fuser = Fuser(method, **params)
+    elif type(method) is not str and isinstance(method, Aggregator):  # the class of text takes less time to look at
+        fuser = fuser_of(method)
     else:
-        fuser = fuser_of(method) if isinstance(method, Aggregator) else _fuser_of_name(method)
+        fuser = _fuser_of_name(method)
     return fuser(lists, values=values, key=key, top=top, strict=strict)
 
 

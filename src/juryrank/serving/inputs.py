@@ -32,9 +32,9 @@ def without_iterators(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
 def many_queries(lists: Mapping[str, Any]) -> bool:
     """Whether experts map queries to lists: then the values are no numbers."""
     for listed in lists.values():
-        if isinstance(listed, Mapping):
+        if type(listed) is dict or isinstance(listed, Mapping):
             for value in listed.values():
-                return not (value is None or isinstance(value, str) or is_number(value))
+                return type(value) is not float and not (value is None or isinstance(value, str) or is_number(value))
     return False
 
 

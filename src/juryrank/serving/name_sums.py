@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.kernels.json_lists import BY_NAME, ENTRIES, LISTS, MAY_REPEAT, REPEATED, SIZE
-from juryrank.serving.room import MOST_BYTES, PADDING, Room
+from juryrank.serving.room import PADDING, Room
 
 MOST_ENTRIES, MOST_LISTS = 1 << 15, 1 << 10
+END = '"]' + PADDING.decode()
 
 
 class NameRoom(Room):
-    """With the points of all entries, one list after another."""
+    """With the points of all entries, one list after another; they stay for lists of the same sizes and points."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,6 +30,19 @@ class NameRoom(Room):
         self.start_of = memoryview(self.starts)  # type: ignore[arg-type]
         self.fuse = self.prepare(self.starts, self.points)
         self.in_use = False
+        self._sizes: list[int] = []
+        self._points_of: Sequence[Sequence[float] | Floats] = ()
+
+    def fill(self, sizes: list[int], points: Sequence[Sequence[float] | Floats]) -> None:
+        """Write the points of lists of these sizes."""
+        if sizes == self._sizes and all(map(is_, points, self._points_of)):
+            return
+        self._sizes, stop = [], 0
+        for l, size in enumerate(sizes):
+            start, stop = stop, stop + size
+            self.points[start:stop] = points[l][:size]
+            self.start_of[l + 1] = stop
+        self._sizes, self._points_of = sizes, points
 
 
 class _OfThread(threading.local):
@@ -72,20 +86,17 @@ def _sum_in(
     by_name: bool,
     may_repeat: bool,
 ) -> tuple[dict[Any, float], int] | None:
-    text = ('["' + '"]["'.join(map('","'.join, lists)) + '"]').encode("ascii")
+    text = ('["' + '"]["'.join(map('","'.join, lists)) + END).encode("ascii")
     entries: list[Any] = []
-    for l, items in enumerate(lists, 1):
-        start, stop = len(entries), len(entries) + len(items)
-        if stop > MOST_ENTRIES:
-            return None
-        room.points[start:stop] = points[l - 1][: len(items)]
-        room.start_of[l] = stop
+    for items in lists:
         entries += items
-    if (size := len(text)) > MOST_BYTES:
+    if len(entries) > MOST_ENTRIES or len(text) > len(room.text):
         return None
-    room.text[: size + len(PADDING)] = text + PADDING
+    room.fill(list(map(len, lists)), points)
+    room.text[: len(text)] = text
     shared = room.shared
-    shared[SIZE], shared[LISTS], shared[BY_NAME], shared[MAY_REPEAT] = size, len(lists), by_name, may_repeat
+    shared[SIZE], shared[LISTS] = len(text) - len(PADDING), len(lists)
+    shared[BY_NAME], shared[MAY_REPEAT] = by_name, may_repeat
     assert room.fuse is not None
     count = room.fuse()
     if count <= 0 or shared[ENTRIES] != len(entries):  # a name with a quote is not what was given

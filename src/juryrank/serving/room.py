@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.json_lists import FIRST_ENTRY, fuse_lists
+from juryrank.kernels.json_lists import fuse_lists
 
 MOST_BYTES = 1 << 18  # of the text of all lists
 PLACES = 1 << 15  # of the hash table, half of which may be used
@@ -20,15 +21,17 @@ class Room:
     def __init__(self) -> None:
         most = PLACES // 2
         self._text, self._shared = np.zeros(MOST_BYTES + len(PADDING), np.uint8), np.zeros(7, np.int64)
-        self._table, self._items = np.empty(PLACES, np.int32), np.empty((most, 6), np.int64)
+        self._table, self._items = np.empty(PLACES, np.int32), np.empty((most, 5), np.int64)
         self._scores, self._order, self._spare = np.empty(most), np.empty(most, np.int64), np.empty(most, np.int64)
-        self.best, self.first_entry = np.empty(most), self._items[:, FIRST_ENTRY]
-        # Faster than arrays where a few numbers or bytes are written.
+        self._best = np.empty(most)
+        # Faster than arrays where a few numbers or bytes are written, or all are read.
         self.text, self.shared = memoryview(self._text), memoryview(self._shared)  # type: ignore[arg-type]
+        self.best: Any = memoryview(self._best)  # type: ignore[arg-type]  # mypy takes its numbers to be whole
+        self.first_entry = memoryview(self._order)  # type: ignore[arg-type]
 
     def prepare(self, starts: Ints, points: Floats) -> Callable[[], int] | None:
         """The call that fuses lists with these points; None where there is no library."""
         return fuse_lists.prepare(
             self._text, self._shared, starts, points, self._table, self._items, self._scores, self._order,
-            self._spare, self.best,
+            self._spare, self._best,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
-from math import isfinite
+from math import inf, isfinite
 from operator import gt, itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from juryrank.data.arrays import Floats
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
+from juryrank.serving.falling import NotNumbersError, all_fall, packer
 from juryrank.serving.name_sums import sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
@@ -30,9 +31,9 @@ FIRST = 128  # positions of a curve that are made at once; deeper ones when they
 MOST_POINTS = 1_000_000  # that are kept, about 40 MB: names of experts may come from strangers
 
 
-# What a list adds: its items and, at least, as many points, as a list and, where there is one, as an array; and whether
-# the items are known to be different. A plain tuple, because a NamedTuple takes longer to make.
-Gains = tuple[Sequence[Any], Sequence[float], Floats | None, bool]
+# What a list adds: its items and, at least, as many points, as a list and, where there is one, as an array, else as the
+# same list; and whether the items are known to be different. A plain tuple, because a NamedTuple takes longer to make.
+Gains = tuple[Sequence[Any], Sequence[float], Sequence[float] | Floats, bool]
 
 
 class PointSums:
@@ -42,10 +43,11 @@ class PointSums:
     scores by name; else they stay in the order in which the lists have them.
     """
 
-    __slots__ = ("_by_name", "_curves", "_n_kept", "_points")
+    __slots__ = ("_by_name", "_curves", "_may_repeat", "_n_kept", "_points")
 
     def __init__(self, points: PositionPoints, *, by_name: bool = True) -> None:
         self._points, self._by_name = points, by_name
+        self._may_repeat = by_name and not points.share_ties  # else the points after an item that repeats are others
         self._curves: dict[str, Curve] = {}
         self._n_kept = 0
 
@@ -64,29 +66,50 @@ class PointSums:
         Up to ``few`` entries are added up by a loop, more by compiled code; where it cannot, from ``many`` entries on
         by arrays.
         """
-        gains: list[Gains] = []
-        n_entries, curves = 0, self._curves
         try:
-            for expert in in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
-                if type(expert) is not str:
-                    return None
-                items = lists[expert]
-                if type(items) is list and items and type(items[0]) in ID_TYPES:
-                    worth, array = curves.get(expert, NO_CURVE)
-                    if len(worth) < len(items):
-                        worth, array = self._curve(expert, len(items))
-                    gains.append((items, worth, array, False))
-                elif (gained := self._read(items, expert, dropped)) is not None:
-                    gains.append(gained)
-                else:
-                    return None
-                n_entries += len(gains[-1][0])
-            if n_entries > few and (fused := self._sum_compiled(gains, dropped, top)) is not None:
-                return fused
+            if (gains := self._gather(lists, dropped)) is None:
+                return None
+            n_entries = sum([len(items) for items, _, _, _ in gains])
+            if n_entries > few and (compiled := self._sum_compiled(gains, top)) is not None:
+                dropped.repeated += compiled[1]
+                return compiled[0]
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
             return add_up(gains, dropped, top, checked)
-        except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
+        except (TypeError, ValueError, OverflowError, NotNumbersError):  # no key of a dict, or no number
             return None
+
+    def _gather(self, lists: Mapping[Any, Any], dropped: Dropped) -> list[Gains] | None:
+        """What the lists add, without those that are empty; None where a list is not plain.
+
+        Lists with scores are first taken as they are, best first; whether they are so is checked for all at once.
+        """
+        gains: list[Gains] = []
+        packed: list[bytes] = []
+        scored: list[tuple[int, str, Mapping[Any, Any]]] = []
+        for expert in in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
+            if type(expert) is not str:
+                return None
+            items = lists[expert]
+            if type(items) is list and items and type(items[0]) in ID_TYPES:
+                worth, array = self._curves.get(expert, NO_CURVE)
+                if len(worth) < len(items):
+                    worth, array = self._curve(expert, len(items))
+                gains.append((items, worth, array, False))
+                continue
+            if type(items) is list and items and (items := read_scores(items, expert, dropped)) is None:
+                return None
+            if type(items) is dict and items:
+                packed.append(packer(len(items))(inf, *items.values(), -inf))
+                scored.append((len(gains), expert, items))
+                gains.append((list(items), *self._curve(expert, len(items)), True))
+            elif (read := self._read(items, expert, dropped)) is None:
+                return None
+            elif len(read[0]):  # an error for what is empty and no list, such as None
+                gains.append(read)
+        if packed and not all_fall(packed):
+            for place, expert, items in scored:
+                gains[place] = self._gains_by_score(expert, items, dropped)
+        return gains
 
     def of_json(self, room: JsonRoom) -> JsonSums:
         """The same sums over lists that are JSON text."""
@@ -142,7 +165,8 @@ class PointSums:
             return self._gains_at(expert, list(scored), ranks_by(scores, shared=True))
         worth = self._curve(expert, len(scores))[0][: len(scores)]
         first = dict(zip(sorted(scores), reversed(worth), strict=True))  # of equal scores, the best rank stays
-        return list(scored), list(map(first.__getitem__, scores)), None, True
+        worth = list(map(first.__getitem__, scores))
+        return list(scored), worth, worth, True
 
     def _gains_at(self, expert: str, items: Sequence[Any], ranks: Sequence[float]) -> Gains:
         array = self._points.of(expert, np.array(ranks, np.float64))
@@ -160,17 +184,10 @@ class PointSums:
             curve = self._curves[expert] = points.tolist(), points
         return curve
 
-    def _sum_compiled(self, gains: list[Gains], dropped: Dropped, top: int | None) -> dict[Any, float] | None:
-        """The sums, best first; None where the library is missing, or does not read the items."""
-        lists = [items for items, _, _, _ in gains if items]
-        points = [worth if array is None else array for items, worth, array, _ in gains if items]
-        # Where places leave no gaps, the points after an item that repeats are others.
-        may_repeat = self._by_name and not self._points.share_ties
-        found = sum_names(lists, points, top, by_name=self._by_name, may_repeat=may_repeat)
-        if found is None:
-            return None
-        dropped.repeated += found[1]
-        return found[0]
+    def _sum_compiled(self, gains: list[Gains], top: int | None) -> tuple[dict[Any, float], int] | None:
+        """The sums, best first, and how many entries repeat an item; None where the library does not read the items."""
+        lists, _, points, _ = zip(*gains)  # noqa: B905 (strict costs time)
+        return sum_names(lists, points, top, by_name=self._by_name, may_repeat=self._may_repeat)
 
     def _sum_by_loop(
         self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool
@@ -223,7 +240,7 @@ class PointSums:
             if self._points.share_ties:  # places leave no gaps
                 sizes = np.bincount(in_list[kept], minlength=len(lists)).tolist()
                 codes, kept = codes[kept], slice(None)
-        worth = [(np.array(of[1]) if of[2] is None else of[2])[:size] for of, size in zip(gains, sizes, strict=True)]
+        worth = [np.asarray(points)[:size] for (_, _, points, _), size in zip(gains, sizes, strict=True)]
         scores: Floats = np.bincount(codes[kept], np.concatenate(worth)[kept])  # type: ignore[assignment]
         return _best_first_of_arrays(list(code), scores, of_type, top, by_name=self._by_name)
 
