@@ -1,7 +1,8 @@
 """Every page of docs/integrations in a fresh virtual environment with what the page says to install (``make extras``).
 
-The wheel of this tree is built once. The examples of a page run by doctest in an empty folder, with an empty home and
-without a network: they need no clone, no downloads and no other extra. Pages or extras may be named: ``python
+The wheel of this tree is built once and installed once: each environment starts as a copy of one with the package
+alone, and pip adds what the page names. The examples of a page run by doctest in an empty folder, with an empty home
+and without a network: they need no clone, no downloads and no other extra. Pages or extras may be named: ``python
 tests/extras.py langchain qdrant``; ``juryrank`` is the package alone, with the first examples of the README and of
 docs/fuse.md.
 """
@@ -10,8 +11,10 @@ import doctest
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import tomllib
@@ -80,13 +83,25 @@ def build_wheel(folder: Path) -> Path:
     return wheel
 
 
-def make_environment(folder: Path, needed: list[str], wheel: Path) -> Path:
-    """The Python of a new virtual environment with these requirements; our own is the wheel."""
+def make_environment(folder: Path, needed: list[str], wheel: Path, base: Path | None = None) -> Path:
+    """The Python of a new virtual environment with these requirements; our own is the wheel.
+
+    The packages of ``base``, another environment, are there from the start, as links: to install them again takes
+    most of the time.
+    """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
+    if base is not None:
+        shutil.copytree(packages_of(base), packages_of(folder), copy_function=os.link, dirs_exist_ok=True)
     named = [f"{each} @ {wheel.as_uri()}" if OURS.fullmatch(each) else each for each in needed]
     subprocess.run([*PIP, "--python", str(python), "install", "-q", *named], check=True, capture_output=True, text=True)
     return python
+
+
+def packages_of(environment: Path) -> Path:
+    """The folder of the packages of a virtual environment."""
+    root = {"base": str(environment), "platbase": str(environment)}
+    return Path(sysconfig.get_path("purelib", "venv", vars=root))
 
 
 def run_examples(python: Path, examples: list[Path], folder: Path) -> Outcome:
@@ -117,7 +132,7 @@ def first_blocks(folder: Path) -> list[Path]:
     return made
 
 
-def try_page(name: str, wheel: Path) -> bool:
+def try_page(name: str, wheel: Path, base: Path) -> bool:
     """Install and run one page, print a line about it, and remove everything."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="jr-", ignore_cleanup_errors=True) as made:
@@ -125,7 +140,7 @@ def try_page(name: str, wheel: Path) -> bool:
         examples = first_blocks(folder) if name == BARE else [pages()[name]]
         needed = [BARE] if name == BARE else requirements(examples[0].read_text(encoding="utf-8"))
         try:
-            python = make_environment(folder / "venv", needed, wheel)
+            python = make_environment(folder / "venv", needed, wheel, base)
             installed = time.monotonic() - start
             size = sum(file.lstat().st_size for file in (folder / "venv").rglob("*") if file.is_file()) / 1e6
             outcome = run_examples(python, examples, folder)
@@ -147,8 +162,9 @@ def main(names: list[str]) -> bool:
     if unknown := set(names) - known.keys() - by_extra.keys():
         sys.exit(f"no page or extra {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     with tempfile.TemporaryDirectory(prefix="jr-") as folder:
-        wheel = build_wheel(Path(folder))
-        passed = [try_page((known | by_extra)[name], wheel) for name in names or known]
+        wheel, base = build_wheel(Path(folder)), Path(folder) / "base"
+        make_environment(base, [BARE], wheel)
+        passed = [try_page((known | by_extra)[name], wheel, base) for name in names or known]
     print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed")
     return all(passed)
 

@@ -13,6 +13,7 @@ pytest.importorskip("llama_index.core")
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.schema import ImageNode, IndexNode, MetadataMode, NodeWithScore, TextNode
 from llama_index_samples import DEMO, Waiting, WaitingInThreads, cooking, ids, listing, node, texts
+from pydantic import PrivateAttr
 
 import juryrank
 from juryrank.integrations.llama_index import JuryRetriever
@@ -26,6 +27,28 @@ def demo() -> tuple[dict[str, dict[str, list[str]]], dict[str, Any]]:
 @pytest.fixture(scope="module")
 def model() -> Any:
     return juryrank.fit(DEMO / "cooking.csv", "jury")
+
+
+class Noted(NodeWithScore):
+    note: str = ""
+
+
+class Secretive(TextNode):
+    _secret: str = PrivateAttr("none")
+
+    def keep(self, secret: str) -> None:
+        self._secret = secret
+
+
+def _with_detail(given: TextNode, metadata_key: str | None, rank: int) -> TextNode:
+    """What a node at this rank of the only list, x, becomes."""
+    if metadata_key is None:
+        return given
+    points = 1 / (60 + rank)
+    detail = {"score": points, "ranks": {"x": rank}, "contributions": {"x": points}}
+    fields = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+    hidden = {field: [*getattr(given, field), metadata_key] for field in fields}
+    return given.model_copy(update={"metadata": {**given.metadata, metadata_key: detail}, **hidden})
 
 
 class TestOrder:
@@ -122,6 +145,32 @@ class TestNodes:
         image = ImageNode(text="tea", image_url="https://example.org/tea.png")
         (fused,) = JuryRetriever({"x": listing(NodeWithScore(node=image, score=0.5))}).retrieve("q")
         assert (type(fused.node), fused.node.image_url) == (ImageNode, "https://example.org/tea.png")
+
+    @pytest.mark.parametrize("metadata_key", ["juryrank", None])
+    def test_each_is_a_copy_as_pydantic_makes_it(self, metadata_key) -> None:
+        given = [Noted(node=TextNode(text="tea", id_="tea"), note="hot"), node("milk", 0.5, metadata={"page": 4})]
+        given += [
+            NodeWithScore(node=Secretive(text="rice", id_="rice")),
+            node("oil", excluded_embed_metadata_keys=["x"]),
+        ]
+        given[2].node.keep("a secret")
+        before = [each.model_copy(deep=True) for each in given]
+        fused = JuryRetriever({"x": listing(*given)}, metadata_key=metadata_key).retrieve("q")
+        for rank, (each, own) in enumerate(zip(fused, given, strict=True), 1):
+            expected = own.model_copy(
+                update={"score": 1 / (60 + rank), "node": _with_detail(own.node, metadata_key, rank)}
+            )
+            assert (type(each), type(each.node)) == (type(own), type(own.node))
+            assert each == expected
+            for one, other in ((each, expected), (each.node, expected.node)):
+                assert (vars(one), one.model_fields_set) == (vars(other), other.model_fields_set)
+                assert (one.model_extra, one.__pydantic_private__) == (other.model_extra, other.__pydantic_private__)
+            assert pickle.loads(pickle.dumps(each)) == pickle.loads(pickle.dumps(expected))
+            each.score = None
+            if metadata_key is not None:  # else the node is that of the retriever
+                each.node.embedding = [1.0]
+        assert given == before
+        assert [each.node.model_fields_set for each in given] == [each.node.model_fields_set for each in before]
 
     def test_an_index_node_leads_to_its_object(self) -> None:
         objects = [IndexNode(text="see", index_id="i", obj=TextNode(text="inside"))]

@@ -242,6 +242,16 @@ def test_documents_come_from_the_list_with_the_best_rank_whether_all_are_wanted_
     assert fusion.fuse(lists, 3) == everything[:3]
 
 
+@pytest.mark.parametrize("top", [1, None])
+def test_a_list_may_be_the_values_of_a_dict_but_nothing_that_is_read_only_once(top):
+    given = docs(*"abcdefgh")
+    fusion = DocumentFusion(juryrank.Fuser("rrf"), identity())
+    fused = fusion.fuse({"x": dict(enumerate(given)).values(), "y": tuple(given)}, top)
+    assert [each.document for each in fused] == given[:top]
+    with pytest.raises(TypeError, match="not subscriptable"):
+        fusion.fuse({"x": iter(given)}, top)
+
+
 def test_a_fuser_that_explores_is_not_used_without_a_request():
     with pytest.raises(ParameterError, match="request"):
         DocumentFusion(juryrank.Fuser("rrf", explore=0.5), identity()).fuse({"a": docs("x"), "b": docs("y")})

@@ -11,7 +11,18 @@ from typing import Any
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, warn_user
 from juryrank.integrations._documents import FusedDocuments
-from juryrank.integrations._pydantic import values_of, with_values
+from juryrank.integrations._pydantic import (
+    IS_PLAIN,
+    copy_any,
+    get_names,
+    new,
+    set_extra,
+    set_names,
+    set_private,
+    set_values,
+    values_of,
+    with_values,
+)
 from juryrank.integrations._retrieval import Model, OnError, demand_policy, demand_weights_of, make_fuser
 from juryrank.serving import Fuser
 
@@ -20,8 +31,9 @@ try:
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
 
-EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
-CHANGED = {"metadata", *EXCLUDED}  # fields of a node that a copy has anew
+NOT_FOR_LLMS, NOT_EMBEDDED = "excluded_llm_metadata_keys", "excluded_embed_metadata_keys"
+CHANGED = {"metadata", NOT_FOR_LLMS, NOT_EMBEDDED}  # fields of a node that a copy has anew
+CHANGED_AROUND = {"node", "score"}  # and those of its NodeWithScore
 
 
 def prepare_fuser(
@@ -114,22 +126,45 @@ def scores_in(field: str, expert: str, nodes: Sequence[NodeWithScore]) -> dict[s
 
 def fused_nodes(best: FusedDocuments, failed: Mapping[str, str], metadata_key: str | None) -> list[NodeWithScore]:
     """The nodes of a result: copies with details in their metadata, which neither LLMs nor embeddings see."""
-    values = values_of(best.documents)
-    for own, score in zip(values, best.scores, strict=True):
-        own["score"] = score
     if metadata_key is None:
-        return with_values(best.documents, values, {"score"})
-    nodes = [own["node"] for own in values]
-    node_values = values_of(nodes)
-    for own, detail in zip(node_values, best.details(failed), strict=True):
+        return _with_scores(best.documents, best.scores)
+    fused = []
+    for each, score, ranks, contributions in zip(*best, strict=True):
+        detail = {"score": score, "ranks": ranks, "contributions": contributions}
+        if failed:
+            detail["failed"] = dict(failed)
+        values = each.__dict__.copy()
+        values["score"], node = score, values["node"]
+        own = node.__dict__.copy()
         own["metadata"] = metadata = dict(own["metadata"])
         metadata[metadata_key] = detail
-        for field in EXCLUDED:
-            excluded = own[field]
-            own[field] = [*excluded] if metadata_key in excluded else [*excluded, metadata_key]
-    for own, node in zip(values, with_values(nodes, node_values, CHANGED), strict=True):
-        own["node"] = node
-    return with_values(best.documents, values, {"node", "score"})
+        hidden = own[NOT_FOR_LLMS]
+        own[NOT_FOR_LLMS] = [*hidden] if metadata_key in hidden else [*hidden, metadata_key]
+        hidden = own[NOT_EMBEDDED]
+        own[NOT_EMBEDDED] = [*hidden] if metadata_key in hidden else [*hidden, metadata_key]
+        if IS_PLAIN[type(node)] and IS_PLAIN[type(each)]:  # as with_values, in half the time for ten nodes
+            values["node"] = copied = new(type(node))
+            set_values(copied, own)
+            set_names(copied, get_names(node) | CHANGED)
+            set_extra(copied, None)
+            set_private(copied, None)
+            copied = new(type(each))
+            set_values(copied, values)
+            set_names(copied, get_names(each) | CHANGED_AROUND)
+            set_extra(copied, None)
+            set_private(copied, None)
+        else:
+            values["node"] = copy_any(node, own, CHANGED)
+            copied = copy_any(each, values, CHANGED_AROUND)
+        fused.append(copied)
+    return fused
+
+
+def _with_scores(nodes: Sequence[NodeWithScore], scores: Iterable[float]) -> list[NodeWithScore]:
+    values = values_of(nodes)
+    for own, score in zip(values, scores, strict=True):
+        own["score"] = score
+    return with_values(nodes, values, {"score"})
 
 
 def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:
