@@ -13,7 +13,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 JSON = b"application/json"
 NOT_SNIFFED = (b"x-content-type-options", b"nosniff")
-HEAD = b"%bcontent-type: %b\r\ncontent-length: %d\r\nx-request-id: %b\r\nx-content-type-options: nosniff\r\n%b\r\n%b"
+HEADS = {status: line.decode() + "content-type: " for status, line in STATUS_LINE.items()}
 
 
 class Answer:
@@ -52,8 +52,12 @@ class Answer:
 
 
 def whole_answer(
-    status: int, content_type: bytes, body: bytes, request_id: str, headers: Mapping[str, str] | None = None
+    status: int, content_type: str, body: bytes, request_id: str, headers: Mapping[str, str] | None = None
 ) -> bytes:
     """The bytes of an answer as ``Answer.send`` sends it; the connection stays open."""
-    more = b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items()) if headers else b""
-    return HEAD % (STATUS_LINE[status], content_type, len(body), request_id.encode(), more, body)
+    more = "".join(f"{name}: {value}\r\n" for name, value in headers.items()) if headers else ""
+    head = (
+        f"{HEADS[status]}{content_type}\r\ncontent-length: {len(body)}\r\nx-request-id: {request_id}\r\n"
+        f"x-content-type-options: nosniff\r\n{more}\r\n"
+    )
+    return head.encode() + body

@@ -20,7 +20,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from juryrank.server import front
+from juryrank.server import paths
 from juryrank.server.problems import CONTENT_TYPE, Problem
 
 HEAD_SECONDS = 10.0  # in which a request line and its headers must have arrived
@@ -30,7 +30,7 @@ LEAST_READ = 64 << 10
 ACCEPT_SECONDS = 0.2  # at the end, for connections that are being made
 LAST_SECONDS = 1.0  # at the end, for requests that are on their way on open connections
 HEAD, BODY, DONE = range(3)  # what of a request is still to come
-FUSION = {path.encode(): path for path in front.FUSION}
+FUSION = {path.encode(): path for path in paths.FUSION}
 SO_ATTACH_FILTER = 26
 # Classic BPF: drop TCP packets with SYN and without ACK (byte 13 of the header), take all others.
 NO_NEW_CONNECTIONS = (
@@ -56,6 +56,7 @@ class Connection(HttpToolsProtocol):
         self._answer_at_once: Callable[..., bytes] | None = getattr(self.app, "answer_at_once", None)
         self._is_first = False  # of the requests in the bytes that were read, one may be answered at once
         self._postponed, self._body = False, b""  # whether it is being read, and its body
+        self._has_answered = False  # one of the requests in these bytes
         self._head_timer: asyncio.TimerHandle | None = None
         self._read_timer: asyncio.TimerHandle | None = None
 
@@ -78,6 +79,10 @@ class Connection(HttpToolsProtocol):
         super().data_received(data)
         if self._postponed:  # its body has not arrived yet
             self._begin_postponed()
+        self._check_rest(data)
+        self._has_answered = False
+
+    def _check_rest(self, data: bytes) -> None:
         if self._stage != DONE:
             self._received += len(data)
             if self._received > (MOST_HEAD if self._stage == HEAD else self.most_bytes):
@@ -143,6 +148,7 @@ class Connection(HttpToolsProtocol):
         assert self._answer_at_once is not None
         body, self._body, self._postponed = self._body, b"", False
         self.transport.write(self._answer_at_once(FUSION[self.url], self.headers, body))
+        self._has_answered = True
         self.on_response_complete()
 
     def end_after_request(self) -> None:
@@ -186,6 +192,8 @@ class Connection(HttpToolsProtocol):
             self.flow.pause_reading()
         elif self._stage == BODY and (self.pipeline or self.cycle.response_started):
             self.transport.close()  # it is answered, or others wait before it
+        elif self._has_answered:
+            self.transport.close()  # after that answer, as if it were still under way
         elif not self.transport.is_closing():
             body = problem.body("")
             head = b"content-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (CONTENT_TYPE, len(body))

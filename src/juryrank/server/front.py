@@ -21,6 +21,7 @@ from juryrank.server.bodies import Bodies, DisconnectedError, LimitedReceive, Re
 from juryrank.server.fusing import Fusing
 from juryrank.server.keys import KeyRing
 from juryrank.server.logs import log
+from juryrank.server.paths import FUSION, OPEN, route_of
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.rates import RateLimit
 from juryrank.server.settings import Settings
@@ -29,13 +30,9 @@ from juryrank.server.telemetry import Metrics
 Scope = MutableMapping[str, Any]
 
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
-FUSION = frozenset(("/v1/fuse", "/v1/explain"))
 # Scopes, each of which is enough.
 ADMIN = frozenset(("admin",))
 FUSE, FEEDBACK, ANY = ADMIN | {"fuse"}, ADMIN | {"feedback"}, ADMIN | {"fuse", "feedback"}
-PATHS = FUSION | OPEN | {"/v1/feedback", "/v1/models", "/metrics"}
-MODEL_PATH = re.compile(r"/v1/models/[^/]+(/refit|/rollback)?")
 
 
 class Front:
@@ -90,13 +87,13 @@ class Front:
             self._admit(path, "POST", headers)
             if len(body) > self._settings.max_body:
                 raise too_large(self._settings.max_body)
-            status, answer = 200, whole_answer(200, JSON, self._fused(path, body), request_id)
+            status, answer = 200, whole_answer(200, JSON.decode(), self._fused(path, body), request_id)
         except Exception as error:
             if not isinstance(error, Problem):
                 log.exception("a request failed", extra={"request_id": request_id})
                 error = unexpected()
             status, content = error.status, error.body(request_id)
-            answer = whole_answer(status, CONTENT_TYPE, content, request_id, error.headers)
+            answer = whole_answer(status, CONTENT_TYPE.decode(), content, request_id, error.headers)
         self._note(request_id, "POST", path, status, start)
         return answer
 
@@ -176,12 +173,3 @@ def _needed_scopes(path: str, method: str) -> frozenset[str]:
     if method in ("GET", "HEAD") and (path == "/metrics" or path.startswith("/v1/models")):
         return ANY
     return ADMIN
-
-
-def route_of(path: str) -> str:
-    """The path without names, for metrics and logs: what users send must not become a label."""
-    if path in PATHS:
-        return path
-    if shape := MODEL_PATH.fullmatch(path):
-        return "/v1/models/{name}" + (shape[1] or "")
-    return "other"
