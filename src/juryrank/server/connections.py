@@ -55,7 +55,7 @@ class Connection(HttpToolsProtocol):
         # None where something around the application, such as traces, must see every request.
         self._answer_at_once: Callable[..., bytes] | None = getattr(self.app, "answer_at_once", None)
         self._is_first = False  # of the requests in the bytes that were read, one may be answered at once
-        self._postponed, self._body = False, b""  # whether it is being read, and its body
+        self._postponed, self._parts = False, list[bytes]()  # whether it is being read, and its body
         self._has_answered = False  # one of the requests in these bytes
         self._head_timer: asyncio.TimerHandle | None = None
         self._read_timer: asyncio.TimerHandle | None = None
@@ -128,14 +128,14 @@ class Connection(HttpToolsProtocol):
     def _begin_postponed(self) -> None:
         self._postponed = False
         self._begin()
-        if self._body:
-            super().on_body(self._body)
-            self._body = b""
+        for part in self._parts:
+            super().on_body(part)
+        self._parts = []
 
     def on_body(self, body: bytes) -> None:
         """A part of the body."""
         if self._postponed:
-            self._body += body
+            self._parts.append(body)
         else:
             super().on_body(body)
 
@@ -146,9 +146,9 @@ class Connection(HttpToolsProtocol):
             super().on_message_complete()
             return
         assert self._answer_at_once is not None
-        body, self._body, self._postponed = self._body, b"", False
+        body = b"".join(self._parts)
+        self._parts, self._postponed, self._has_answered = [], False, True
         self.transport.write(self._answer_at_once(FUSION[self.url], self.headers, body))
-        self._has_answered = True
         self.on_response_complete()
 
     def end_after_request(self) -> None:
