@@ -123,7 +123,8 @@ def test_a_whole_request_is_answered_before_the_next_bytes_are_read(cors: tuple[
     """Unless something must be added to every answer."""
 
     async def run() -> bytes:
-        config = uvicorn.Config(create_app(Settings(cors=cors, access_log=False)), log_config=None, http=Connection)
+        app = create_app(Settings(cors=cors, access_log=False))
+        config = uvicorn.Config(app, log_config=None, http=Connection, proxy_headers=False)
         config.load()
         connection, transport = Connection(config, ServerState(), {}), Transport()
         connection.connection_made(transport)  # type: ignore[arg-type]

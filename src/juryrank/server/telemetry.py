@@ -42,7 +42,7 @@ class Metrics:
 
     def __init__(self, shared: Any = None, worker: int = 0) -> None:
         memory = bytearray(8 * SIZE) if shared is None else shared
-        self._all: memoryview[float] = memoryview(memory).cast("B").cast("d")  # type: ignore[assignment]
+        self._all: memoryview[float] = memoryview(memory).cast("B").cast("d")
         self._own = self._all[SIZE * worker : SIZE * (worker + 1)]
 
     def request(self, route: str, status: int, seconds: float) -> None:
