@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +86,7 @@ class JsonSums:
 class JsonRoom(Room):
     """With what the answer is written to; ``encode`` writes numbers as a JSON list."""
 
-    def __init__(self, encode: Callable[[list[float]], bytes]) -> None:
+    def __init__(self, encode: Callable[[Sequence[float]], bytes]) -> None:
         super().__init__()
         most, self._encode = PLACES // 2, encode
         self._numbers, self._out = np.zeros(NUMBER * most, np.uint8), np.empty(MOST_BYTES + AROUND * most + 8, np.uint8)
@@ -96,7 +96,7 @@ class JsonRoom(Room):
         self._written: memoryview[int] = memoryview(self._out)  # type: ignore[arg-type]
         self._write = write_items.prepare(self._text, self._shared, self._items, self._numbers, self._out)
 
-    def write(self, scores: list[float]) -> bytes:
+    def write(self, scores: Sequence[float]) -> bytes:
         """The items with these scores, the best, as JSON."""
         numbers = self._encode(scores)
         self._memory[: len(numbers)] = numbers
