@@ -18,7 +18,7 @@ from juryrank.errors import DataError, ParameterError
 from juryrank.server import keys as keys_module
 from juryrank.server.keys import KeyRing, create_key, read_keys, remove_key
 from server.processes import Running, running
-from server.samples import SCOPES, bearer, make_keys, write_model
+from server.samples import SCOPES, bearer, make_keys, wait_until, write_model
 
 FUSE = {"lists": {"e0": ["a", "b"]}}
 FEEDBACK = {"query": "q", "lists": FUSE["lists"], "labels": {"a": 1}, "key": "k"}
@@ -175,6 +175,31 @@ def test_keys_are_random_and_found_again(tmp_path: Path) -> None:
     assert all(key is not None and key.scopes == ("fuse", "admin") for key in found)
     assert ring.find("") is None
     assert ring.find("jr_" + "0" * 12 + "_" + "A" * 43) is None
+
+
+def test_a_key_that_was_found_before_is_compared_again(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    keys = [create_key(path, name, ("fuse",)) for name in ("one", "two")]
+    ring = KeyRing(path)
+    for _ in range(2):
+        for key, other in (keys, keys[::-1]):
+            found = ring.find(key)
+            assert found is not None
+            assert found.id == key[3:15]
+            for wrong in (key[:-1] + ("A" if key[-1] != "A" else "B"), key[:-1], key + "A", key[:-1] + "\xe4",
+                          key[:16] + other[16:], key[:15], "xx_" + key[3:]):  # fmt: skip
+                assert ring.find(wrong) is None
+
+
+def test_a_key_that_was_found_before_is_refused_when_it_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    gone, kept = (create_key(path, name, ("fuse",)) for name in ("gone", "kept"))
+    ring = KeyRing(path)
+    assert ring.find(gone)
+    assert ring.find(kept)
+    remove_key(path, "gone")
+    wait_until(lambda: ring.find(gone) is None, seconds=5)
+    assert ring.find(kept)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ from juryrank.server.writer import Writer
 encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
-def create_app(settings: Settings) -> Any:
+def create_app(settings: Settings, metrics: telemetry.Metrics | None = None) -> Any:
     """The ASGI application of one worker."""
     install_warnings()
     registry = Registry(settings.models, keep=settings.versions, largest=settings.max_model)
-    metrics = telemetry.Metrics()
+    metrics = telemetry.Metrics() if metrics is None else metrics
     fusing = Fusing(registry, settings)
     address = address_of(settings)
     writer = None if address is None else Writer(make_store(address, settings.store_seconds))

@@ -2,6 +2,9 @@
 
 A client that sends the head of a request slowly, sends no request, or does not read its answer would otherwise keep a
 connection and its memory for ever.
+
+A fusion that has arrived as a whole is answered at once: a task, its events and the messages of ASGI would take as long
+as the fusion. Everything else, such as a body that comes in parts, takes the way of uvicorn.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ import asyncio
 import ctypes
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from juryrank.server import paths
 from juryrank.server.problems import CONTENT_TYPE, Problem
 
 HEAD_SECONDS = 10.0  # in which a request line and its headers must have arrived
@@ -25,6 +30,7 @@ LEAST_READ = 64 << 10
 ACCEPT_SECONDS = 0.2  # at the end, for connections that are being made
 LAST_SECONDS = 1.0  # at the end, for requests that are on their way on open connections
 HEAD, BODY, DONE = range(3)  # what of a request is still to come
+FUSION = {path.encode(): path for path in paths.FUSION}
 SO_ATTACH_FILTER = 26
 # Classic BPF: drop TCP packets with SYN and without ACK (byte 13 of the header), take all others.
 NO_NEW_CONNECTIONS = (
@@ -46,6 +52,11 @@ class Connection(HttpToolsProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._stage, self._received = DONE, 0
+        # None where something around the application, such as traces, must see every request.
+        self._answer_at_once: Callable[..., bytes] | None = getattr(self.app, "answer_at_once", None)
+        self._is_first = False  # of the requests in the bytes that were read, one may be answered at once
+        self._postponed, self._parts = False, list[bytes]()  # whether it is being read, and its body
+        self._has_answered = False  # one of the requests in these bytes
         self._head_timer: asyncio.TimerHandle | None = None
         self._read_timer: asyncio.TimerHandle | None = None
 
@@ -64,7 +75,14 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on; what is not a whole request yet has limits, and so has the rest of one that is answered."""
+        self._is_first = True
         super().data_received(data)
+        if self._postponed:  # its body has not arrived yet
+            self._begin_postponed()
+        self._check_rest(data)
+        self._has_answered = False
+
+    def _check_rest(self, data: bytes) -> None:
         if self._stage != DONE:
             self._received += len(data)
             if self._received > (MOST_HEAD if self._stage == HEAD else self.most_bytes):
@@ -83,15 +101,55 @@ class Connection(HttpToolsProtocol):
         """The request can be worked on; at the end of the service, it is the last of its connection."""
         if self._head_timer is not None:
             self._head_arrived()
-        super().on_headers_complete()
+        self._postponed = self._is_first and self._can_be_answered_at_once()
+        self._is_first = False
+        if not self._postponed:
+            self._begin()
         self._stage, self._received = BODY, 0
+
+    def _can_be_answered_at_once(self) -> bool:
+        """Whether nothing but the body is needed for an answer that leaves the connection open."""
+        parser = self.parser
+        return (
+            self._answer_at_once is not None
+            and self.url in FUSION
+            and parser.get_method() == b"POST"
+            and parser.should_keep_alive()
+            and parser.get_http_version() == "1.1"
+            and not (parser.should_upgrade() or self.expect_100_continue or self.ending or self.flow.write_paused)
+            and self._is_idle
+        )
+
+    def _begin(self) -> None:
+        super().on_headers_complete()
         if self.ending:
             self.cycle.keep_alive = False
+
+    def _begin_postponed(self) -> None:
+        self._postponed = False
+        self._begin()
+        for part in self._parts:
+            super().on_body(part)
+        self._parts = []
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        if self._postponed:
+            self._parts.append(body)
+        else:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The request is complete."""
         self._stage = DONE
-        super().on_message_complete()
+        if not self._postponed:
+            super().on_message_complete()
+            return
+        assert self._answer_at_once is not None
+        body = b"".join(self._parts)
+        self._parts, self._postponed, self._has_answered = [], False, True
+        self.transport.write(self._answer_at_once(FUSION[self.url], self.headers, body))
+        self.on_response_complete()
 
     def end_after_request(self) -> None:
         """The request under way, or else the next one, is the last; its answer says so."""
@@ -127,11 +185,15 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, problem: Problem) -> None:
         """Answer and close; while the answer to an earlier request is under way, close after that."""
+        if self._postponed:
+            self._begin_postponed()
         if self._stage != BODY and not self._is_idle:
             self.cycle.keep_alive = False
             self.flow.pause_reading()
         elif self._stage == BODY and (self.pipeline or self.cycle.response_started):
             self.transport.close()  # it is answered, or others wait before it
+        elif self._has_answered:
+            self.transport.close()  # after that answer, as if it were still under way
         elif not self.transport.is_closing():
             body = problem.body("")
             head = b"content-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (CONTENT_TYPE, len(body))

@@ -1,7 +1,8 @@
 """The front of the service, a plain ASGI application: keys, limits, request ids, metrics and logs for every request.
 
 ``/v1/fuse`` and ``/v1/explain`` are answered here, since a framework would take longer than the fusion; all other
-requests go on to the application with the other routes.
+requests go on to the application with the other routes. A connection that has such a request as a whole asks for its
+answer by ``answer_at_once``, without ASGI, which would take longer than the fusion, too.
 """
 
 from __future__ import annotations
@@ -10,33 +11,28 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Iterable, MutableMapping
 from itertools import count
 from typing import Any
 
 from juryrank.server import logs
-from juryrank.server.bodies import Bodies, DisconnectedError, LimitedReceive, Receive, check_length
+from juryrank.server.answers import JSON, Answer, Send, whole_answer
+from juryrank.server.bodies import Bodies, DisconnectedError, LimitedReceive, Receive, check_length, too_large
 from juryrank.server.fusing import Fusing
 from juryrank.server.keys import KeyRing
 from juryrank.server.logs import log
+from juryrank.server.paths import FUSION, OPEN, route_of
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.rates import RateLimit
 from juryrank.server.settings import Settings
 from juryrank.server.telemetry import Metrics
 
 Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
-FUSION = frozenset(("/v1/fuse", "/v1/explain"))
 # Scopes, each of which is enough.
 ADMIN = frozenset(("admin",))
 FUSE, FEEDBACK, ANY = ADMIN | {"fuse"}, ADMIN | {"feedback"}, ADMIN | {"fuse", "feedback"}
-JSON = b"application/json"
-NOT_SNIFFED = (b"x-content-type-options", b"nosniff")
-PATHS = FUSION | OPEN | {"/v1/feedback", "/v1/models", "/metrics"}
-MODEL_PATH = re.compile(r"/v1/models/[^/]+(/refit|/rollback)?")
 
 
 class Front:
@@ -63,7 +59,7 @@ class Front:
         self._active += 1
         try:
             if self._active > self._settings.concurrency:
-                raise Problem(503, "too many requests are under way; try again", headers={"retry-after": "1"})
+                raise too_many()
             caller = self._admit(path, method, headers)
             if method == "POST" and (path == "/v1/fuse" or path == "/v1/explain"):
                 await self._fuse(path, receive, answer, headers)
@@ -79,11 +75,34 @@ class Front:
             await answer.problem(unexpected())
         finally:
             self._active -= 1
-            seconds = time.perf_counter() - start
-            route = route_of(path)
-            self._metrics.request(route, answer.status, seconds)
-            if self._logs_requests:
-                logs.write_request(request_id, method, route, answer.status, seconds)
+            self._note(request_id, method, route_of(path), answer.status, start)
+
+    def answer_at_once(self, path: str, found: Iterable[tuple[bytes, bytes]], body: bytes) -> bytes:
+        """The answer, with its head, to POST of a path of ``FUSION`` with these headers; the whole body is there."""
+        start, headers = time.perf_counter(), dict(found)
+        request_id = self._request_id(headers)
+        try:
+            if self._active >= self._settings.concurrency:
+                raise too_many()
+            self._admit(path, "POST", headers)
+            if len(body) > self._settings.max_body:
+                raise too_large(self._settings.max_body)
+            status, answer = 200, whole_answer(200, JSON.decode(), self._fused(path, body), request_id)
+        except Exception as error:
+            if not isinstance(error, Problem):
+                log.exception("a request failed", extra={"request_id": request_id})
+                error = unexpected()
+            status, content = error.status, error.body(request_id)
+            answer = whole_answer(status, CONTENT_TYPE.decode(), content, request_id, error.headers)
+        self._note(request_id, "POST", path, status, start)
+        return answer
+
+    def _note(self, request_id: str, method: str, route: str, status: int, start: float) -> None:
+        """Count a request that has been answered, and write its line."""
+        seconds = time.perf_counter() - start
+        self._metrics.request(route, status, seconds)
+        if self._logs_requests:
+            logs.write_request(request_id, method, route, status, seconds)
 
     def _request_id(self, headers: dict[bytes, bytes]) -> str:
         given = headers.get(b"x-request-id")
@@ -133,9 +152,17 @@ class Front:
 
     async def _fuse(self, path: str, receive: Receive, answer: Answer, headers: dict[bytes, bytes]) -> None:
         body = await self._bodies.read(receive, headers)
+        await answer.send(200, JSON, self._fused(path, body))
+
+    def _fused(self, path: str, body: bytes) -> bytes:
         content, entries, warned = self._fusing.answer(body, explain=path == "/v1/explain")
         self._metrics.fused(entries, warned)
-        await answer.send(200, JSON, content)
+        return content
+
+
+def too_many() -> Problem:
+    """The answer to a request beyond ``concurrency``."""
+    return Problem(503, "too many requests are under way; try again", headers={"retry-after": "1"})
 
 
 def _needed_scopes(path: str, method: str) -> frozenset[str]:
@@ -146,47 +173,3 @@ def _needed_scopes(path: str, method: str) -> frozenset[str]:
     if method in ("GET", "HEAD") and (path == "/metrics" or path.startswith("/v1/models")):
         return ANY
     return ADMIN
-
-
-def route_of(path: str) -> str:
-    """The path without names, for metrics and logs: what users send must not become a label."""
-    if path in PATHS:
-        return path
-    if shape := MODEL_PATH.fullmatch(path):
-        return "/v1/models/{name}" + (shape[1] or "")
-    return "other"
-
-
-class Answer:
-    """The answer of one request."""
-
-    __slots__ = ("_request_id", "_send", "status")
-
-    def __init__(self, send: Send, request_id: str) -> None:
-        self._send, self._request_id, self.status = send, request_id, 0
-
-    async def send(self, status: int, content_type: bytes, body: bytes, headers: dict[str, str] | None = None) -> None:
-        """Send the whole answer."""
-        self.status = status
-        found = [
-            (b"content-type", content_type),
-            (b"content-length", b"%d" % len(body)),
-            (b"x-request-id", self._request_id.encode()),
-            NOT_SNIFFED,
-        ]
-        if headers:
-            found += [(name.encode(), value.encode()) for name, value in headers.items()]
-        await self._send({"type": "http.response.start", "status": status, "headers": found})
-        await self._send({"type": "http.response.body", "body": body})
-
-    async def problem(self, problem: Problem) -> None:
-        """Send a problem, unless an answer has begun."""
-        if not self.status:
-            await self.send(problem.status, CONTENT_TYPE, problem.body(self._request_id), problem.headers)
-
-    async def pass_on(self, message: MutableMapping[str, Any]) -> None:
-        """Send a message of the other routes, with the id of the request."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = [*message.get("headers", []), (b"x-request-id", self._request_id.encode())]
-        await self._send(message)

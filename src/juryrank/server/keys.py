@@ -88,15 +88,21 @@ class KeyRing:
         self._path = path
         self._stamp, self._next = self._stat(), time.monotonic() + RELOAD_SECONDS
         self._keys = read_keys(path)  # after the stamp, so that a change meanwhile is noticed
+        self._found: dict[str, tuple[str, Key]] = {}  # by id, with their text, which takes less time than a hash
 
     def find(self, text: str) -> Key | None:
         """The key, if it is known."""
         if (now := time.monotonic()) > self._next:
             self._next = now + RELOAD_SECONDS
             self._reload()
+        if (found := self._found.get(text[3:15])) and text.isascii() and hmac.compare_digest(text, found[0]):
+            return found[1]
         if (shape := SHAPE.fullmatch(text)) is None or (key := self._keys.get(shape[1])) is None:
             return None
-        return key if hmac.compare_digest(_hash(shape[2]), key.hash) else None
+        if not hmac.compare_digest(_hash(shape[2]), key.hash):
+            return None
+        self._found[key.id] = text, key
+        return key
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:
@@ -110,4 +116,4 @@ class KeyRing:
         if stamp is None or stamp == self._stamp:
             return
         with suppress(DataError):  # half edited by hand, perhaps; the next look is in a second
-            self._keys, self._stamp = read_keys(self._path), stamp
+            self._keys, self._stamp, self._found = read_keys(self._path), stamp, {}

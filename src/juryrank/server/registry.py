@@ -92,6 +92,7 @@ class Registry:
 
     def __init__(self, folder: Path | None, *, keep: int = 10, largest: int = 64 << 20) -> None:
         self.folder, self._keep, self._largest = folder, keep, largest
+        self._folder = str(folder)  # as text, which every request needs
         self._served: dict[str, tuple[Stamp | None, Served | None, str | None]] = {}
         if folder is None:
             self._served[DEMO] = (None, make_served(DEMO, _demo(), ""), None)
@@ -151,10 +152,10 @@ class Registry:
         return _demo() if self.folder is None else (self.folder / f"{name}.json").read_bytes()
 
     def _stamp(self, name: str) -> Stamp | None:
-        if self.folder is None or NAME.fullmatch(name) is None:
+        if self.folder is None or (name not in self._served and NAME.fullmatch(name) is None):
             return None
         try:
-            found = os.stat(f"{self.folder}/{name}.json")
+            found = os.stat(f"{self._folder}/{name}.json")
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import tempfile
+from typing import Any
 
 import uvicorn
 
@@ -36,10 +36,7 @@ def run(settings: Settings) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     log.info("listening on http://%s:%d, models: %s", shown, port, ", ".join(registry.names()) or "none")
-    with tempfile.TemporaryDirectory(prefix="juryrank-metrics-") as folder:
-        if settings.workers > 1:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before the workers import what reads it
-        serve(settings, listener)
+    serve(settings, listener)
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -68,15 +65,17 @@ def _exit(*_: object) -> None:
     raise SystemExit(0)
 
 
-def work(settings: Settings, listener: socket.socket) -> None:
-    """Answer requests until a signal ends it."""
+def work(settings: Settings, listener: socket.socket, counts: Any = None, worker: int = 0) -> None:
+    """Answer requests until a signal ends it; ``counts`` is the memory in which several workers count."""
     signal.signal(signal.SIGTERM, _exit)
     logs.configure(settings.log_level)
     from juryrank.server.app import create_app
+    from juryrank.server.telemetry import Metrics
 
     Connection.most_bytes = 2 * max(settings.max_body, settings.max_model) + MOST_HEAD
+    app = create_app(settings, Metrics(counts, worker))
     config = uvicorn.Config(
-        create_app(settings), log_config=None, access_log=False, server_header=False, date_header=False,
+        app, log_config=None, access_log=False, server_header=False, date_header=False,
         proxy_headers=False, http=Connection, ws="none", lifespan="on", timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(settings.shutdown_seconds),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-from juryrank.server.front import route_of
+from juryrank.server.paths import route_of
 
 
 def with_spans(app: Any) -> Any:

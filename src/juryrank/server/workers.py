@@ -16,13 +16,14 @@ from typing import Any
 from juryrank.errors import DataError
 from juryrank.server.connections import ACCEPT_SECONDS, refuse_connections
 from juryrank.server.logs import log
+from juryrank.server.telemetry import SIZE
 
 SHORT_LIFE = 5.0  # seconds; a worker that lives no longer than this has not started
 SLOW_START = 60.0  # seconds; one that ends by an error has not started if it lives no longer than this
 MOST_SHORT_LIVES = 5  # in a row, after which the service gives up
 PATIENCE = 10.0  # seconds, beyond the time for requests under way, until a worker is killed
 
-Work = Callable[[Any, socket.socket], None]
+Work = Callable[[Any, socket.socket, Any, int], None]
 
 
 class Supervisor:
@@ -30,7 +31,10 @@ class Supervisor:
 
     def __init__(self, work: Work, settings: Any, listener: socket.socket) -> None:
         self._work, self._settings, self._listener = work, settings, listener
-        self._processes: dict[SpawnProcess, float] = {}  # and when they started
+        self._context = multiprocessing.get_context("spawn")
+        # The memory ends with the last process that has it; there is no file that a kill could leave behind.
+        self._counts = self._context.RawArray("d", SIZE * settings.workers)
+        self._processes: dict[SpawnProcess, tuple[int, float]] = {}  # their numbers, and when they started
         self._short_lives = 0
         self._reader, self._writer = os.pipe()
 
@@ -38,23 +42,22 @@ class Supervisor:
         """Run until SIGTERM or SIGINT, or until workers cannot be started."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: os.write(self._writer, b"x"))
-        for _ in range(self._settings.workers):
-            self._start()
+        for worker in range(self._settings.workers):
+            self._start(worker)
         try:
             while self._reader not in wait([*(each.sentinel for each in self._processes), self._reader]):
                 self._replace_dead()
         finally:
             self._end()
 
-    def _start(self) -> None:
-        process = multiprocessing.get_context("spawn").Process(
-            target=_worker, args=(self._work, self._settings, self._listener), name="juryrank-worker"
-        )
+    def _start(self, worker: int) -> None:
+        args = self._work, self._settings, self._listener, self._counts, worker
+        process = self._context.Process(target=_worker, args=args, name="juryrank-worker")
         process.start()
-        self._processes[process] = time.monotonic()
+        self._processes[process] = worker, time.monotonic()
 
     def _replace_dead(self) -> None:
-        for process, started in list(self._processes.items()):
+        for process, (worker, started) in list(self._processes.items()):
             if process.is_alive():
                 continue
             del self._processes[process]
@@ -63,7 +66,7 @@ class Supervisor:
             self._short_lives = self._short_lives + 1 if short else 0
             if self._short_lives >= MOST_SHORT_LIVES:
                 raise DataError("workers die when they start; the log has the reason")
-            self._start()
+            self._start(worker)
 
     def _end(self) -> None:
         """The workers take the connections that are being made, and then end by themselves."""
@@ -81,9 +84,9 @@ class Supervisor:
                 process.join()
 
 
-def _worker(work: Work, settings: Any, listener: socket.socket) -> None:
+def _worker(work: Work, settings: Any, listener: socket.socket, counts: Any, worker: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    work(settings, listener)
+    work(settings, listener, counts, worker)
 
 
 def _end_with_parent() -> None:

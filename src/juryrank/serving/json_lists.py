@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class JsonSums:
         if count <= 0:
             return None
         shared[BEST] = number = count if top is None else min(top, count)
-        return room.write(room.best[:number].tolist()), shared[ENTRIES]
+        return room.write(room.scores[:number].tolist()), shared[ENTRIES]
 
     @property
     def prepared(self) -> list[Prepared]:
@@ -86,19 +86,22 @@ class JsonSums:
 class JsonRoom(Room):
     """With what the answer is written to; ``encode`` writes numbers as a JSON list."""
 
-    def __init__(self, encode: Callable[[list[float]], bytes]) -> None:
+    def __init__(self, encode: Callable[[Sequence[float]], bytes]) -> None:
         super().__init__()
         most, self._encode = PLACES // 2, encode
         self._numbers, self._out = np.zeros(NUMBER * most, np.uint8), np.empty(MOST_BYTES + AROUND * most + 8, np.uint8)
+        # Faster than arrays where parts are read and written.
+        self.scores: memoryview[float] = memoryview(self.best)  # type: ignore[arg-type]
         self._memory: memoryview[int] = memoryview(self._numbers)  # type: ignore[arg-type]
+        self._written: memoryview[int] = memoryview(self._out)  # type: ignore[arg-type]
         self._write = write_items.prepare(self._text, self._shared, self._items, self._numbers, self._out)
 
-    def write(self, scores: list[float]) -> bytes:
+    def write(self, scores: Sequence[float]) -> bytes:
         """The items with these scores, the best, as JSON."""
         numbers = self._encode(scores)
         self._memory[: len(numbers)] = numbers
         assert self._write is not None  # there is no call without both
-        return self._out[: self._write()].tobytes()
+        return self._written[: self._write()].tobytes()
 
     def prepare(self, starts: Ints, points: Floats) -> Callable[[], int] | None:
         return None if self._write is None else super().prepare(starts, points)
