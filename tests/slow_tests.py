@@ -111,7 +111,10 @@ NAMES = {
     "test_weights_are_those_of_the_definition",
 }
 # Methods that train for long, or are compiled for some of their parameters: their cases of tests over all methods.
-SLOW = "auto|blend|boosted|convex|cps|crf|monotone-retargeting|mpm|supervised-mc2|svd-lambdarank|theta-cps|theta-mpm|tuned-rrf"
+SLOW = (
+    "auto|blend|boosted|convex|cps|crf|monotone-retargeting|mpm|supervised-mc2|svd-lambdarank|theta-cps|theta-mpm"
+    "|tuned-rrf"
+)
 METHODS = re.compile(rf"\[.*\b({SLOW})\b")
 
 

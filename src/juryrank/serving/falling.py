@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from struct import Struct
-from struct import error as NotNumbersError  # noqa: F401, N812 (a better name for others)
 
 import numpy as np
 
@@ -14,7 +13,7 @@ import numpy as np
 def packer(size: int) -> Callable[..., bytes]:
     """Packs so many scores between plus and minus infinity, the fastest way from Python's numbers to an array.
 
-    A ``NotNumbersError`` for what is no number.
+    A ``struct.error`` for what is no number.
     """
     return Struct(f"={size + 2}d").pack
 

@@ -91,7 +91,7 @@ class JsonRoom(Room):
         most, self._encode = PLACES // 2, encode
         self._numbers, self._out = np.zeros(NUMBER * most, np.uint8), np.empty(MOST_BYTES + AROUND * most + 8, np.uint8)
         # Faster than arrays where parts are read and written.
-        self.scores: memoryview[float] = memoryview(self.best)  # type: ignore[arg-type]
+        self.scores: memoryview[float] = memoryview(self.best)
         self._memory: memoryview[int] = memoryview(self._numbers)  # type: ignore[arg-type]
         self._written: memoryview[int] = memoryview(self._out)  # type: ignore[arg-type]
         self._write = write_items.prepare(self._text, self._shared, self._items, self._numbers, self._out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
@@ -15,7 +16,7 @@ from juryrank.data.arrays import Floats
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
-from juryrank.serving.falling import NotNumbersError, all_fall, packer
+from juryrank.serving.falling import all_fall, packer
 from juryrank.serving.name_sums import sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
@@ -75,7 +76,7 @@ class PointSums:
                 return compiled[0]
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
             return add_up(gains, dropped, top, checked)
-        except (TypeError, ValueError, OverflowError, NotNumbersError):  # no key of a dict, or no number
+        except (TypeError, ValueError, OverflowError, struct.error):  # no key of a dict, or no number
             return None
 
     def _gather(self, lists: Mapping[Any, Any], dropped: Dropped) -> list[Gains] | None:
