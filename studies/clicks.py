@@ -7,8 +7,8 @@ values of Hofmann et al., 2011). Position-based users examine position p with pr
 irrelevant items that they examine (Joachims et al., 2017). Methods are fitted to the labels that follow from the
 clicks, and tested with true labels on the queries of the other folds.
 
-Two references, if wanted, show what limits that, both with exploration: true labels of the items that were shown, which have no
-noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
+Two references, if wanted, show what limits that, both with exploration: true labels of the items that were shown, which
+have no noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
 """
 
 from __future__ import annotations

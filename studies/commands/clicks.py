@@ -40,7 +40,9 @@ def run(
     if not counts or not all(count.isdecimal() and int(count) for count in counts):
         raise typer.BadParameter(f"expected counts such as 1,30, got {sessions!r}", param_hint="--sessions")
     deliver(
-        lambda: clicks.measure_all(wanted, people, [int(count) for count in counts], seeds, data, with_references=with_references),
+        lambda: clicks.measure_all(
+            wanted, people, [int(count) for count in counts], seeds, data, with_references=with_references
+        ),
         out,
         "json" if as_json else form,
         quiet=quiet,

@@ -1,8 +1,8 @@
 """The cascade model: users go down the list, and stop after a click with a probability linear in the item's relevance.
 
-P(click) = P(the user is still there, given the clicks so far) × relevance of the item. Whoever has not clicked on an item
-may have left before it, so that the chance falls after every item that would probably have been clicked. The relevance of
-pairs of query and item has the same distribution as in the position-based model.
+P(click) = P(the user is still there, given the clicks so far) × relevance of the item. Whoever has not clicked on an
+item may have left before it, so that the chance falls after every item that would probably have been clicked. The
+relevance of pairs of query and item is as in the position-based model: one of the values of a grid.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def fit_cascade(log: ClickLog) -> Cascade | None:
 
 
 def _likeliest_stop(impressions: _Impressions, relevance: Floats, start: Floats, step: float) -> Floats:
-    """Base and slope of the probability to stop with the largest likelihood, by the simplex search of Nelder and Mead."""
+    """Base and slope of the probability to stop of the largest likelihood, by the simplex search of Nelder and Mead."""
     from scipy.optimize import minimize
 
     found = minimize(

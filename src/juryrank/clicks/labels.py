@@ -25,7 +25,7 @@ from juryrank.report import Report, Table, number
 # Chosen in simulations on MQ2008-agg, TREC-COVID round 1 and OHSUMED. Where few items exist, those that were not shown
 # may well be relevant, and a larger weight is best; where there are thousands, a smaller one.
 LARGEST_WEIGHT = 2.0  # of a label that is sure; an item that was not shown has at most 1
-SPREAD = 0.1  # variance of the relevance of items around what experts know, where the most relevant is 1 above the least
+SPREAD = 0.1  # variance of relevance around what experts know, if the most relevant is 1 above the least
 LEAST_RELEVANT, MOST_RELEVANT = 0.2, 0.95  # quantiles of the relevance of all pairs
 SMALLEST_RANGE = 0.1  # between the two
 SURE = 10.0  # examinations from which a label is called sure in the report
@@ -37,8 +37,9 @@ class ClickLabels(Labels):
 
     ``floor`` is the relevance of the least relevant items, which are also clicked at times; labels below 0 are of items
     with fewer clicks than that. ``examinations`` is how often each item was examined, in expectation, and ``error`` the
-    standard deviation of its relevance given all clicks. ``cascade`` is the model of users who go down the list and stop
-    after a click, if it predicts the clicks better than ``bias``; else None. ``report()`` says what labels are based on.
+    standard deviation of its relevance given all clicks. ``cascade`` is the model of users who go down the list and
+    stop after a click, if it predicts the clicks better than ``bias``; else None. ``report()`` says what they are based
+    on.
     """
 
     examinations: Floats  # [n_labels]
@@ -74,8 +75,8 @@ def click_labels(
     """Labels with weights from a click log, for ``fit(data, labels=…)``; ``report()`` of them says how they were made.
 
     A label is the number of clicks over the expected number of examinations, at most 1, minus that of the least
-    relevant items. It is below 0 where an item has fewer clicks than these: errors in both directions cancel out in what
-    is learned. Its weight grows with the examinations; an item that was shown but hardly examined has almost none. How
+    relevant items. It is below 0 where an item has fewer clicks than these, so that errors in both directions cancel
+    out in what is learned. Its weight grows with the examinations; an item that was shown but hardly examined has almost none. How
     often an item was examined is estimated from the log by two models, of which the one that predicts the clicks better
     is used; or ``examination`` gives it for positions 1, 2, … . Queries without a click are left out. EM stops when a
     step raises the log-likelihood by less than ``tol``, or after ``max_iter`` steps with a ConvergenceWarning.
@@ -228,7 +229,8 @@ class ClickReport(Report):
             },
             "bias": {
                 "source": bias.source, "moved": bias.moved, "after_click": bias.model.after_click,
-                "model": "position" if cascade is None else "cascade", "stop": None if cascade is None else cascade.stop,
+                "model": "position" if cascade is None else "cascade",
+                "stop": None if cascade is None else cascade.stop,
                 "converged": bias.converged, "steps": bias.n_steps, "positions": self.rows(),
             },
             "labels": self._label_facts(),
@@ -236,11 +238,11 @@ class ClickReport(Report):
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the examination of each position with its interval into a picture file."""
-        bias = self.labels.bias
+        positions, examined, *interval = self._examined()
         with saved_drawing(path, 6.0, 3.5) as figure:
             axes = figure.subplots()
-            axes.fill_between(bias.positions, *bias.interval, alpha=0.25, linewidth=0)
-            axes.plot(bias.positions, bias.examination, marker="o", markersize=3)
+            axes.fill_between(positions, *interval, alpha=0.25, linewidth=0)
+            axes.plot(positions, examined, marker="o", markersize=3)
             axes.set_xlabel("position")
             axes.set_ylabel("examined, relative to the first")
             axes.set_ylim(0, 1.05)

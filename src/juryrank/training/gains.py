@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from juryrank.data import Dataset, Labels
@@ -32,10 +34,17 @@ def slot_gains(data: Dataset) -> Floats:
 
 
 def truth_of(data: Dataset, gains: Floats) -> Dataset:
-    """The data with labels that metrics can use: its own, or the gains where it has none."""
-    if data.labels is not None:
+    """The data with labels that metrics can use: its own, or the gains where it has none.
+
+    Metrics take labels below 0 for unjudged, which estimates are not: these are 0.
+    """
+    labels = data.labels
+    if labels is None:
+        return Dataset(rankings=data.rankings, labels=gains_as_labels(data.rankings, gains))
+    estimated = (labels.label_value < 0.0) & (labels.label_value > -1.0)
+    if labels.label_weight is None or not estimated.any():
         return data
-    return Dataset(rankings=data.rankings, labels=gains_as_labels(data.rankings, gains))
+    return replace(data, labels=replace(labels, label_value=np.where(estimated, 0.0, labels.label_value)))
 
 
 def _by_rank(rankings: Rankings, reference: Floats) -> Floats:
