@@ -84,7 +84,8 @@ def _likeliest_stop(impressions: _Impressions, relevance: Floats, start: Floats,
 
 def stop_after_click(stop: Floats, relevance: Floats) -> Floats:
     """The probability to stop after a click on items of this relevance, given base and slope."""
-    return np.clip(stop[0] + stop[1] * relevance, 0.0, LARGEST_STOP)
+    probability: Floats = np.clip(stop[0] + stop[1] * relevance, 0.0, LARGEST_STOP)
+    return probability
 
 
 @dataclass(frozen=True, eq=False)
