@@ -3,12 +3,12 @@
 Users search with the training queries and see the first ten items of RRF, or with exploration those of RRF with
 weights of the experts that vary from session to session. They click as in usual simulations of the field. Cascade
 users go down the list and stop after a click with a probability that depends on the grade (Guo et al., 2009, with the
-values of Hofmann et al., 2011): the estimates assume that it does not. Position-based users examine position p with
-probability 1/p. Noisy users click on irrelevant items, too. Methods are fitted to the labels that follow from the
+values of Hofmann et al., 2011). Position-based users examine position p with probability 1/p and click on 10 % of the
+irrelevant items that they examine (Joachims et al., 2017). Methods are fitted to the labels that follow from the
 clicks, and tested with true labels on the queries of the other folds.
 
-Two references show what limits that, both with exploration: true labels of the items that were shown, which have no
-noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
+Two references, if wanted, show what limits that, both with exploration: true labels of the items that were shown, which
+have no noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SETS = ("robust03", "trec-covid-round1", "MQ2008-agg")
 CONTROL = "no clicks: all shown are relevant"  # what labels give that know only what RRF shows
 SPREAD = 0.5  # of the logarithm of the weights, with exploration
 SHOWN, KNOWN = "true labels of shown items", "clicks of a known user"
-SURE, HALF_SURE = 2.0, 3.0  # weights of labels as in click_labels: 2 examined / (examined + 3)
+SURE, HALF_SURE = 2.0, 3.0  # weights of the labels of both: 2 examined / (examined + 3)
 SHIFT = 1.0  # of all labels of a known user: labels below 0 would count as 0
 
 # grades [sessions, positions] -> clicked, and the probability of an examination given the clicks above; the same shape
@@ -212,7 +212,9 @@ class ClickStudy(Report):
         return {"results": self.rows(), "values": {"/".join(map(str, key)): v for key, v in self.values.items()}}
 
 
-def measure(data: jr.Dataset, users: list[str], sessions: list[int], seed: int) -> dict[tuple[str, int, str], float]:
+def measure(
+    data: jr.Dataset, users: list[str], sessions: list[int], seed: int, *, with_references: bool = False
+) -> dict[tuple[str, int, str], float]:
     """The mean of the metric over held-out queries of all folds, by user, sessions and labels."""
     rng, n = np.random.default_rng(seed), len(data)
     order, found = rng.permutation(n), dict[tuple[str, int, str], float]()
@@ -243,19 +245,27 @@ def measure(data: jr.Dataset, users: list[str], sessions: list[int], seed: int) 
                     log = simulation.log(user, count, True, rng) if explore else log
                     labels = jr.click_labels(jr.read_clicks(log.drop("examined", "grade")))
                     test((user, count, name), train, held_out, labels)
-                for name, known in references(log, user, first).items():
-                    test((user, count, name), train, held_out, known)
+                if with_references:
+                    for name, known in references(log, user, first).items():
+                        test((user, count, name), train, held_out, known)
     return found
 
 
 def measure_all(
-    sets: list[str], users: list[str], sessions: list[int], seeds: int, folder: Path = SHARED_DATA
+    sets: list[str],
+    users: list[str],
+    sessions: list[int],
+    seeds: int,
+    folder: Path = SHARED_DATA,
+    *,
+    with_references: bool = False,
 ) -> ClickStudy:
     """The study on several datasets."""
     values: dict[tuple[str, str, int, str], list[float]] = {}
     for name in sets:
         data = read_set(folder / name)
         for seed in track(range(seeds), name):
-            for (user, count, labels), value in measure(data, users, sessions, seed).items():
+            found = measure(data, users, sessions, seed, with_references=with_references)
+            for (user, count, labels), value in found.items():
                 values.setdefault((name, user, count, labels), []).append(value)
     return ClickStudy(values)

@@ -18,6 +18,9 @@ def run(
     users: Annotated[str | None, typer.Option("--users", metavar="NAME,…", help="Users; by default all.")] = None,
     sessions: Annotated[str, typer.Option("--sessions", metavar="N,…", help="Sessions for each query.")] = "30",
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often folds and clicks are drawn.")] = 3,
+    with_references: Annotated[
+        bool, typer.Option("--references", help="Also labels of a known user, and true labels of the shown items.")
+    ] = False,
     data: Data = SHARED_DATA,
     out: Out = None,
     form: Format = None,
@@ -37,7 +40,9 @@ def run(
     if not counts or not all(count.isdecimal() and int(count) for count in counts):
         raise typer.BadParameter(f"expected counts such as 1,30, got {sessions!r}", param_hint="--sessions")
     deliver(
-        lambda: clicks.measure_all(wanted, people, [int(count) for count in counts], seeds, data),
+        lambda: clicks.measure_all(
+            wanted, people, [int(count) for count in counts], seeds, data, with_references=with_references
+        ),
         out,
         "json" if as_json else form,
         quiet=quiet,

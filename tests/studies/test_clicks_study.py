@@ -45,7 +45,7 @@ def test_a_small_study_has_all_rows() -> None:
     good = {q: sorted(names, key=lambda item, q=q: -labels[q][item] + rng.random()) for q in queries}
     bad = {q: list(rng.permutation(names)) for q in queries}
     data = jr.from_dicts({"good": good, "bad": bad}, labels=labels)
-    found = clicks.measure(data, ["position-based"], [5], seed=0)
+    found = clicks.measure(data, ["position-based"], [5], seed=0, with_references=True)
     kinds = ("click rate", "corrected", "corrected, exploration", clicks.SHOWN, clicks.KNOWN)
     bases = ("RRF", "true labels", clicks.CONTROL)
     assert set(found) == {*(("", 0, base) for base in bases), *(("position-based", 5, kind) for kind in kinds)}

@@ -8,26 +8,26 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from juryrank.clicks.cascade import Cascade, fit_cascade
 from juryrank.clicks.counts import ClickCounts
 from juryrank.clicks.log import ClickLog
 from juryrank.clicks.position_bias import GIVEN, PositionBias, estimate_bias
 from juryrank.clicks.relevance import RELEVANCE, ClickModel
 from juryrank.data import Labels
-from juryrank.data.arrays import Floats
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError
 from juryrank.figures import saved_drawing
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.lazy_polars import pl
 from juryrank.report import Report, Table, number
 
-# Chosen in simulations on MQ2008-agg and TREC-COVID round 1, among weights from 1 to 30, constants 0, 3 and 10, and
-# floors of 0 to 0.4. Where few items exist, those that were not shown may well be relevant, and a weight of 10 is best;
-# where there are thousands, a weight of 1.
-LARGEST_WEIGHT, HALF_SURE = 2.0, 3.0  # weight of a label that is sure; examinations that give half of it
-FLOOR, LEAST_RELEVANT, MOST_RELEVANT = 0.05, 0.2, 0.9  # quantiles of the relevance of all pairs
-STANDS_OUT = 3.0  # standard errors above the least relevant; 2 and 3.5 differ little
+# Chosen in simulations on MQ2008-agg, TREC-COVID round 1 and OHSUMED. Where few items exist, those that were not shown
+# may well be relevant, and a larger weight is best; where there are thousands, a smaller one.
+LARGEST_WEIGHT = 2.0  # of a label that is sure; an item that was not shown has at most 1
+SPREAD = 0.1  # variance of relevance around what experts know, if the most relevant is 1 above the least
+LEAST_RELEVANT, MOST_RELEVANT = 0.2, 0.95  # quantiles of the relevance of all pairs
+SMALLEST_RANGE = 0.1  # between the two
 SURE = 10.0  # examinations from which a label is called sure in the report
 
 
@@ -35,15 +35,18 @@ SURE = 10.0  # examinations from which a label is called sure in the report
 class ClickLabels(Labels):
     """Labels of the items that a click log has shown: the share of examinations with a click, minus ``floor``.
 
-    ``floor`` is the relevance of the least relevant items, which are also clicked at times. ``examinations`` is how
-    often each item was examined, in expectation, and ``error`` the standard deviation of its relevance given all
-    clicks. ``report()`` says what they are based on.
+    ``floor`` is the relevance of the least relevant items, which are also clicked at times; labels below 0 are of items
+    with fewer clicks than that. ``examinations`` is how often each item was examined, in expectation, and ``error`` the
+    standard deviation of its relevance given all clicks. ``cascade`` is the model of users who go down the list and
+    stop after a click, if it predicts the clicks better than ``bias``; else None. ``report()`` says what they are based
+    on.
     """
 
     examinations: Floats  # [n_labels]
     error: Floats  # [n_labels]
     floor: float
     bias: PositionBias
+    cascade: Cascade | None
     log: ClickLog
 
     def report(self) -> ClickReport:
@@ -72,17 +75,18 @@ def click_labels(
     """Labels with weights from a click log, for ``fit(data, labels=…)``; ``report()`` of them says how they were made.
 
     A label is the number of clicks over the expected number of examinations, at most 1, minus that of the least
-    relevant items, and at least 0. Its weight grows with the examinations; an item that was shown but hardly examined
-    has almost none. How often a position is examined is
-    estimated from the log, unless ``examination`` gives it for positions 1, 2, … . Queries in which no item stands out
-    from the least relevant ones of the log are left out. EM stops when a step raises the
-    log-likelihood by less than ``tol``, or after ``max_iter`` steps with a ConvergenceWarning.
+    relevant items. It is below 0 where an item has fewer clicks than these, so that errors in both directions cancel
+    out in what is learned. Its weight grows with the examinations; an item that was shown but hardly examined has
+    almost none. How often an item was examined is estimated from the log by two models, of which the one that predicts
+    the clicks better is used; or ``examination`` gives it for positions 1, 2, … . Queries without a click are left out.
+    EM stops when a step raises the log-likelihood by less than ``tol``, or after ``max_iter`` steps with a
+    ConvergenceWarning.
 
     >>> from juryrank import read_clicks
     >>> import polars as pl
     >>> rows = {"query": ["q"] * 4, "item": ["a", "b", "a", "b"], "position": [1, 2, 1, 2], "clicked": [0, 1, 0, 1]}
-    >>> click_labels(read_clicks(pl.DataFrame(rows)), examination=[1, 0.5]).to_frame()["label"].to_list()
-    [0.0, 0.999]
+    >>> click_labels(read_clicks(pl.DataFrame(rows)), examination=[1, 0.5]).to_frame()["label"].round(2).to_list()
+    [-0.03, 0.97]
     """
     if not isinstance(log, ClickLog):
         raise DataError(f"click_labels takes a log from read_clicks, got {type(log).__name__}")
@@ -90,49 +94,58 @@ def click_labels(
         raise DataError(f"{log.name}: nothing was clicked in {len(log)} impressions, so there is nothing to learn from")
     counts = ClickCounts.of(log)
     bias = estimate_bias(counts, examination, max_iter=max_iter, tol=tol)
-    examined = counts.examinations(bias.model.by_cell(counts))
-    posterior, _ = bias.model.posterior(counts)
+    cascade = _better_cascade(log, counts, bias)
+    used, model = (counts, bias.model) if cascade is None else (cascade.counts, cascade.model)
+    examined = used.examinations(model.by_cell(used))
+    posterior, _ = model.posterior(used)
     mean = posterior @ RELEVANCE
-    useful = _have_signal(counts, bias.model, examined, len(log.queries))
+    useful = np.bincount(counts.pair_query, counts.pair_clicks, len(log.queries)) > 0
     kept = useful[counts.pair_query]
-    chosen, floor = np.flatnonzero(useful), _quantile(bias.model, FLOOR)
+    chosen, floor = np.flatnonzero(useful), _quantile(model, LEAST_RELEVANT)
     return ClickLabels(
         queries=tuple(log.queries[q] for q in chosen),
         items=log.items,
         label_ptr=sizes_to_ptr(np.bincount(counts.pair_query, minlength=len(log.queries))[chosen]),
         label_item=counts.pair_item[kept].astype(np.int32),
-        label_value=np.maximum(np.minimum(counts.pair_clicks / examined, 1.0) - floor, 0.0)[kept],
-        label_weight=(LARGEST_WEIGHT * examined / (examined + HALF_SURE))[kept],
+        label_value=(np.minimum(counts.pair_clicks / examined, 1.0) - floor)[kept],
+        label_weight=_weights(counts.pair_clicks, examined, _quantile(model, MOST_RELEVANT) - floor)[kept],
         examinations=examined[kept],
         error=np.sqrt(np.maximum(posterior @ RELEVANCE**2 - mean**2, 0.0))[kept],
         bias=bias,
+        cascade=cascade,
         floor=floor,
         log=log,
     )
 
 
+def _better_cascade(log: ClickLog, counts: ClickCounts, bias: PositionBias) -> Cascade | None:
+    """The cascade model of the log, if the clicks are more likely with it; None also where the bias is given."""
+    cascade = None if bias.source == GIVEN else fit_cascade(log)
+    if cascade is None or cascade.log_likelihood <= bias.model.posterior(counts)[1]:
+        return None
+    return cascade
+
+
+def _weights(clicks: Floats, examined: Floats, extent: float) -> Floats:
+    """Weights by the variance of labels: that of a share of clicks, and that of the relevance itself.
+
+    ``extent`` is how much more relevant the most relevant items are than the least relevant. The smaller it is, the
+    more of a label is noise.
+    """
+    rate = np.clip((clicks + 1) / (examined + 2), 0.02, 0.98)
+    noise = rate * (1 - rate) / examined / max(extent, SMALLEST_RANGE) ** 2
+    weights: Floats = LARGEST_WEIGHT * SPREAD / (SPREAD + noise)
+    return weights
+
+
 def _quantile(model: ClickModel, share: float) -> float:
-    """The relevance that this share of all pairs has at most."""
-    return float(RELEVANCE[np.searchsorted(np.cumsum(model.shares), share)])
+    """The relevance that this share of all pairs has at most; each value of the grid stands for those near it."""
+    edges = np.concatenate([[0.0], (RELEVANCE[1:] + RELEVANCE[:-1]) / 2, [1.0]])
+    return float(np.interp(share, np.append(0.0, np.cumsum(model.shares)), edges))
 
 
 def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else np.nan
-
-
-def _have_signal(counts: ClickCounts, model: ClickModel, examined: Floats, n_queries: int) -> NDArray[np.bool_]:
-    """Which queries have labels that are not only noise.
-
-    A query is left out if none of its items is clicked significantly more than the least relevant items of the log,
-    although an item of high relevance would have been: learning would take differences by chance for a signal.
-    """
-    low, high = _quantile(model, LEAST_RELEVANT), _quantile(model, MOST_RELEVANT)
-    error = np.sqrt(low * (1 - low) * examined + 0.25)
-    found, possible = np.full(n_queries, -np.inf), np.full(n_queries, -np.inf)
-    np.maximum.at(found, counts.pair_query, (counts.pair_clicks - low * examined) / error)
-    np.maximum.at(possible, counts.pair_query, (high - low) * examined / error)
-    useful: NDArray[np.bool_] = (found >= STANDS_OUT) | (possible < STANDS_OUT)
-    return useful
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,19 +171,29 @@ class ClickReport(Report):
         period = "" if log.period is None else f"From {log.period[0]} to {log.period[1]}. "
         return Table("Log", ["", "count"], rows, note=period + " ".join(f"Assumed: {note}." for note in log.notes))
 
+    def _examined(self) -> tuple[Ints, Floats, Floats, Floats]:
+        """Positions, how often they are examined, and the ends of its interval; the cascade model has no interval."""
+        bias, cascade = self.labels.bias, self.labels.cascade
+        if cascade is None:
+            return (bias.positions, bias.examination, *bias.interval)
+        unknown = np.full(len(bias.positions), np.nan)
+        return bias.positions, cascade.by_position(self.labels.log), unknown, unknown
+
     def _bias_table(self) -> Table:
-        bias = self.labels.bias
-        body = [
-            [str(p), *(number(value) for value in values)]
-            for p, *values in zip(bias.positions, bias.examination, *bias.interval, strict=True)
-        ]
+        body = [[str(p), *(number(value) for value in values)] for p, *values in zip(*self._examined(), strict=True)]
+        return Table("Examination relative to the first position", ["position", "examined", "low", "high"], body,
+                     note=self._source().strip())  # fmt: skip
+
+    def _source(self) -> str:
+        bias, cascade = self.labels.bias, self.labels.cascade
+        if cascade is not None:
+            stop = f"stop after a click with probability {cascade.stop:.2f}"
+            return f"Users go down the list and {stop}: that predicts the clicks better than a bias of positions."
         moved = f"{bias.moved:.0%} of impressions are of items shown at several positions. " if bias.moved else ""
         stop = f"Each click above multiplies it by {bias.model.after_click:.2f}. " if bias.model.after_click < 1 else ""
         how = f"From {bias.source}" if bias.source != GIVEN else "As given"
         steps = f" ({bias.n_steps} steps{'' if bias.converged else ', not converged'})" if bias.source != GIVEN else ""
-        note = f"{how}{steps}. {moved}{stop}"
-        return Table("Examination relative to the first position", ["position", "examined", "low", "high"], body,
-                     note=note.strip())  # fmt: skip
+        return f"{how}{steps}. {moved}{stop}"
 
     def _label_table(self) -> Table:
         facts = self._label_facts()
@@ -182,7 +205,7 @@ class ClickReport(Report):
         examined = labels.examinations
         return {
             "labels": len(examined),
-            "queries left out, no item stands out": len(labels.log.queries) - len(labels.queries),
+            "queries left out, without a click": len(labels.log.queries) - len(labels.queries),
             "median examinations of an item": float(np.median(examined)) if len(examined) else np.nan,
             f"labels with at least {SURE:g} examinations": int((examined >= SURE).sum()),
             "click rate of the least relevant items": labels.floor,
@@ -193,14 +216,12 @@ class ClickReport(Report):
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per position."""
-        bias = self.labels.bias
-        columns = (bias.positions, bias.examination, *bias.interval)
         names = ("position", "examined", "low", "high")
-        return [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
+        return [dict(zip(names, map(float, row), strict=True)) for row in zip(*self._examined(), strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
-        log, bias = self.labels.log, self.labels.bias
+        log, bias, cascade = self.labels.log, self.labels.bias, self.labels.cascade
         return {
             "log": {
                 "name": log.name, "sessions": None if log.session is None else log.n_sessions,
@@ -209,6 +230,8 @@ class ClickReport(Report):
             },
             "bias": {
                 "source": bias.source, "moved": bias.moved, "after_click": bias.model.after_click,
+                "model": "position" if cascade is None else "cascade",
+                "stop": None if cascade is None else cascade.stop,
                 "converged": bias.converged, "steps": bias.n_steps, "positions": self.rows(),
             },
             "labels": self._label_facts(),
@@ -216,11 +239,11 @@ class ClickReport(Report):
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the examination of each position with its interval into a picture file."""
-        bias = self.labels.bias
+        positions, examined, *interval = self._examined()
         with saved_drawing(path, 6.0, 3.5) as figure:
             axes = figure.subplots()
-            axes.fill_between(bias.positions, *bias.interval, alpha=0.25, linewidth=0)
-            axes.plot(bias.positions, bias.examination, marker="o", markersize=3)
+            axes.fill_between(positions, *interval, alpha=0.25, linewidth=0)
+            axes.plot(positions, examined, marker="o", markersize=3)
             axes.set_xlabel("position")
             axes.set_ylabel("examined, relative to the first")
             axes.set_ylim(0, 1.05)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from juryrank.data import Dataset, Labels
@@ -14,13 +16,16 @@ from juryrank.kernels.ragged import parents, sizes_to_ptr
 def slot_gains(data: Dataset) -> Floats:
     """The gain of each slot, 0 is worst; NaN if it is unknown.
 
-    Labels are gains as they are, 0 where they are below 0, and unknown where their weight is 0. Of m items in a
+    Labels are gains as they are, 0 where they are below 0, and unknown where their weight is 0. Labels with weights may
+    be between -1 and 0: estimates with errors in both directions, as from clicks, stay as they are. Of m items in a
     reference ranking the first gains 1 and each following rank 1/m less. An item in preference pairs gains the share of
     its comparisons that it won. Labels take precedence over a reference ranking, and that over pairs.
     """
     if data.labels is not None:
-        gains = np.maximum(data.slot_labels, 0.0)
-        return gains if data.labels.label_weight is None else np.where(data.slot_label_weights > 0, gains, np.nan)
+        labels = data.slot_labels
+        if data.labels.label_weight is None:
+            return np.maximum(labels, 0.0)
+        return np.where(data.slot_label_weights > 0, np.where(labels <= -1.0, 0.0, labels), np.nan)
     if data.reference is not None:
         return _by_rank(data.rankings, data.reference)
     if data.pairs is not None:
@@ -29,10 +34,17 @@ def slot_gains(data: Dataset) -> Floats:
 
 
 def truth_of(data: Dataset, gains: Floats) -> Dataset:
-    """The data with labels that metrics can use: its own, or the gains where it has none."""
-    if data.labels is not None:
+    """The data with labels that metrics can use: its own, or the gains where it has none.
+
+    Metrics take labels below 0 for unjudged, which estimates are not: these are 0.
+    """
+    labels = data.labels
+    if labels is None:
+        return Dataset(rankings=data.rankings, labels=gains_as_labels(data.rankings, gains))
+    estimated = (labels.label_value < 0.0) & (labels.label_value > -1.0)
+    if labels.label_weight is None or not estimated.any():
         return data
-    return Dataset(rankings=data.rankings, labels=gains_as_labels(data.rankings, gains))
+    return replace(data, labels=replace(labels, label_value=np.where(estimated, 0.0, labels.label_value)))
 
 
 def _by_rank(rankings: Rankings, reference: Floats) -> Floats:

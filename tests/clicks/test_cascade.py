@@ -1,0 +1,106 @@
+"""The cascade model finds how its users behave, and is used for them alone."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import juryrank
+from juryrank.clicks.cascade import fit_cascade
+from juryrank.training.gains import slot_gains, truth_of
+
+RATES = np.array([0.4, 0.7, 0.9])  # of clicks on examined items, by grade
+
+
+def simulate(rng, *, base=0.0, slope=0.0, theta=None, n_queries=60, sessions=40, depth=8, rates=RATES):
+    """A log of shuffled lists, the true examinations of its rows, and the rates of the items.
+
+    Users stop after a click on an item of rate r with probability base + slope × r; or, with ``theta``, they examine
+    each position with that probability, whatever they have clicked.
+    """
+    rows, rate = [], rng.choice(rates, (n_queries, depth), p=[0.6, 0.25, 0.15])
+    for q in range(n_queries):
+        for s in range(sessions):
+            there = True
+            for place, item in enumerate(rng.permutation(depth)):
+                examined = there if theta is None else rng.random() < theta[place]
+                clicked = bool(examined and rng.random() < rate[q, item])
+                rows.append((f"q{q}", f"d{item}", place + 1, clicked, s, bool(examined)))
+                there = there and not (clicked and rng.random() < base + slope * rate[q, item])
+    names = ["query", "item", "position", "clicked", "session", "examined"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return juryrank.read_clicks(frame.drop("examined")), frame, rate
+
+
+@pytest.mark.parametrize(("base", "slope"), [(0.5, 0.0), (0.0, 0.0), (-0.2, 0.8)])
+def test_the_probability_to_stop_is_found(base, slope):
+    log, *_ = simulate(np.random.default_rng(1), base=base, slope=slope)
+    cascade = fit_cascade(log)
+    found, true = (np.clip(b + m * RATES, 0, 1) for b, m in ((cascade.base, cascade.slope), (base, slope)))
+    assert np.abs(found - true).max() < 0.1
+    assert 0 <= cascade.stop <= 1
+
+
+@pytest.fixture(scope="module")
+def satisfied():
+    """Labels of users who stop more often after better items; beside them what users did, and the rate of each item."""
+    log, frame, rate = simulate(np.random.default_rng(2), base=-0.2, slope=0.8)
+    labels = juryrank.click_labels(log)
+    done = frame.group_by("query", "item").agg(pl.col("examined", "clicked").sum())
+    both = labels.to_frame().join(done, on=["query", "item"], validate="1:1")
+    query, item = (both[name].str.slice(1).cast(int).to_numpy() for name in ("query", "item"))
+    return labels, both, rate[query, item]
+
+
+def test_examinations_are_as_many_as_users_make(satisfied):
+    labels, both, rate = satisfied
+    assert labels.cascade is not None
+    for r in RATES:
+        here = both.filter(rate == r)
+        assert here["examinations"].sum() == pytest.approx(here["examined"].sum(), rel=0.05)
+
+
+def test_clicks_over_examinations_are_the_rates_of_the_items(satisfied):
+    labels, both, rate = satisfied
+    for r in RATES:
+        here = both.filter(rate == r)
+        assert here["clicked"].sum() / here["examinations"].sum() == pytest.approx(r, abs=0.04)
+    assert labels.floor == pytest.approx(0.4, abs=0.06)
+    share = (both["clicked"] / both["examinations"]).clip(None, 1.0)
+    np.testing.assert_allclose(both["label"], share - labels.floor, atol=1e-12)
+    assert (both["label"] < 0).any()
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+@pytest.mark.parametrize("kind", ["cascade", "position"])
+def test_each_model_is_chosen_for_its_own_users(kind, seed):
+    theta = None if kind == "cascade" else 1 / np.arange(1, 9)
+    log, *_ = simulate(np.random.default_rng(seed), base=0.5, theta=theta, sessions=15)
+    report = juryrank.click_labels(log).report()
+    assert report.to_dict()["bias"]["model"] == kind
+    assert ("stop after a click" in str(report)) == (kind == "cascade")
+
+
+def test_weights_are_smaller_where_relevance_makes_less_of_a_difference():
+    clear, unclear = (
+        juryrank.click_labels(simulate(np.random.default_rng(6), base=0.5, rates=np.array(rates))[0])
+        for rates in ([0.4, 0.7, 0.9], [0.4, 0.5, 0.6])
+    )
+    assert unclear.label_weight.mean() < 0.6 * clear.label_weight.mean()
+
+
+def test_without_sessions_or_with_a_given_examination_there_is_no_cascade():
+    log, frame, _ = simulate(np.random.default_rng(7), base=0.5, n_queries=10, sessions=10)
+    assert juryrank.click_labels(log, examination=[1.0] * 8).cascade is None
+    alone = juryrank.read_clicks(frame.drop("examined", "session"))
+    assert fit_cascade(alone) is None
+    assert juryrank.click_labels(alone).cascade is None
+
+
+def test_jury_learns_from_labels_below_0_but_not_from_codes_for_useless_items():
+    runs = {"one": {"q": ["a", "b", "c"]}}
+    data = juryrank.from_dicts(runs, labels={"q": {"a": (0.5, 1.0), "b": (-0.2, 0.5), "c": (-2.0, 0.5)}})
+    by_item = dict(zip(data.rankings.items[data.rankings.slot_item], slot_gains(data), strict=True))
+    assert by_item == {"a": 0.5, "b": -0.2, "c": 0.0}
+    assert np.sort(truth_of(data, slot_gains(data)).slot_labels).tolist() == [-2.0, 0.0, 0.5]  # b is judged for metrics
+    plain = juryrank.from_dicts(runs, labels={"q": {"a": 0.5, "b": -0.2, "c": -2.0}})
+    assert slot_gains(plain).min() == 0.0
