@@ -114,7 +114,7 @@ def labels_of_clicks(found: Collected, not_used: Counter[str]) -> pl.DataFrame:
     except DataError as error:
         not_used[f"lists that were shown: {error}"] += len(sessions)
         return none
-    not_used["queries whose clicks do not tell their items apart"] += len(set(labels.log.queries)) - len(labels)
+    not_used["queries without a click"] += len(set(labels.log.queries)) - len(labels)
     columns = ["query", "item", "label", pl.col("weight").alias("label_weight")]
     return labels.to_frame().select(columns)
 
