@@ -90,10 +90,9 @@ def fuser_targets(rows: list[Row], compiled: int) -> list[Target]:
     """Against the loop for small lists, in microseconds for larger ones, and without compilation."""
     spent = {row.task: row.ours for row in rows}
     small = [task_of(SMALL, shape) for shape in (ORDER, SCORES)]
-    limited = (ORDER, SCORES, PAIRS, *BY_FUSE)
     return [
         *at_least("no slower than a loop with the same guarantees", rows, small, CAREFUL, 1.0),
-        *(at_most(task, spent[task], LIMIT) for task in [task_of(LARGE, shape) for shape in limited]),
+        *(at_most(task, spent[task], LIMIT) for task in [task_of(LARGE, shape) for shape in (ORDER, SCORES, PAIRS)]),
         at_most(task_of(LARGE, REPEATED), spent[task_of(LARGE, REPEATED)], LIMIT_OF_REPEATED),
         Target("Fuser: nothing is compiled", f"{compiled} kernels compiled", compiled == 0),
     ]

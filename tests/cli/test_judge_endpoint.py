@@ -185,6 +185,7 @@ def test_ctrl_c_keeps_what_was_answered(tmp_path: Path) -> None:
             if path.exists() and path.read_text().count("\n") > 6 and len(fake.requests) > 6:
                 break
             time.sleep(0.05)
+        time.sleep(0.5)  # the sixth answer is in the file, but perhaps not yet counted
         started.send_signal(signal.SIGINT)
         err = started.communicate(timeout=20)[1]
     assert started.returncode in (130, -signal.SIGINT)
