@@ -55,6 +55,13 @@ def test_what_is_decided_over_all_queries_is_decided_alike(spark, parts, method,
     assert_same_model(found, expected)
 
 
+def test_lists_may_have_scores_without_ranks(spark):
+    rows, labels = random_labelled(8, n_queries=20)
+    rows = rows.with_columns(score=-pl.col("rank")).drop("rank")
+    found = fit(in_spark(spark, rows), in_spark(spark, labels))
+    assert_same_model(found, juryrank.fit(rows, labels=labels))
+
+
 def test_scores_that_contradict_ranks_in_one_query_count_in_all(spark):
     rows, labels = random_labelled(6, n_queries=30, n_items=12, judged=0.95)
     tied = 100.0 - (pl.col("rank") / 3).floor()

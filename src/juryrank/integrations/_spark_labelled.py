@@ -58,7 +58,7 @@ def standard_columns(df: Any, wanted: Sequence[str], also: Sequence[str], source
         raise DataError(f"{source} must be a DataFrame of Spark, got {type(df).__name__}")
     demand_columns(df, {name: name for name in wanted})
     chosen = []
-    for name in (*wanted, *(name for name in also if name in df.columns)):
+    for name in dict.fromkeys((*wanted, *(name for name in also if name in df.columns))):
         if name in NUMBERS and not isinstance(df.schema[name].dataType, NumericType):
             kind = df.schema[name].dataType.simpleString()
             raise DataError(f"{source}: the column {name!r} must have numbers, and it has {kind}; cast it to double")
