@@ -20,11 +20,10 @@ test: $(VENV)/.integrations browser java peers lint types
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
 	$(PYTEST)
 
-# What takes long is left out (tests/slow_tests.py; whole folders are not even imported), and properties are checked on
-# fewer examples.
-SLOW_FOLDERS := tests/everyday tests/integrations tests/server tests/studies
+# What takes long is left out (tests/slow_tests.py), plugins that it alone needs, too, and properties are checked on fewer
+# examples.
 quick: lint
-	$(PY) -m pytest -q -n auto -m "not slow" --hypothesis-profile=quick $(addprefix --ignore=,$(SLOW_FOLDERS)) tests
+	$(PY) -m pytest -q -n auto -m "not slow" -p no:schemathesis --hypothesis-profile=quick tests
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check

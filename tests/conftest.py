@@ -4,6 +4,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
@@ -19,7 +20,7 @@ from juryrank.data.dataset import Dataset
 from juryrank.data.long_table import from_long
 from juryrank.errors import MissingExtraError
 from juryrank.methods.base import Aggregator
-from slow_tests import is_slow
+from slow_tests import is_slow, is_slow_file
 
 # The first example compiles kernels, so examples have no deadline; the same examples every time, so that more of them
 # would find something new only once.
@@ -59,6 +60,19 @@ LONGEST = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make quick` does not import files that it runs nothing of."""
+    return True if config.option.markexpr == "not slow" and is_slow_file(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Only the package and the studies have examples in their docstrings; looking for some here takes seconds."""
+    collected = yield
+    return [node for node in collected if type(node).__name__ != "DoctestModule"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.name not in LONGEST)
     for item in items:
@@ -87,6 +101,7 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+@cache  # data are never written to, and many tests draw the same
 def random_dataset(
     seed: int, *, n_queries: int = 6, n_items: int = 9, n_experts: int = 5, ties: bool = True, judged: float = 0.8
 ) -> Dataset:

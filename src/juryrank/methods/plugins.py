@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from importlib import import_module
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -56,9 +57,7 @@ class Plugins:
 
     def names(self) -> list[str]:
         """The names of all methods from outside, without loading those of packages."""
-        from importlib.metadata import entry_points
-
-        for point in entry_points(group=GROUP):
+        for point in _entry_points(tuple(sys.path)):
             if point.name in self.built_in:
                 message = f"the method {point.name!r} of {_package(point)} is ignored: that name is built in"
                 warn_user(message, JuryrankWarning)
@@ -90,10 +89,8 @@ class Plugins:
 
     def _entry_points(self) -> dict[str, list[EntryPoint]]:
         """Entry points of installed packages by name; of a name that is built in, the built-in method stays."""
-        from importlib.metadata import entry_points
-
         found: dict[str, list[EntryPoint]] = {}
-        for point in (point for point in entry_points(group=GROUP) if point.name not in self.built_in):
+        for point in (point for point in _entry_points(tuple(sys.path)) if point.name not in self.built_in):
             known = found.setdefault(point.name, [])
             if point.value not in [other.value for other in known]:
                 known.append(point)
@@ -111,6 +108,14 @@ class Plugins:
         if _checked_name(cls, source) != name:
             raise PluginError(f"{source} has another name in its class: {cls.name!r}; the two must be equal")
         self._register(cls, source)
+
+
+@lru_cache(maxsize=1)  # all installed packages are looked at, which takes a third of a millisecond each
+def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of methods in the folders that modules are imported from."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=GROUP))
 
 
 def missing_method(name: object) -> str:
