@@ -155,6 +155,31 @@ def test_compiled_sums_are_really_used_and_leave_what_they_cannot_read() -> None
         assert compiled(items) is None
 
 
+@pytest.mark.parametrize(
+    ("scores", "fall"),
+    [
+        ([[2.0, 1.0]], True),
+        ([[2.0, 1.0], [9, -3]], True),
+        ([[2.0, 1.0], [1.0, 2.0]], False),
+        ([[1.0, 2.0], [2.0, 1.0]], False),
+        ([[2.0, 2.0], [2.0, 1.0]], False),
+        ([[inf, 1.0]], False),
+        ([[1.0, -inf]], False),
+        ([[nan, 1.0]], False),
+        ([[1.0, nan]], False),
+    ],
+)
+def test_scores_that_do_not_fall_are_noticed_by_compiled_code(scores: list[list[float]], fall: bool) -> None:
+    lists, points = [["a", "b"]] * len(scores), [np.array([0.5, 0.25])] * len(scores)
+    found = sum_names(lists, points, None, by_name=True, may_repeat=False, scores=scores)
+    assert found == (({"a": 0.5 * len(scores), "b": 0.25 * len(scores)}, 0) if fall else "unsorted")
+
+
+def test_scores_that_are_no_numbers_are_left_by_compiled_code() -> None:
+    points = [np.array([0.5, 0.25])]
+    assert sum_names([["a", "b"]], points, None, by_name=True, may_repeat=False, scores=[[1.0, "x"]]) is None
+
+
 def test_pairs_beside_a_list_that_repeats_an_item_are_still_added_up_by_compiled_code() -> None:
     pairs, items = falling([f"d{n}" for n in range(30)]), ["y", Text("x"), "x", "d0"]
     found = outcome(sums_of(juryrank.RRF()), {"a": pairs, "b": items}, 0)

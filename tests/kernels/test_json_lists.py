@@ -36,11 +36,12 @@ def fuse(
     """The items by the kernels, or the reason why there are none."""
     data = np.zeros(len(text) + 16, np.uint8)
     data[: len(text)] = np.frombuffer(text, np.uint8)
-    shape = np.array([len(text), n_lists, 0, by_name, 0, may_repeat, 0])
+    shape = np.array([len(text), n_lists, 0, by_name, 0, may_repeat, 0, 0, 0])
     items, order, spare = np.empty((places // 2, 5), np.int64), *np.empty((2, places // 2), np.int64)
     scores, best = np.empty((2, places // 2))
     starts, points = depth * np.arange(n_lists + 1), np.tile(POINTS[:depth], n_lists)
-    count = fuse_lists(data, shape, starts, points, np.empty(places, np.int32), items, scores, order, spare, best)
+    table = np.empty(places, np.int32)
+    count = fuse_lists(data, shape, np.empty(0), starts, points, table, items, scores, order, spare, best)
     if count <= 0:
         return count
     shape[BEST] = count

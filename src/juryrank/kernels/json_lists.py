@@ -24,13 +24,15 @@ COLON, BRACE = 58, 125
 COMMAS, CLOSES = np.uint64(COMMA) * ONES, np.uint64(CLOSE) * ONES
 QUOTES, BACKSLASHES, BLANKS = np.uint64(QUOTE) * ONES, np.uint64(BACKSLASH) * ONES, np.uint64(BLANK) * ONES
 DIGITS = 18  # a name with more digits is text, as for juryrank.data.names
-UNUSUAL, DEEP, FULL = -1, -2, -3  # text of another form; a list with more items than points; no room
+# Text of another form; a list with more items than points; no room; scores that do not fall.
+UNUSUAL, DEEP, FULL, UNSORTED = -1, -2, -3, -4
 # Of an item: where its id is, the last list that has it, and its first entry. Of a place in the order: the number of
 # its item.
 START, STOP, LIST, ENTRY, NUMBER = range(5)
 # What Python and the kernels tell each other: bytes, lists and entries of the text, whether equal scores go by id, how
-# many items are written, whether lists may repeat an item, which then counts once, and how many entries do.
-SIZE, LISTS, ENTRIES, BY_NAME, BEST, MAY_REPEAT, REPEATED = range(7)
+# many items are written, whether lists may repeat an item, which then counts once, and how many entries do; how many
+# numbers the scores of lists are, with those around them, and of how many lists they are.
+SIZE, LISTS, ENTRIES, BY_NAME, BEST, MAY_REPEAT, REPEATED, GIVEN, SCORED = range(9)
 BEFORE_ID = np.uint64(int.from_bytes(b'{"id":"', "little"))
 BEFORE_SCORE = np.uint64(int.from_bytes(b'","score', "little"))
 LOW = np.uint64(255)
@@ -199,11 +201,23 @@ def order_items(text, items, scores, count, by_name, order, spare_scores, spare)
 
 
 @kernel
-def fuse_lists(text, shape, starts, points, table, items, scores, order, spare, best):
+def scores_fall(given, shape):
+    """Whether the scores of each list, which stand between plus and minus infinity, are finite and fall."""
+    falls = 0
+    for n in range(1, shape[GIVEN]):
+        falls += given[n] < given[n - 1]
+    return falls == shape[GIVEN] - shape[SCORED]  # they rise where a list follows on another
+
+
+@kernel
+def fuse_lists(text, shape, given, starts, points, table, items, scores, order, spare, best):
     """The number of different items, as ``sum_lists``, whose numbers ``items`` gets in order.
 
-    ``best`` gets their scores, and ``order`` their first entries.
+    ``best`` gets their scores, and ``order`` their first entries. UNSORTED if the scores ``given`` with the lists do
+    not fall.
     """
+    if shape[GIVEN] > 0 and not scores_fall(given, shape):
+        return UNSORTED
     count = sum_lists(text, shape, starts, points, table, items, scores)
     if count > 0:
         sums, found = order_items(text, items, scores, count, shape[BY_NAME] == 1, order, best, spare)

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.json_lists import BEST, BY_NAME, DEEP, ENTRIES, LISTS, SIZE, write_items
 from juryrank.serving.order import in_expert_order
-from juryrank.serving.room import MOST_BYTES, PADDING, PLACES, Room
+from juryrank.serving.room import MOST_BYTES, NO_SCORES, PADDING, PLACES, Room
 
 DEPTH = 128  # ranks that have points at first
 MOST_POINTS = 1 << 15  # of one set of experts
@@ -103,5 +103,5 @@ class JsonRoom(Room):
         assert self._write is not None  # there is no call without both
         return self._written[: self._write()].tobytes()
 
-    def prepare(self, starts: Ints, points: Floats) -> Callable[[], int] | None:
-        return None if self._write is None else super().prepare(starts, points)
+    def prepare(self, starts: Ints, points: Floats, given: Floats = NO_SCORES) -> Callable[[], int] | None:
+        return None if self._write is None else super().prepare(starts, points, given)

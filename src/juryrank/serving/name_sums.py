@@ -6,15 +6,28 @@ would not be read back as they are (quotes, backslashes, letters beyond ASCII) a
 
 from __future__ import annotations
 
+import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from math import inf
 from operator import is_, itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from juryrank.data.arrays import Floats
-from juryrank.kernels.json_lists import BY_NAME, ENTRIES, LISTS, MAY_REPEAT, REPEATED, SIZE
+from juryrank.kernels.json_lists import (
+    BY_NAME,
+    ENTRIES,
+    GIVEN,
+    LISTS,
+    MAY_REPEAT,
+    REPEATED,
+    SCORED,
+    SIZE,
+    UNSORTED,
+)
 from juryrank.serving.room import PADDING, Room
 
 MOST_ENTRIES, MOST_LISTS = 1 << 15, 1 << 10
@@ -22,13 +35,18 @@ END = '"]' + PADDING.decode()
 
 
 class NameRoom(Room):
-    """With the points of all entries, one list after another; they stay for lists of the same sizes and points."""
+    """With the points of all entries, one list after another; they stay for lists of the same sizes and points.
+
+    And with the scores of lists that have some, those of each between plus and minus infinity.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        given = np.empty(MOST_ENTRIES + 2 * MOST_LISTS)
+        self.given = memoryview(given).cast("B")  # type: ignore[arg-type]
         self.points, self.starts = np.empty(MOST_ENTRIES), np.zeros(MOST_LISTS + 1, np.int64)
         self.start_of = memoryview(self.starts)  # type: ignore[arg-type]
-        self.fuse = self.prepare(self.starts, self.points)
+        self.fuse = self.prepare(self.starts, self.points, given)
         self.in_use = False
         self._sizes: list[int] = []
         self._points_of: Sequence[Sequence[float] | Floats] = ()
@@ -45,6 +63,15 @@ class NameRoom(Room):
         self._sizes, self._points_of = sizes, points
 
 
+@lru_cache(maxsize=4096)
+def packer(size: int) -> Callable[..., None]:
+    """Writes so many numbers into memory, the fastest way from Python's numbers to an array.
+
+    A ``struct.error`` for what is no number.
+    """
+    return struct.Struct(f"{size}d").pack_into
+
+
 class _OfThread(threading.local):
     room: NameRoom | None = None
 
@@ -59,11 +86,13 @@ def sum_names(
     *,
     by_name: bool,
     may_repeat: bool,
-) -> tuple[dict[Any, float], int] | None:
+    scores: Sequence[Collection[float]] = (),
+) -> tuple[dict[Any, float], int] | Literal["unsorted"] | None:
     """The ``top`` sums of the points of different names, best first, and the number of entries that repeat a name.
 
-    A list has at least as many points as entries. None where Python must add up: where there is no library, and for
-    items that are no plain text, names that repeat in a list unless they may, no entries, and too many.
+    A list has at least as many points as entries. "unsorted" where the ``scores`` of a list are not finite, or one is
+    not larger than the next. None where Python must add up: where there is no library, and for items that are no plain
+    text, names that repeat in a list unless they may, no entries, and too many.
     """
     if (room := _OF_THREAD.room) is None:
         room = _OF_THREAD.room = NameRoom()
@@ -71,8 +100,8 @@ def sum_names(
         return None
     room.in_use = True  # a signal handler may fuse lists, too, in the middle of this
     try:
-        return _sum_in(room, lists, points, top, by_name, may_repeat)
-    except (TypeError, UnicodeEncodeError):  # items that are no text, or letters beyond ASCII
+        return _sum_in(room, lists, points, top, by_name, may_repeat, scores)
+    except (TypeError, UnicodeEncodeError, struct.error):  # items that are no text, letters beyond ASCII, no numbers
         return None
     finally:
         room.in_use = False
@@ -85,7 +114,8 @@ def _sum_in(
     top: int | None,
     by_name: bool,
     may_repeat: bool,
-) -> tuple[dict[Any, float], int] | None:
+    scores: Sequence[Collection[float]],
+) -> tuple[dict[Any, float], int] | Literal["unsorted"] | None:
     text = ('["' + '"]["'.join(map('","'.join, lists)) + END).encode("ascii")
     entries: list[Any] = []
     for items in lists:
@@ -97,8 +127,16 @@ def _sum_in(
     shared = room.shared
     shared[SIZE], shared[LISTS] = len(text) - len(PADDING), len(lists)
     shared[BY_NAME], shared[MAY_REPEAT] = by_name, may_repeat
+    stop = 0
+    for own in scores:
+        size = len(own) + 2
+        packer(size)(room.given, 8 * stop, inf, *own, -inf)
+        stop += size
+    shared[GIVEN], shared[SCORED] = stop, len(scores)
     assert room.fuse is not None
     count = room.fuse()
+    if count == UNSORTED:
+        return "unsorted"
     if count <= 0 or shared[ENTRIES] != len(entries):  # a name with a quote is not what was given
         return None
     if top is not None:

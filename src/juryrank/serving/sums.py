@@ -6,9 +6,9 @@ import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
-from math import inf, isfinite
+from math import isfinite
 from operator import gt, itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from juryrank.data.arrays import Floats
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
-from juryrank.serving.falling import all_fall, packer
 from juryrank.serving.name_sums import sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
@@ -68,10 +67,17 @@ class PointSums:
         by arrays.
         """
         try:
-            if (gains := self._gather(lists, dropped)) is None:
+            scored: list[tuple[int, str, Mapping[Any, Any]]] = []
+            if (gains := self._gather(lists, dropped, scored)) is None:
                 return None
             n_entries = sum([len(items) for items, _, _, _ in gains])
-            if n_entries > few and (compiled := self._sum_compiled(gains, top)) is not None:
+            compiled = self._sum_compiled(gains, top, scored) if n_entries > few else None
+            if scored and type(compiled) is not tuple:
+                for place, expert, items in scored:
+                    gains[place] = self._gains_by_score(expert, items, dropped)
+                if compiled == "unsorted":
+                    compiled = self._sum_compiled(gains, top)
+            if type(compiled) is tuple:
                 dropped.repeated += compiled[1]
                 return compiled[0]
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
@@ -79,20 +85,21 @@ class PointSums:
         except (TypeError, ValueError, OverflowError, struct.error):  # no key of a dict, or no number
             return None
 
-    def _gather(self, lists: Mapping[Any, Any], dropped: Dropped) -> list[Gains] | None:
+    def _gather(
+        self, lists: Mapping[Any, Any], dropped: Dropped, scored: list[tuple[int, str, Mapping[Any, Any]]]
+    ) -> list[Gains] | None:
         """What the lists add, without those that are empty; None where a list is not plain.
 
-        Lists with scores are first taken as they are, best first; whether they are so is checked for all at once.
+        Lists with scores are taken as they are, and ``scored`` gets their places: whether they are best first is
+        checked later, for all at once.
         """
         gains: list[Gains] = []
-        packed: list[bytes] = []
-        scored: list[tuple[int, str, Mapping[Any, Any]]] = []
         for expert in in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
             if type(expert) is not str:
                 return None
             items = lists[expert]
+            worth, array = self._curves.get(expert, NO_CURVE)
             if type(items) is list and items and type(items[0]) in ID_TYPES:
-                worth, array = self._curves.get(expert, NO_CURVE)
                 if len(worth) < len(items):
                     worth, array = self._curve(expert, len(items))
                 gains.append((items, worth, array, False))
@@ -100,16 +107,14 @@ class PointSums:
             if type(items) is list and items and (items := read_scores(items, expert, dropped)) is None:
                 return None
             if type(items) is dict and items:
-                packed.append(packer(len(items))(inf, *items.values(), -inf))
+                if len(worth) < len(items):
+                    worth, array = self._curve(expert, len(items))
                 scored.append((len(gains), expert, items))
-                gains.append((list(items), *self._curve(expert, len(items)), True))
+                gains.append(([*items], worth, array, True))
             elif (read := self._read(items, expert, dropped)) is None:
                 return None
             elif len(read[0]):  # an error for what is empty and no list, such as None
                 gains.append(read)
-        if packed and not all_fall(packed):
-            for place, expert, items in scored:
-                gains[place] = self._gains_by_score(expert, items, dropped)
         return gains
 
     def of_json(self, room: JsonRoom) -> JsonSums:
@@ -185,10 +190,13 @@ class PointSums:
             curve = self._curves[expert] = points.tolist(), points
         return curve
 
-    def _sum_compiled(self, gains: list[Gains], top: int | None) -> tuple[dict[Any, float], int] | None:
-        """The sums, best first, and how many entries repeat an item; None where the library does not read the items."""
+    def _sum_compiled(
+        self, gains: list[Gains], top: int | None, scored: Sequence[tuple[int, str, Mapping[Any, Any]]] = ()
+    ) -> tuple[dict[Any, float], int] | Literal["unsorted"] | None:
+        """As ``sum_names``."""
         lists, _, points, _ = zip(*gains)  # noqa: B905 (strict costs time)
-        return sum_names(lists, points, top, by_name=self._by_name, may_repeat=self._may_repeat)
+        scores = [items.values() for _, _, items in scored] if scored else ()
+        return sum_names(lists, points, top, by_name=self._by_name, may_repeat=self._may_repeat, scores=scores)
 
     def _sum_by_loop(
         self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool
