@@ -149,8 +149,8 @@ def test_compiled_sums_are_really_used_and_leave_what_they_cannot_read() -> None
     def compiled(items: list[Any], may_repeat: bool = False) -> Any:
         return sum_names([items], points, None, by_name=True, may_repeat=may_repeat)
 
-    assert compiled(["a", "b"]) == ({"a": 0.5, "b": 0.25}, 0)
-    assert compiled(["a", "a"], may_repeat=True) == ({"a": 0.5}, 1)
+    assert compiled(["a", "b"]) == ({"a": 0.5, "b": 0.25}, 0, None)
+    assert compiled(["a", "a"], may_repeat=True) == ({"a": 0.5}, 1, None)
     for items in (["a", "a"], ['a","b'], ["a", 1], ["é"], []):
         assert compiled(items) is None
 
@@ -172,7 +172,7 @@ def test_compiled_sums_are_really_used_and_leave_what_they_cannot_read() -> None
 def test_scores_that_do_not_fall_are_noticed_by_compiled_code(scores: list[list[float]], fall: bool) -> None:
     lists, points = [["a", "b"]] * len(scores), [np.array([0.5, 0.25])] * len(scores)
     found = sum_names(lists, points, None, by_name=True, may_repeat=False, scores=scores)
-    assert found == (({"a": 0.5 * len(scores), "b": 0.25 * len(scores)}, 0) if fall else "unsorted")
+    assert found == (({"a": 0.5 * len(scores), "b": 0.25 * len(scores)}, 0, None) if fall else "unsorted")
 
 
 def test_scores_that_are_no_numbers_are_left_by_compiled_code() -> None:

@@ -82,8 +82,8 @@ def test_a_learned_model_gives_the_contributions_of_explain():
 @pytest.mark.parametrize("top", [None, 1, 5, 29, 30, 31, 100])
 def test_lists_in_order_have_the_ranks_and_points_that_a_search_in_each_list_gives(top):
     rng = np.random.default_rng(7)
-    lists = {name: [f"d{i}" for i in rng.permutation(30)[:size]] for name, size in (("x", 30), ("y", 9), ("z", 0))}
-    fuser = juryrank.Fuser("rrf", k=10, weights={"x": 2.0, "y": 1.0, "z": 1.0})
+    lists = {name: [f"d{i}" for i in rng.permutation(30)[:size]] for name, size in (("y", 30), ("x", 9), ("z", 0))}
+    fuser = juryrank.Fuser("rrf", k=10, weights={"y": 2.0, "x": 1.0, "z": 1.0})
     found = fuser.detailed(lists, top=top)
     assert [(each.item, each.score) for each in found] == list(fuser(lists, top=top).items())
     assert len(found) == min(top or 30, 30)
@@ -91,7 +91,7 @@ def test_lists_in_order_have_the_ranks_and_points_that_a_search_in_each_list_giv
         ranks = {name: listed.index(each.item) + 1 for name, listed in lists.items() if each.item in listed}
         assert each.ranks == ranks
         assert list(each.ranks) == list(ranks)
-        assert each.contributions == pytest.approx({n: (2.0 if n == "x" else 1.0) / (10 + r) for n, r in ranks.items()})
+        assert each.contributions == pytest.approx({n: (2.0 if n == "y" else 1.0) / (10 + r) for n, r in ranks.items()})
     numbers = {name: [int(item[1:]) for item in listed] for name, listed in lists.items()}
     assert sorted(each[1:3] for each in fuser.detailed(numbers)) == sorted(each[1:3] for each in fuser.detailed(lists))
 

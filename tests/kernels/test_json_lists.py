@@ -10,7 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from juryrank.data.names import natural_key
-from juryrank.kernels.json_lists import BEST, DEEP, ENTRIES, FULL, UNUSUAL, fuse_lists, write_items
+from juryrank.kernels.json_lists import (
+    BEST,
+    DEEP,
+    ENTRIES,
+    FULL,
+    LISTS,
+    NUMBER,
+    UNUSUAL,
+    fuse_lists,
+    write_items,
+    write_ranks,
+)
 
 POINTS = 1.0 / np.arange(61.0, 61.0 + 40.0)
 IDS = st.one_of(
@@ -27,7 +38,8 @@ def _wrapping_around() -> Iterator[None]:
         yield
 
 
-LISTS = st.lists(st.lists(IDS, unique=True, max_size=12), min_size=1, max_size=4)
+SOME_LISTS = st.lists(st.lists(IDS, unique=True, max_size=12), min_size=1, max_size=4)
+LISTS_OF_NUMBERS = st.lists(st.lists(st.integers(0, 19), unique=True, max_size=12), min_size=1, max_size=4)
 
 
 def fuse(
@@ -40,8 +52,8 @@ def fuse(
     items, order, spare = np.empty((places // 2, 5), np.int64), *np.empty((2, places // 2), np.int64)
     scores, best = np.empty((2, places // 2))
     starts, points = depth * np.arange(n_lists + 1), np.tile(POINTS[:depth], n_lists)
-    table = np.empty(places, np.int32)
-    count = fuse_lists(data, shape, np.empty(0), starts, points, table, items, scores, order, spare, best)
+    table, entry_item = np.empty(places, np.int32), np.empty(starts[-1], np.int64)
+    count = fuse_lists(data, shape, np.empty(0), starts, points, table, items, entry_item, scores, order, spare, best)
     if count <= 0:
         return count
     shape[BEST] = count
@@ -60,7 +72,7 @@ def by_loop(lists: list[list[str]], *, by_name: bool = True) -> list[dict[str, A
     return [{"id": item, "score": scores[item]} for item in sorted(order, key=scores.__getitem__, reverse=True)]
 
 
-@given(LISTS, st.booleans(), st.sampled_from([None, 1]))
+@given(SOME_LISTS, st.booleans(), st.sampled_from([None, 1]))
 @settings(deadline=None)
 def test_scores_and_order_are_those_of_a_loop(lists: list[list[str]], by_name: bool, indent: int | None) -> None:
     text = "".join(json.dumps(listed, indent=indent, ensure_ascii=False) for listed in lists).encode()
@@ -117,3 +129,20 @@ def test_an_item_that_may_repeat_counts_where_it_is_first(lists: list[list[str]]
     assert found[1] == sum(map(len, lists))
     assert {item["id"]: item["score"] for item in found[0]} == scores
     assert [item["score"] for item in found[0]] == sorted(scores.values(), reverse=True)
+
+
+@given(LISTS_OF_NUMBERS, st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_ranks_of_the_best_are_where_they_stand_in_the_lists(lists: list[list[int]], rng: Any) -> None:
+    found = sorted({item for listed in lists for item in listed})
+    best = rng.sample(found, rng.randint(0, len(found)))
+    shape = np.zeros(9, np.int64)
+    shape[LISTS], shape[BEST] = len(lists), len(best)
+    items = np.full((20, 5), 7)
+    items[: len(best), NUMBER] = best
+    starts = np.cumsum([0, *map(len, lists)])
+    ranks = np.full(len(best) * len(lists) + 1, -9)
+    entry_item = np.array([item for listed in lists for item in listed], np.int64)
+    write_ranks(shape, starts, items, entry_item, ranks)
+    expected = [listed.index(item) + 1 if item in listed else 0 for item in best for listed in lists]
+    assert ranks.tolist() == [*expected, -9]

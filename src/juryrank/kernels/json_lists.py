@@ -83,10 +83,11 @@ def find_item(text, start, stop, hashed, table, items, count):
 
 
 @kernel
-def sum_lists(text, shape, starts, points, table, items, scores):
+def sum_lists(text, shape, starts, points, table, items, entry_item, scores):
     """The number of different items, which ``items`` gets, and ``scores`` their sums; negative where there are none.
 
     ``text`` has one list after another, and ``points[starts[l]:starts[l + 1]]`` the points of the ranks of list l.
+    ``entry_item`` gets the number of the item at each of these ranks.
     """
     size, n_lists = shape[SIZE], shape[LISTS]
     places = 16
@@ -121,6 +122,7 @@ def sum_lists(text, shape, starts, points, table, items, scores):
             else:
                 scores[n] += points[starts[l] + rank]
             items[n, LIST] = l
+            entry_item[starts[l] + rank] = n
             rank += 1
             at = after_blanks(text, stop + 1)
             if text[at] == CLOSE:
@@ -210,7 +212,7 @@ def scores_fall(given, shape):
 
 
 @kernel
-def fuse_lists(text, shape, given, starts, points, table, items, scores, order, spare, best):
+def fuse_lists(text, shape, given, starts, points, table, items, entry_item, scores, order, spare, best):
     """The number of different items, as ``sum_lists``, whose numbers ``items`` gets in order.
 
     ``best`` gets their scores, and ``order`` their first entries. UNSORTED if the scores ``given`` with the lists do
@@ -218,7 +220,7 @@ def fuse_lists(text, shape, given, starts, points, table, items, scores, order, 
     """
     if shape[GIVEN] > 0 and not scores_fall(given, shape):
         return UNSORTED
-    count = sum_lists(text, shape, starts, points, table, items, scores)
+    count = sum_lists(text, shape, starts, points, table, items, entry_item, scores)
     if count > 0:
         sums, found = order_items(text, items, scores, count, shape[BY_NAME] == 1, order, best, spare)
         for n in range(count):
@@ -226,6 +228,26 @@ def fuse_lists(text, shape, given, starts, points, table, items, scores, order, 
         for n in range(count):
             order[n] = items[items[n, NUMBER], ENTRY]
     return count
+
+
+@kernel
+def write_ranks(shape, starts, items, entry_item, ranks):
+    """``ranks[n * lists + l]`` gets the rank of the nth of the first items in list l, 0 where it is not in the list.
+
+    After ``fuse_lists`` of lists that repeat no item, each with as many points as entries.
+    """
+    n_lists, n_best = shape[LISTS], shape[BEST]
+    n_entries = starts[n_lists]
+    for e in range(n_entries):
+        items[entry_item[e], LIST] = -1
+    for n in range(n_best):
+        items[items[n, NUMBER], LIST] = n
+    ranks[: n_best * n_lists] = 0
+    for l in range(n_lists):
+        for e in range(starts[l], starts[l + 1]):
+            n = items[entry_item[e], LIST]
+            if n >= 0:
+                ranks[n * n_lists + l] = e - starts[l] + 1
 
 
 @kernel

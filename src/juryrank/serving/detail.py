@@ -87,6 +87,8 @@ class DetailInOrder:
 
     def __call__(self, lists: Mapping[str, list[Any]], top: int | None) -> Detail | None:
         """None where a list is not one of ids, best first, or has one of them twice."""
+        if top is not None and (best := self._sums.best_with_ranks(lists, top)) is not None:
+            return self._of_best(lists, *best)
         dropped = Dropped()
         ranked = self._sums(lists, dropped, top)
         if ranked is None or dropped.repeated:
@@ -104,6 +106,25 @@ class DetailInOrder:
                     item = listed[rank - 1]
                     ranks[item][expert] = rank
                     added[item][expert] = points[rank - 1]
+        return Detail(ranked, ranks, added)
+
+    def _of_best(
+        self, lists: Mapping[str, list[Any]], ranked: dict[Any, float], experts: list[str], found: list[int]
+    ) -> Detail:
+        """With the ranks of each item by the ``experts``, one item after another, 0 where a list does not have it."""
+        place = {expert: n for n, expert in enumerate(experts)}
+        columns = [
+            (expert, place[expert], self._points_of(expert, len(listed))) for expert, listed in lists.items() if listed
+        ]
+        ranks: dict[Any, dict[str, float]] = {}
+        added: dict[Any, dict[str, float]] = {}
+        start = 0
+        for item in ranked:
+            ranks[item], added[item] = own, gained = {}, {}
+            for expert, column, points in columns:
+                if rank := found[start + column]:
+                    own[expert], gained[expert] = rank, points[rank - 1]
+            start += len(columns)
         return Detail(ranked, ranks, added)
 
     def _points_of(self, expert: str, size: int) -> list[float]:

@@ -10,13 +10,12 @@ import numpy as np
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.json_lists import BEST, BY_NAME, DEEP, ENTRIES, LISTS, SIZE, write_items
 from juryrank.serving.order import in_expert_order
-from juryrank.serving.room import MOST_BYTES, NO_SCORES, PADDING, PLACES, Room
+from juryrank.serving.room import MOST_BYTES, MOST_ENTRIES, NO_SCORES, PADDING, PLACES, Room
 
 DEPTH = 128  # ranks that have points at first
-MOST_POINTS = 1 << 15  # of one set of experts
 NUMBER = 32  # bytes of a number and the comma after it
 AROUND = len('{"id":"","score":},') + NUMBER
-MOST_KEPT = 4 * MOST_POINTS  # of all
+MOST_KEPT = 4 * MOST_ENTRIES  # points of all sets of experts
 
 
 class Prepared(NamedTuple):
@@ -53,7 +52,7 @@ class JsonSums:
         room.text[: len(text) + len(PADDING)] = text + PADDING
         shared[SIZE], shared[LISTS], shared[BY_NAME] = len(text), len(experts), self._by_name
         count = prepared.fuse()
-        if count == DEEP and 4 * prepared.points.size <= MOST_POINTS:
+        if count == DEEP and 4 * prepared.points.size <= MOST_ENTRIES:
             self._prepare(experts, 4 * int(prepared.starts[1]))
             return self(lists, top)
         if count <= 0:
@@ -73,7 +72,7 @@ class JsonSums:
             self._n_kept = 0
         self._n_kept += depth * max(1, len(experts))
         made = None
-        if experts and depth * len(experts) <= MOST_POINTS:
+        if experts and depth * len(experts) <= MOST_ENTRIES:
             order = in_expert_order(experts) if self._by_name else list(experts)
             points = np.concatenate([self._points(expert, np.arange(1.0, depth + 1)) for expert in order])
             starts = depth * np.arange(len(order) + 1)

@@ -18,6 +18,7 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.kernels.json_lists import (
+    BEST,
     BY_NAME,
     ENTRIES,
     GIVEN,
@@ -27,10 +28,12 @@ from juryrank.kernels.json_lists import (
     SCORED,
     SIZE,
     UNSORTED,
+    write_ranks,
 )
-from juryrank.serving.room import PADDING, Room
+from juryrank.serving.room import MOST_ENTRIES, PADDING, Room
 
-MOST_ENTRIES, MOST_LISTS = 1 << 15, 1 << 10
+MOST_LISTS, MOST_RANKS = 1 << 10, 1 << 12
+Sums = tuple[dict[Any, float], int, list[int] | None]
 END = '"]' + PADDING.decode()
 
 
@@ -47,6 +50,9 @@ class NameRoom(Room):
         self.points, self.starts = np.empty(MOST_ENTRIES), np.zeros(MOST_LISTS + 1, np.int64)
         self.start_of = memoryview(self.starts)  # type: ignore[arg-type]
         self.fuse = self.prepare(self.starts, self.points, given)
+        ranks = np.empty(MOST_RANKS, np.int64)
+        self.ranks = memoryview(ranks)  # type: ignore[arg-type]
+        self.write_ranks = write_ranks.prepare(self._shared, self.starts, self._items, self._entry_item, ranks)
         self.in_use = False
         self._sizes: list[int] = []
         self._points_of: Sequence[Sequence[float] | Floats] = ()
@@ -87,8 +93,12 @@ def sum_names(
     by_name: bool,
     may_repeat: bool,
     scores: Sequence[Collection[float]] = (),
-) -> tuple[dict[Any, float], int] | Literal["unsorted"] | None:
+    ranks: bool = False,
+) -> Sums | Literal["unsorted"] | None:
     """The ``top`` sums of the points of different names, best first, and the number of entries that repeat a name.
+
+    With ``ranks``, and if no name repeats, also the rank of each name by list, one name after another, 0 where a list
+    does not have it; without, and where there are too many, None.
 
     A list has at least as many points as entries. "unsorted" where the ``scores`` of a list are not finite, or one is
     not larger than the next. None where Python must add up: where there is no library, and for items that are no plain
@@ -100,7 +110,7 @@ def sum_names(
         return None
     room.in_use = True  # a signal handler may fuse lists, too, in the middle of this
     try:
-        return _sum_in(room, lists, points, top, by_name, may_repeat, scores)
+        return _sum_in(room, lists, points, top, by_name, may_repeat, scores, ranks)
     except (TypeError, UnicodeEncodeError, struct.error):  # items that are no text, letters beyond ASCII, no numbers
         return None
     finally:
@@ -115,7 +125,8 @@ def _sum_in(
     by_name: bool,
     may_repeat: bool,
     scores: Sequence[Collection[float]],
-) -> tuple[dict[Any, float], int] | Literal["unsorted"] | None:
+    ranks: bool,
+) -> Sums | Literal["unsorted"] | None:
     text = ('["' + '"]["'.join(map('","'.join, lists)) + END).encode("ascii")
     entries: list[Any] = []
     for items in lists:
@@ -143,4 +154,9 @@ def _sum_in(
         count = min(count, top)
     first = room.first_entry[:count].tolist()
     best = itemgetter(*first)(entries) if count > 1 else (entries[first[0]],)  # faster than one by one
-    return dict(zip(best, room.best[:count].tolist())), shared[REPEATED]  # noqa: B905 (strict costs time)
+    found = None
+    if ranks and not shared[REPEATED] and count * len(lists) <= MOST_RANKS and room.write_ranks is not None:
+        shared[BEST] = count
+        room.write_ranks()
+        found = room.ranks[: count * len(lists)].tolist()
+    return dict(zip(best, room.best[:count].tolist())), shared[REPEATED], found  # noqa: B905 (strict costs time)

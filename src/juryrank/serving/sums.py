@@ -16,13 +16,15 @@ from juryrank.data.arrays import Floats
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
-from juryrank.serving.name_sums import sum_names
+from juryrank.serving.name_sums import Sums, sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
 
 if TYPE_CHECKING:
     from juryrank.serving.json_lists import JsonRoom, JsonSums
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
+
+BestWithRanks = tuple[dict[Any, float], list[str], list[int]]
 
 FEW = 36  # entries up to which a loop is faster than compiled code
 MANY = 600  # entries from which arrays are faster than dicts
@@ -94,7 +96,7 @@ class PointSums:
         checked later, for all at once.
         """
         gains: list[Gains] = []
-        for expert in in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists:
+        for expert in self._in_order(lists):
             if type(expert) is not str:
                 return None
             items = lists[expert]
@@ -116,6 +118,25 @@ class PointSums:
             elif len(read[0]):  # an error for what is empty and no list, such as None
                 gains.append(read)
         return gains
+
+    def _in_order(self, lists: Mapping[Any, Any]) -> Iterable[Any]:
+        """The experts in the order in which their points are added."""
+        return in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists
+
+    def best_with_ranks(self, lists: Mapping[str, list[Any]], top: int) -> BestWithRanks | None:
+        """The ``top`` sums, best first, the experts whose list has items, and the ranks by these of each item.
+
+        None where lists are not ids in order, an item repeats, or compiled code does not read them.
+        """
+        scored: list[tuple[int, str, Mapping[Any, Any]]] = []
+        try:
+            gains = self._gather(lists, Dropped(), scored)
+        except (TypeError, ValueError):  # no key of a dict
+            return None
+        compiled = self._sum_compiled(gains, top, ranks=True) if gains and not scored else None
+        if type(compiled) is not tuple or compiled[2] is None:
+            return None
+        return compiled[0], [expert for expert in self._in_order(lists) if lists[expert]], compiled[2]
 
     def of_json(self, room: JsonRoom) -> JsonSums:
         """The same sums over lists that are JSON text."""
@@ -191,12 +212,24 @@ class PointSums:
         return curve
 
     def _sum_compiled(
-        self, gains: list[Gains], top: int | None, scored: Sequence[tuple[int, str, Mapping[Any, Any]]] = ()
-    ) -> tuple[dict[Any, float], int] | Literal["unsorted"] | None:
+        self,
+        gains: list[Gains],
+        top: int | None,
+        scored: Sequence[tuple[int, str, Mapping[Any, Any]]] = (),
+        *,
+        ranks: bool = False,
+    ) -> Sums | Literal["unsorted"] | None:
         """As ``sum_names``."""
         lists, _, points, _ = zip(*gains)  # noqa: B905 (strict costs time)
-        scores = [items.values() for _, _, items in scored] if scored else ()
-        return sum_names(lists, points, top, by_name=self._by_name, may_repeat=self._may_repeat, scores=scores)
+        return sum_names(
+            lists,
+            points,
+            top,
+            by_name=self._by_name,
+            may_repeat=self._may_repeat,
+            scores=[items.values() for _, _, items in scored] if scored else (),
+            ranks=ranks,
+        )
 
     def _sum_by_loop(
         self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool
