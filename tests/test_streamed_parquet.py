@@ -92,8 +92,9 @@ def test_however_a_table_is_written_the_output_is_that_of_everything_at_once(
     WRITERS[writer](frame, tmp_path / "a.parquet")
     method = "rrf" if "score" not in frame.columns else "combsum"
     assert fast_path_reads(tmp_path / "a.parquet")
+    expected = whole([tmp_path / "a.parquet"], method)
     for size in (1, 20_000):
-        assert streamed([tmp_path / "a.parquet"], method, size=size) == whole([tmp_path / "a.parquet"], method)
+        assert streamed([tmp_path / "a.parquet"], method, size=size) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ SEEDS = range(200)
 SUSHI = SHARED_DATA / "preflib" / "00014-00000001.soc"
 
 
-@dataclass
+@dataclass(eq=False)
 class Election:
     """Ballots as tuples of tuples, from best to worst, each with a number of voters."""
 
@@ -24,6 +25,7 @@ class Election:
     ballots: list[list[tuple[int, ...]]]
     counts: list[int]
 
+    @cache
     def data(self) -> Dataset:
         """As juryrank takes it; a ballot of nobody's names the candidates, which need not be on the others."""
         named = [[tuple(f"c{c}" for c in place) for place in ballot] for ballot in self.ballots]
@@ -45,6 +47,7 @@ class Election:
         return peer("pref_voting.profiles").Profile(orders, rcounts=self.counts)
 
 
+@cache  # many rules are asked about the same
 def election(seed: int, *, partial: bool = False, ties: bool = False) -> Election:
     """A small election at random, in which ties between candidates are frequent."""
     rng = np.random.default_rng(seed)
