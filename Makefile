@@ -20,7 +20,7 @@ demo: $(VENV)/.demo
 RANX := tests/files/test_python_libraries_ranx.py tests/studies/test_speed_of_fusion.py docs/integrations/experiments.md
 test: $(VENV)/.integrations browser java peers lint types
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels $(RANX)
-	$(PYTEST) --dist loadgroup $(RANX:%=--ignore=%)
+	$(PYTEST) $(RANX:%=--ignore=%)
 
 # What takes long is left out (tests/slow_tests.py), plugins that it alone needs, too, and properties are checked on fewer
 # examples.

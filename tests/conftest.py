@@ -74,12 +74,11 @@ def pytest_collect_file():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.name not in LONGEST)
+    # xdist gives the first twelfth to one process of three: all tests of Spark, which then start one JVM.
+    items.sort(key=lambda item: item.name not in LONGEST and not uses_spark(item))
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
-        if uses_spark(item):  # one process of `make test` runs them all, with one JVM
-            item.add_marker(pytest.mark.xdist_group("spark"))
         if item.path.parent == PAGES:
             missing = [name for name in LIBRARIES.get(item.path.stem, []) if find_spec(name) is None]
             if uses_spark(item) and not (which("java") or "JAVA_HOME" in environ):
