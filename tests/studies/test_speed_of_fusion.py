@@ -1,4 +1,4 @@
-"""Peers that fuse by our formulas give our scores; ``make test`` runs this file uncompiled, because ranx compiles itself."""
+"""Peers with our formulas give our scores; ``make test`` runs this file uncompiled, because ranx compiles itself."""
 
 from pathlib import Path
 
