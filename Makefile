@@ -15,10 +15,12 @@ PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_co
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
-# Kernels run a second time without compilation: real tracebacks, and bounds are checked.
+# Kernels run a second time without compilation: real tracebacks, and bounds are checked. What calls ranx, which compiles
+# itself for minutes, runs only so.
+RANX := tests/files/test_python_libraries_ranx.py tests/studies/test_speed_of_fusion.py docs/integrations/experiments.md
 test: $(VENV)/.integrations browser java peers lint types
-	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
-	$(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels $(RANX)
+	$(PYTEST) $(RANX:%=--ignore=%)
 
 # What takes long is left out (tests/slow_tests.py), plugins that it alone needs, too, and properties are checked on fewer
 # examples.

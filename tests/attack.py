@@ -30,7 +30,11 @@ PARTS = {
         {"EVERYDAY": "40000"},
         "shapes, TREC runs, tables, labels and comparisons, damaged or not, beside a slow independent reading",
     ),
-    "text": Part(("tests/files/test_fuzz.py", "tests/files/test_sources.py"), {}, "damaged text of every format"),
+    "text": Part(
+        ("tests/files/test_fuzz.py", "tests/files/test_sources.py"),
+        {"JURYRANK_TEXT": "1000"},
+        "damaged text of every format",
+    ),
     "parquet": Part(
         ("tests/files/test_damaged_parquet.py",), {"JURYRANK_PARQUET": "10000"}, "damaged Parquet beside pyarrow"
     ),

@@ -74,16 +74,23 @@ def pytest_collect_file():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.name not in LONGEST)
+    # xdist gives the first twelfth to one process of three: all tests of Spark, which then start one JVM.
+    items.sort(key=lambda item: item.name not in LONGEST and not uses_spark(item))
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
         if item.path.parent == PAGES:
             missing = [name for name in LIBRARIES.get(item.path.stem, []) if find_spec(name) is None]
-            if item.path.stem.startswith("spark") and not (which("java") or "JAVA_HOME" in environ):
+            if uses_spark(item) and not (which("java") or "JAVA_HOME" in environ):
                 missing.append("Java")
             if missing:
                 item.add_marker(pytest.mark.skip(reason=f"{item.path.name}: {', '.join(missing)} is not installed"))
+
+
+def uses_spark(item: pytest.Item) -> bool:
+    """Whether a test has the session of this process, as the pages about Spark do."""
+    is_page = item.path.parent == PAGES and item.path.stem.startswith("spark")
+    return is_page or "spark" in getattr(item, "fixturenames", ())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

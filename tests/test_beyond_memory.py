@@ -32,7 +32,7 @@ EXPERTS = ("bm25", "dense", "sparse")
 SIZES = (1, 60_000)  # bytes of a batch: one query, some
 
 
-def rows(seed: int = 0, n_queries: int = 40) -> list[tuple[str, str, str, int, float]]:
+def rows(seed: int = 0, n_queries: int = 20) -> list[tuple[str, str, str, int, float]]:
     """query, expert, item, rank, score; some lists are missing, there are ties, and one query has no labels."""
     rng = random.Random(seed)
     out = []
@@ -60,7 +60,7 @@ def qrels(tmp_path: Path) -> Path:
     rng = random.Random(5)
     path = tmp_path / "labels.qrels"
     lines = [
-        f"q{q} 0 d{d} {rng.choice([0, 0, 1, 2])}\n" for q in [*range(39, 0, -1), 99] for d in rng.sample(range(35), 12)
+        f"q{q} 0 d{d} {rng.choice([0, 0, 1, 2])}\n" for q in [*range(19, 0, -1), 99] for d in rng.sample(range(35), 12)
     ]
     path.write_text("".join(lines))
     return path
@@ -246,7 +246,7 @@ def test_a_method_that_needs_all_data_says_what_to_do(runs: Path, qrels: Path) -
 
 
 def test_bad_input_is_an_error_that_says_what_to_do(runs: Path, qrels: Path, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"index of 40 queries and the labels take .* give at least"):
+    with pytest.raises(DataError, match=r"index of 20 queries and the labels take .* give at least"):
         juryrank.fit_files([runs], labels={"q1": {"d1": 1}}, memory=1000)
     table = tmp_path / "labels.csv"
     table.write_text("query,item,label\n" + "q1,d1,1\n" * 1000)

@@ -91,7 +91,7 @@ def without_unknown(params, lists):
     return {**params, "weights": {expert: weight for expert, weight in params["weights"].items() if expert in lists}}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(calls())
 def test_many_queries_in_plain_python_are_what_a_dataset_gives(call):
     name, params, lists, values = call
@@ -104,7 +104,7 @@ def test_many_queries_in_plain_python_are_what_a_dataset_gives(call):
     assert plain == outcome(lambda: by_dataset(lists, method(name, **params), values, where))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(calls())
 def test_one_query_in_plain_python_is_what_a_dataset_gives(call):
     name, params, lists, values = call
@@ -139,7 +139,7 @@ def test_tied_items_of_many_entries_stand_as_they_appear_although_ids_repeat(lis
 JURY = method("jury").fit(random_dataset(0))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(calls(names=["rrf"]))
 def test_a_learned_model_in_plain_python_is_what_a_dataset_gives(call):
     _, _, lists, values = call

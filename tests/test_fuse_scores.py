@@ -63,7 +63,7 @@ def by_dataset(lists, model):
 @pytest.mark.parametrize("name", COMBINED)
 def test_plain_python_gives_what_a_dataset_gives(name, norm):
     rng = random.Random(f"{name} {norm}")
-    for _ in range(60):
+    for _ in range(25):
         params = {"norm": norm, "missing": rng.choice(["ignore", "last"])}
         kind = rng.choice(sorted(SCORES))
         experts = rng.sample(["1", "2", "10", "bm25", "dense"], rng.randint(1, 5))

@@ -189,7 +189,7 @@ def attempt(work: Callable[[], bytes]) -> bytes | str:
             return str(error)
 
 
-@pytest.mark.parametrize("block", range(int(os.environ.get("JURYRANK_STREAMED", "200")) // 100))
+@pytest.mark.parametrize("block", range(int(os.environ.get("JURYRANK_STREAMED", "100")) // 100))
 def test_both_ways_give_the_same_bytes_or_an_error(block: int, tmp_path: Path) -> None:
     outcomes = Counter[str]()
     for seed in range(100 * block, 100 * (block + 1)):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, cached_property
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ class Election:
     ballots: list[list[tuple[int, ...]]]
     counts: list[int]
 
+    @cached_property
     def data(self) -> Dataset:
         """As juryrank takes it; a ballot of nobody's names the candidates, which need not be on the others."""
         named = [[tuple(f"c{c}" for c in place) for place in ballot] for ballot in self.ballots]
@@ -45,6 +47,7 @@ class Election:
         return peer("pref_voting.profiles").Profile(orders, rcounts=self.counts)
 
 
+@cache  # many rules are asked about the same
 def election(seed: int, *, partial: bool = False, ties: bool = False) -> Election:
     """A small election at random, in which ties between candidates are frequent."""
     rng = np.random.default_rng(seed)
@@ -91,7 +94,7 @@ def test_winners_are_those_of_pref_voting_on_complete_ballots(name):
     for seed in SEEDS:
         votes = election(seed)
         expected = sorted(rule(votes.linear()))
-        assert winners(name, votes.data()) == expected, seed
+        assert winners(name, votes.data) == expected, seed
         several += len(expected) > 1
     assert several > 5  # elections with ties
 
@@ -102,7 +105,7 @@ def test_winners_are_those_of_pref_voting_on_partial_ballots(name):
     for seed in SEEDS:
         votes = election(seed, partial=True)
         expected = sorted(rule(votes.with_ties()))
-        assert winners(name, votes.data()) == expected, seed
+        assert winners(name, votes.data) == expected, seed
         several += len(expected) > 1
     assert several > 5
 
@@ -113,9 +116,9 @@ def test_irv_has_the_winners_of_pref_voting_on_partial_ballots_with_ties(shared)
     for seed in SEEDS:
         votes = election(seed, partial=True, ties=True)
         expected = sorted(rule(votes.with_ties(), score_method=shared))
-        assert winners("irv", votes.data(), shared=shared) == expected, seed
+        assert winners("irv", votes.data, shared=shared) == expected, seed
     default = rule(election(3, ties=True).with_ties())
-    assert winners("irv", election(3, ties=True).data()) == sorted(default)
+    assert winners("irv", election(3, ties=True).data) == sorted(default)
 
 
 @pytest.mark.parametrize("name", ["irv", "coombs", "baldwin"])
@@ -127,14 +130,14 @@ def test_a_declared_order_breaks_ties_within_rounds_as_in_pref_voting(name):
         given = {"tie_break": "given", "order": [f"c{c}" for c in order]}
         # Theirs is the order in which candidates go, and Coombs' lists those that stay first.
         expected = rule(votes.linear(), tie_breaker=order[::-1])
-        assert winners(name, votes.data(), **given) == sorted(expected), seed
+        assert winners(name, votes.data, **given) == sorted(expected), seed
 
 
 def test_first_places_that_are_shared_are_those_of_pref_voting():
     for seed in SEEDS:
         votes = election(seed, partial=True, ties=True)
         expected = votes.with_ties().tops_scores(score_type="split")
-        found = method("plurality").fit_predict(votes.data()).to_dict()["all"]
+        found = method("plurality").fit_predict(votes.data).to_dict()["all"]
         assert {int(item[1:]): score for item, score in found.items()} == pytest.approx(expected), seed
 
 
@@ -144,7 +147,7 @@ def test_approvals_are_those_of_pref_voting():
         votes = election(seed, partial=True, ties=True)
         approved = [{c: 1 for place in ballot for c in place} for ballot in votes.ballots]
         profile = profiles.GradeProfile(approved, [0, 1], gcounts=votes.counts, candidates=votes.candidates)
-        assert winners("approval", votes.data()) == sorted(rule(profile)), seed
+        assert winners("approval", votes.data) == sorted(rule(profile)), seed
 
 
 @pytest.mark.parametrize("name", ["baldwin", "nanson"])
@@ -159,7 +162,7 @@ def test_rounds_of_borda_scores_on_partial_ballots_with_ties_are_those_of_pref_v
             if not worst or worst == left:
                 break
             left -= worst
-        assert winners(name, votes.data()) == sorted(left), seed
+        assert winners(name, votes.data) == sorted(left), seed
 
 
 def _lowest(scores, left):
@@ -172,7 +175,7 @@ def test_stv_elects_whom_pref_voting_elects_on_partial_ballots(seats):
     for seed in SEEDS:
         votes = election(seed, partial=True)
         expected = rule(votes.with_ties(), num_seats=seats, quota_rule="droop")
-        found = method("stv", seats=seats, tie_break="name").fit_predict(votes.data())
+        found = method("stv", seats=seats, tie_break="name").fit_predict(votes.data)
         assert sorted(int(name[1:]) for name in found.details["elected"][0]) == sorted(expected), seed
 
 
@@ -182,7 +185,7 @@ def test_stv_on_ballots_with_ties_is_a_count_paper_by_paper(seats):
     for seed in SEEDS:
         votes = election(seed, partial=True, ties=True)
         expected = paper_by_paper(votes, seats)
-        found = method("stv", seats=seats, tie_break="name").fit_predict(votes.data())
+        found = method("stv", seats=seats, tie_break="name").fit_predict(votes.data)
         assert sorted(int(name[1:]) for name in found.details["elected"][0]) == expected, seed
         several += len(found.details["rounds"][0]) > 2
     assert several > 20

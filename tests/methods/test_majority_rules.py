@@ -32,7 +32,7 @@ def test_winners_are_those_of_pref_voting_on_complete_ballots(name: str) -> None
     for seed in SEEDS:
         votes = election(seed)
         expected = sorted(rule(votes.linear()))
-        assert winners(name, votes.data()) == expected, seed
+        assert winners(name, votes.data) == expected, seed
         several += len(expected) > 1
     assert several > 3  # elections with ties
 
@@ -43,7 +43,7 @@ def test_winners_are_those_of_pref_voting_on_partial_ballots_with_ties(name: str
     for seed in SEEDS:
         votes = election(seed, partial=True, ties=True)
         expected = sorted(rule(votes.with_ties()))
-        assert winners(name, votes.data()) == expected, seed
+        assert winners(name, votes.data) == expected, seed
         several += len(expected) > 1
     assert several > 5
 
@@ -55,7 +55,7 @@ def test_black_is_the_condorcet_winner_or_the_symmetric_borda_winner_of_pref_vot
         profile = votes.with_ties()
         best = profile.condorcet_winner()
         expected = sorted(borda(profile)) if best is None else [best]
-        assert winners("black", votes.data()) == expected, seed
+        assert winners("black", votes.data) == expected, seed
         cycles += best is None
     assert cycles > 20
 
@@ -65,7 +65,7 @@ def test_smith_irv_is_irv_of_pref_voting_in_its_smith_set() -> None:
     for seed in SEEDS:
         votes = election(seed, partial=True, ties=True)
         profile = votes.with_ties()
-        assert winners("smith-irv", votes.data()) == sorted(irv(profile, curr_cands=smith(profile))), seed
+        assert winners("smith-irv", votes.data) == sorted(irv(profile, curr_cands=smith(profile))), seed
 
 
 @pytest.mark.parametrize("partial", [False, True])
@@ -76,7 +76,7 @@ def test_ranked_pairs_has_the_winners_of_pref_voting(partial: bool) -> None:
         if len(votes.candidates) > 4:
             continue  # theirs tries every order of five candidates and more for too long
         expected = sorted(rule(votes.with_ties(), algorithm="from_stacks"))
-        assert winners("ranked-pairs", votes.data()) == expected, seed
+        assert winners("ranked-pairs", votes.data) == expected, seed
         several += len(expected) > 1
         compared += 1
     assert compared > 80
@@ -160,15 +160,15 @@ def test_weights_in_any_unit_and_ballots_in_any_order_have_the_same_winners(name
     for seed in range(40):
         votes = election(seed, partial=True, ties=True)
         turned = Election(votes.candidates, votes.ballots[::-1], [count * 0.1 for count in votes.counts[::-1]])
-        assert winners(name, turned.data()) == winners(name, votes.data()), seed
+        assert winners(name, turned.data) == winners(name, votes.data), seed
 
 
 @pytest.mark.parametrize("name", ["minimax", "schulze", "black", "ranked-pairs", "smith-irv", "kemeny"])
 def test_a_condorcet_winner_wins_alone_and_the_smith_set_comes_first(name: str) -> None:
     for seed in range(80):
         votes = election(seed, partial=True, ties=True)
-        consensus = method(name).fit_predict(votes.data())
-        facts = Copeland().fit_predict(votes.data()).details
+        consensus = method(name).fit_predict(votes.data)
+        facts = Copeland().fit_predict(votes.data).details
         [winning] = consensus.winners().values()
         if facts["condorcet"][0] == "winner":
             assert tuple(winning) == facts["smith_set"][0]

@@ -18,7 +18,7 @@ from schemathesis.checks import CHECKS
 from server.processes import Running, running
 from server.samples import write_model
 
-EXAMPLES = int(os.environ.get("SCHEMATHESIS", "60"))
+EXAMPLES = int(os.environ.get("SCHEMATHESIS", "25"))
 # A request of the right shape may still name what does not exist, and null is the same as a field that is left out.
 LEFT_OUT = (
     "positive_data_acceptance",

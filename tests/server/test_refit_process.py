@@ -61,7 +61,7 @@ def test_a_refit_is_reported_promoted_if_asked_and_in_use_by_all_workers(folder,
 
 
 def test_mistakes_in_requests_for_refits(folder):
-    (folder / "plain.json").write_bytes(fitted(FIRST, "tuned-rrf"))
+    (folder / "plain.json").write_bytes(fitted(FIRST, "borda-fuse"))
     with running(folder) as service:
         assert service.post("/v1/models/other/refit").status == 404
         assert service.get("/v1/models/other/refit").status == 404

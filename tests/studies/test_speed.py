@@ -18,7 +18,6 @@ from studies.speed.agreement import compare_scores, compare_values
 from studies.speed.clock import Effort, Repeated, Timing, time_call
 from studies.speed.evaluation import METRICS as THREE
 from studies.speed.evaluation import pytrec_values, without_ties
-from studies.speed.fusion import cases, fusion
 from studies.speed.inputs import Inputs, orders_of, random_dataset
 from studies.speed.kemeny import every_order, ours, plain_milp
 from studies.speed.leaderboard import plackett_luce
@@ -36,22 +35,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
 def peer(package: str) -> None:
     if load(package) is None:
         pytest.skip(f"{package} is not installed")
-
-
-@pytest.mark.parametrize(
-    ("task", "package"),
-    [("RRF", "ranx"), ("Borda", "ranx"), ("Borda", "pyflagr"), ("Copeland", "pyflagr")],
-)
-def test_a_peer_with_our_formula_gives_our_scores(task: str, package: str, inputs: Inputs) -> None:
-    peer(package)
-    method, peers = cases(inputs)[task]
-    (other,) = (p for p in peers if p.name == package)
-    call = other.call()
-    assert call is not None
-    with silent():
-        theirs = other.plain(call())
-    _, agrees = compare_scores(fusion(inputs, **method)().to_dict(), theirs, inputs.data)
-    assert agrees
 
 
 def test_pytrec_eval_gives_our_values(inputs: Inputs) -> None:

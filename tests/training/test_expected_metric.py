@@ -126,7 +126,7 @@ def test_every_item_of_a_label_is_sampled_as_often_as_another():
 @pytest.mark.parametrize("text", TARGETS)
 @pytest.mark.parametrize("scale", [1e3, 1e6, 1e300])
 def test_scores_that_differ_much_neither_overflow_nor_vanish(text, scale):
-    label, score = np.array([1.0, 0, 2, 1, 0]), scale * np.array([0.3, -1.0, 0.0, 0.4, -0.2])
+    label, score = np.array([1.0, 0, 2, 1]), scale * np.array([0.3, -1.0, 0.0, 0.4])
     loss, slope = found(text, label, score)
     assert loss == pytest.approx(by_hand(text, label, score), abs=1e-12)
     assert np.isfinite(slope).all()

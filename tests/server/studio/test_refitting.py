@@ -30,9 +30,9 @@ def keys_of(data: Dataset) -> list[tuple[str, str]]:
     ]
 
 
-def judgements(data: Dataset, seed: int, judges: tuple[str, ...] = ("ann",)) -> list[Judgement]:
+def judgements(data: Dataset, seed: int, judges: tuple[str, ...] = ("ann",), n_items: int = 40) -> list[Judgement]:
     rng = random.Random(seed)
-    keys = rng.sample(keys_of(data), 40)
+    keys = rng.sample(keys_of(data), n_items)
     return [Judgement(*key, judge, float(rng.randrange(3))) for key in keys for judge in judges]
 
 
@@ -54,8 +54,8 @@ def test_after_each_judgement_the_curves_are_those_of_a_whole_fit(block_entries:
     refitted, before = RefittedJury(data, block_entries), CurrentLabels(data)
     refitted.update(before, [])
     assert refitted.model is None
-    answers = judgements(data, 1, judges)
-    for n in [*range(1, len(answers) + 1), 30, 5, 0]:  # at the end, answers are taken back
+    answers = judgements(data, 1, judges, n_items=14)
+    for n in [*range(1, len(answers) + 1), 10, 5, 0]:  # at the end, answers are taken back
         labels = CurrentLabels.of(data, answers[:n])
         refitted.update(labels, labels.changed(before))
         before = labels
