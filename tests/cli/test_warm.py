@@ -139,3 +139,8 @@ def test_the_default_methods_are_those_of_the_commands_and_all_is_every_method()
     assert set(chosen_methods(None)) == {"rrf", "jury", *consensus_methods()}
     assert list(chosen_methods(["all"])) == list(METHODS)
     assert list(chosen_methods(["rrf:k=10,borda", "mc4"])) == ["rrf:k=10", "borda", "mc4"]
+
+
+@pytest.mark.parametrize("name", [name for name, cls in METHODS.items() if cls.needs_scores or cls.needs_features])
+def test_methods_that_need_more_than_lists_get_it(run: Run, tmp_path: Path, name: str) -> None:
+    assert run("warm", "--methods", name, "--cache", tmp_path).code == 0

@@ -187,7 +187,8 @@ def fit_and_predict(method: Aggregator, label: str, datasets: Callable[[], Seque
 
     try:
         for data in datasets():
-            method.fit(data).predict(data)
+            if data.rankings.entry_score is not None or not method.needs_scores:
+                method.fit(data).predict(data)
     except MissingExtraError as error:
         note(f"{label}: skipped: {error}", quiet=False)
 
