@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import juryrank
-from juryrank.clicks.cascade import fit_cascade
+from juryrank.clicks.cascade import Impressions, fit_cascade
 from juryrank.training.gains import slot_gains, truth_of
 
 RATES = np.array([0.4, 0.7, 0.9])  # of clicks on examined items, by grade
@@ -63,11 +63,59 @@ def test_clicks_over_examinations_are_the_rates_of_the_items(satisfied):
     labels, both, rate = satisfied
     for r in RATES:
         here = both.filter(rate == r)
-        assert here["clicked"].sum() / here["examinations"].sum() == pytest.approx(r, abs=0.04)
-    assert labels.floor == pytest.approx(0.4, abs=0.06)
+        assert here["clicked"].sum() / here["examinations"].sum() == pytest.approx(r, abs=0.02)
+    assert labels.floor == pytest.approx(0.4, abs=0.04)
     share = (both["clicked"] / both["examinations"]).clip(None, 1.0)
     np.testing.assert_allclose(both["label"], share - labels.floor, atol=1e-12)
     assert (both["label"] < 0).any()
+
+
+def likelihood_by_enumeration(clicked, rate, stop):
+    """The probability of the clicks of a session: a sum over where the user may have left."""
+    total = 0.0
+    for end in [*np.flatnonzero(clicked), None]:
+        seen = len(clicked) if end is None else end + 1
+        if clicked[seen:].any():
+            continue
+        value = np.where(clicked, rate, 1 - rate)[:seen].prod()
+        for n in np.flatnonzero(clicked[:seen]):
+            value *= stop[n] if n == end else 1 - stop[n]
+        total += value
+    return total
+
+
+def test_examinations_are_those_of_the_most_likely_relevance():
+    """With all other items and the probabilities to stop fixed, no relevance of an item makes its clicks likelier."""
+    log, *_ = simulate(np.random.default_rng(8), base=-0.2, slope=0.8, n_queries=12, sessions=15, depth=5)
+    cascade = fit_cascade(log)
+    impressions = Impressions.of(log)
+    stop, relevance = np.array([cascade.base, cascade.slope]), np.random.default_rng(0).uniform(0.2, 0.9, 60)
+    found = impressions.cascade(stop, relevance, cascade.model.shares)
+    share = found.counts.pair_clicks / found.examinations
+    grid = np.linspace(0, 1, 1001)
+    pair, clicked = (values.reshape(-1, 5) for values in (impressions.pair, log.clicked))
+    for chosen in range(0, 60, 7):
+        total = np.zeros(len(grid))
+        for pairs, clicks in zip(pair, clicked, strict=True):
+            if chosen not in pairs:
+                continue
+            rate, leave = relevance[pairs], np.clip(cascade.base + cascade.slope * relevance[pairs], 0.0, 0.98)
+            # linear in the rate of one item, so two values give all of them
+            ends = [likelihood_by_enumeration(clicks, np.where(pairs == chosen, r, rate), leave) for r in (0.0, 1.0)]
+            with np.errstate(divide="ignore"):
+                total += np.log(ends[0] + (ends[1] - ends[0]) * grid)
+        assert share[chosen] == pytest.approx(grid[total.argmax()], abs=0.01)  # chances are binned
+
+
+def test_what_comes_below_says_whether_an_item_was_examined():
+    frame = pl.DataFrame(
+        {"query": "q", "session": [1, 1, 1, 2, 2, 2, 3, 3, 3], "item": list("abc") * 3, "position": [1, 2, 3] * 3,
+         "clicked": [0, 0, 1, 1, 0, 0, 0, 0, 0]}
+    )  # fmt: skip
+    impressions = Impressions.of(juryrank.read_clicks(frame))
+    chance = impressions.presence(np.array([0.5, 0.0]), np.array([0.2, 0.4, 0.6]))
+    stayed = 0.5 * np.array([1 - 0.6, 1 - 0.4])  # in session 2, after the click: each if the other was missed
+    np.testing.assert_allclose(chance, [1, 1, 1, 1, *(stayed / (stayed + 0.5)), 1, 1, 1])
 
 
 @pytest.mark.parametrize("seed", [4, 5])

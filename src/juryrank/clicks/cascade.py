@@ -1,27 +1,31 @@
 """The cascade model: users go down the list, and stop after a click with a probability linear in the item's relevance.
 
 P(click) = P(the user is still there, given the clicks so far) × relevance of the item. Whoever has not clicked on an
-item may have left before it, so that the chance falls after every item that would probably have been clicked. The
-relevance of pairs of query and item is as in the position-based model: one of the values of a grid.
+item may have left before it, so that the chance falls after every item that would probably have been clicked. Looking
+back, all clicks of a session are known: what is above the last one was examined, and after it the user has either left,
+or missed everything else. The relevance of items is estimated from that. It is as in the position-based model: one of
+the values of a grid for each pair of query and item.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.clicks.counts import ClickCounts, sums
 from juryrank.clicks.log import ClickLog
-from juryrank.clicks.relevance import RELEVANCE, ClickModel, Prior, fit_by_em
+from juryrank.clicks.relevance import LEAST, RELEVANCE, ClickModel, Prior, fit_by_em
 from juryrank.data.arrays import Floats, Ints
 
 BINS = 50  # of the chance that an item was examined; impressions in the same bin count as examined alike
 FIRST_STOP, FIRST_RELEVANCE = 0.3, 0.3  # where the estimate starts
-STILL = 0.005  # a change of the probability to stop that is too small to matter
-FIRST_STEP = 0.2  # of the search for that probability; it is smaller in later rounds
-MOST_ROUNDS, MOST_TRIALS, SHARE_STEPS = 10, 40, 5
+STILL = 0.001  # a mean change of relevance that is too small to matter
+STOP_ERROR = 0.005  # of the probability to stop, in each search for it
+FIRST_STEP = 0.2  # of that search; it is smaller in later rounds
+MOST_ROUNDS, MOST_TRIALS, SHARE_STEPS, HALVINGS = 30, 40, 5, 40
 LARGEST_STOP = 0.98  # so that clicks after any click have a likelihood
 
 
@@ -33,13 +37,28 @@ class Cascade:
     slope: float
     stop: float  # that probability on average over the clicks
     examination: Floats  # [n_impressions] the chance that the item was examined, given the clicks above it
-    counts: ClickCounts  # the same impressions; a cell is a bin of that chance
+    log_likelihood: float  # of all clicks, with the relevance of the pairs integrated out
+    counts: ClickCounts  # the same impressions; a cell is a bin of the chance given all other clicks of the session
     model: ClickModel  # the examination of each bin, and the shares of relevance
 
-    @property
-    def log_likelihood(self) -> float:
-        """Of all clicks, with the relevance of the pairs integrated out."""
-        return self.model.posterior(self.counts)[1]
+    @cached_property
+    def examinations(self) -> Floats:
+        """How often each pair was examined, in expectation, given all clicks and its most likely relevance.
+
+        That is the r for which r = clicks / examinations, as an item that is often clicked was probably not examined
+        where it was missed: clicks = Σ r e / (1 − r e) over its misses, where e is the chance given all other clicks.
+        The right side grows with r, so that the root is found by bisection.
+        """
+        clicks, misses = self.counts.pair_clicks, self.counts.misses.tocoo()
+        chance = self.model.by_cell(self.counts)[misses.col]
+        low, high = np.zeros(len(clicks)), np.ones(len(clicks))
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            expected = middle[misses.row] * chance
+            above = clicks > sums(misses.row, misses.data * expected / (1.0 - expected), len(clicks))
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        seen = chance * (1.0 - low[misses.row]) / (1.0 - chance * low[misses.row])
+        return clicks + sums(misses.row, misses.data * seen, len(clicks))
 
     def by_position(self, log: ClickLog) -> Floats:
         """The mean examination of each position of the log, ascending."""
@@ -51,32 +70,32 @@ class Cascade:
 def fit_cascade(log: ClickLog) -> Cascade | None:
     """The cascade model of a log by maximum likelihood; None where sessions are not known.
 
-    In turns: the distribution of relevance and its posterior mean for each pair, and the probability to stop given
-    these means.
+    In turns, until the relevance changes no more: its distribution and its posterior mean for each pair, given the
+    clicks of the sessions in which the item was shown; and the probability to stop given these means.
     """
     if log.session is None or not len(log):
         return None
-    impressions = _Impressions.of(log)
+    impressions = Impressions.of(log)
     stop, relevance = np.array([FIRST_STOP, 0.0]), np.full(len(impressions.pair_query), FIRST_RELEVANCE)
     shares = np.full(len(RELEVANCE), 1.0 / len(RELEVANCE))
     for n in range(MOST_ROUNDS):
-        fitted = impressions.fitted(stop, relevance, shares)
-        shares = fitted.model.shares
-        relevance = fitted.model.posterior(fitted.counts)[0] @ RELEVANCE
-        before, stop = stop, _likeliest_stop(impressions, relevance, stop, FIRST_STEP / (n + 1))
-        if np.abs(stop - before).max() < STILL:
+        counts, model = impressions.fitted(stop, relevance, shares)
+        shares, before = model.shares, relevance
+        relevance = model.posterior(counts)[0] @ RELEVANCE
+        stop = _likeliest_stop(impressions, relevance, stop, FIRST_STEP / (n + 1))
+        if np.abs(relevance - before).mean() < STILL:
             break
-    return impressions.fitted(stop, relevance, shares)
+    return impressions.cascade(stop, relevance, shares)
 
 
-def _likeliest_stop(impressions: _Impressions, relevance: Floats, start: Floats, step: float) -> Floats:
+def _likeliest_stop(impressions: Impressions, relevance: Floats, start: Floats, step: float) -> Floats:
     """Base and slope of the probability to stop of the largest likelihood, by the simplex search of Nelder and Mead."""
     from scipy.optimize import minimize
 
     found = minimize(
         lambda stop: -impressions.log_likelihood(stop, relevance), start, method="Nelder-Mead",
         options={"initial_simplex": start + step * np.array([[0, 0], [1, 0], [-0.5, 1]]), "maxfev": MOST_TRIALS,
-                 "xatol": STILL, "fatol": 0.5},
+                 "xatol": STOP_ERROR, "fatol": 0.5},
     )  # fmt: skip
     best: Floats = found.x
     return best
@@ -89,7 +108,7 @@ def stop_after_click(stop: Floats, relevance: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Impressions:
+class Impressions:
     """The impressions of a log, and those that are n-th in their session, for n from 0 on."""
 
     pair_query: Ints  # [n_pairs]
@@ -97,17 +116,24 @@ class _Impressions:
     pair: Ints  # [n_impressions]
     clicked: NDArray[np.bool_]  # [n_impressions]
     by_place: list[Ints]
+    session: Ints  # [n_impressions]
+    tail: Ints  # impressions below the last click of a session; none of a session without a click
+    last_click: Ints  # [n_tail] the impression with that click
 
     @classmethod
-    def of(cls, log: ClickLog) -> _Impressions:
+    def of(cls, log: ClickLog) -> Impressions:
         assert log.session is not None
         n_items = max(len(log.items), 1)
         pairs, pair = np.unique(log.query * n_items + log.item, return_inverse=True)
-        first = np.flatnonzero(np.r_[True, log.session[1:] != log.session[:-1]])  # rows are sorted by session
-        place = np.arange(len(log)) - np.repeat(first, np.diff(np.append(first, len(log))))
+        new = np.r_[True, log.session[1:] != log.session[:-1]]  # rows are sorted by session
+        session, number = np.cumsum(new) - 1, np.arange(len(log))
+        place = number - np.flatnonzero(new)[session]
         order = np.argsort(place, kind="stable")
         by_place = np.split(order, np.cumsum(np.bincount(place))[:-1])
-        return cls(pairs // n_items, pairs % n_items, pair, log.clicked, by_place)
+        last = np.full(int(session[-1]) + 1, len(log))
+        last[session[log.clicked]] = number[log.clicked]  # the last of several values is kept
+        tail = np.flatnonzero(number > last[session])
+        return cls(pairs // n_items, pairs % n_items, pair, log.clicked, by_place, session, tail, last[session[tail]])
 
     def examination(self, stop: Floats, relevance: Floats) -> Floats:
         """The chance that each item was examined, given the clicks above it: Bayes' rule, item by item."""
@@ -125,9 +151,22 @@ class _Impressions:
         rate = self.examination(stop, relevance) * relevance[self.pair]
         return float(np.log(np.where(self.clicked, rate, 1.0 - rate)).sum())
 
-    def fitted(self, stop: Floats, relevance: Floats, shares: Floats) -> Cascade:
-        """The model with this probability to stop; its shares of relevance follow from those given by EM."""
-        chance = self.examination(stop, relevance)
+    def presence(self, stop: Floats, relevance: Floats) -> Floats:
+        """The chance that each item was examined, given all other clicks and misses of its session.
+
+        It is 1 down to the last click. Below, users have left after that click, or they are still there and have missed
+        all other items.
+        """
+        chance, group = np.ones(len(self.pair)), self.session[self.tail]
+        miss = np.log1p(-relevance[self.pair[self.tail]])
+        others = np.bincount(group, miss)[group] - miss
+        left = stop_after_click(stop, relevance[self.pair[self.last_click]])
+        stayed = (1.0 - left) * np.maximum(np.exp(others), 1e-300)
+        chance[self.tail] = np.maximum(stayed / (stayed + left), LEAST)
+        return chance
+
+    def binned(self, chance: Floats, shares: Floats) -> tuple[ClickCounts, ClickModel]:
+        """Counts of the impressions by bins of the chance that they were examined, and a model of these bins."""
         used, cell = np.unique(np.minimum((chance * BINS).astype(np.int64), BINS - 1), return_inverse=True)
         by_cell = sums(cell, chance, len(used)) / np.bincount(cell, minlength=len(used))
         keys, row = np.unique(self.pair * len(used) + cell, return_inverse=True)
@@ -136,9 +175,26 @@ class _Impressions:
             cell_above=np.zeros(len(used), np.int64), pair=keys // len(used), cell=keys % len(used),
             shown=sums(row, np.ones(len(row)), len(keys)), clicks=sums(row, self.clicked.astype(np.float64), len(keys)),
         )  # fmt: skip
-        start = ClickModel(by_cell, 1.0, np.maximum(shares, 1e-12))
-        fit = fit_by_em(counts, start, Prior(by_cell, 0.0), fixed=True, max_iter=SHARE_STEPS)
+        return counts, ClickModel(by_cell, 1.0, shares)
+
+    def fitted(self, stop: Floats, relevance: Floats, shares: Floats) -> tuple[ClickCounts, ClickModel]:
+        """Counts by the chance given all other clicks, and shares of relevance that follow from those given by EM."""
+        counts, start = self.binned(self.presence(stop, relevance), np.maximum(shares, 1e-12))
+        fit = fit_by_em(counts, start, Prior(start.examination, 0.0), fixed=True, max_iter=SHARE_STEPS)
+        return counts, fit.model
+
+    def cascade(self, stop: Floats, relevance: Floats, shares: Floats) -> Cascade:
+        """The model with this probability to stop."""
+        counts, model = self.fitted(stop, relevance, shares)
+        chance = self.examination(stop, relevance)
+        by_chance, forward = self.binned(chance, model.shares)
         stops = stop_after_click(stop, relevance[self.pair[self.clicked]])
-        average = float(stops.mean()) if len(stops) else 0.0
-        base, slope = map(float, stop)
-        return Cascade(base=base, slope=slope, stop=average, examination=chance, counts=counts, model=fit.model)
+        return Cascade(
+            base=float(stop[0]),
+            slope=float(stop[1]),
+            stop=float(stops.mean()) if len(stops) else 0.0,
+            examination=chance,
+            log_likelihood=forward.posterior(by_chance)[1],
+            counts=counts,
+            model=model,
+        )

@@ -96,7 +96,7 @@ def click_labels(
     bias = estimate_bias(counts, examination, max_iter=max_iter, tol=tol)
     cascade = _better_cascade(log, counts, bias)
     used, model = (counts, bias.model) if cascade is None else (cascade.counts, cascade.model)
-    examined = used.examinations(model.by_cell(used))
+    examined = used.examinations(model.by_cell(used)) if cascade is None else cascade.examinations
     posterior, _ = model.posterior(used)
     mean = posterior @ RELEVANCE
     useful = np.bincount(counts.pair_query, counts.pair_clicks, len(log.queries)) > 0
