@@ -169,7 +169,8 @@ def test_a_damaged_model_file_leaves_the_version_before_in_use_and_is_reported(
 ) -> None:
     service, folder = two_workers
     service.put("/v1/models/m", model_content(0))
-    wait_until(lambda: {version(service) for _ in range(10)} == {digest(model_content(0))})
+    # So many that both workers answer some, also on a busy machine.
+    wait_until(lambda: {version(service) for _ in range(100)} == {digest(model_content(0))})
     DAMAGE[kind](folder / "m.json")
     assert {version(service) for _ in range(10)} == {digest(model_content(0))}  # both workers
     ready = service.get("/readyz")

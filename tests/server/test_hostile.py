@@ -206,7 +206,7 @@ PATHS = ("/v1/fuse", "/v1/explain", "/v1/feedback", "/v1/models/m/rollback", "/v
 def test_a_body_of_any_content_has_a_clear_answer_in_little_time(service: Running, name: str) -> None:
     before = memory(service)
     for path in PATHS:
-        if name == "nothing" and path.endswith("refit"):
+        if name in ("nothing", "spaces only") and path.endswith("refit"):
             continue  # an empty body is a request, and a refit takes its time
         start = time.monotonic()
         reply = service.post(path, BODIES[name])
