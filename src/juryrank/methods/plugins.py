@@ -110,7 +110,7 @@ class Plugins:
         self._register(cls, source)
 
 
-@lru_cache(maxsize=1)  # all installed packages are looked at, which takes a third of a millisecond each
+@lru_cache(maxsize=1)  # all installed packages are looked at: 15 ms where there are 244
 def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """The entry points of methods in the folders that modules are imported from."""
     from importlib.metadata import entry_points
