@@ -125,17 +125,16 @@ def test_no_request_is_logged_where_the_level_is_above_info(tmp_path: Path) -> N
 
 
 @pytest.fixture
-def spans() -> Iterator[Any]:
-    """The spans of this process, kept in memory; a provider can be set once in a process."""
+def spans(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The spans of one test, kept in memory: a provider that is set stays until the process ends, for all other tests."""
     trace = pytest.importorskip("opentelemetry.trace")
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    exporter = InMemorySpanExporter()
-    if not isinstance(trace.get_tracer_provider(), TracerProvider):
-        trace.set_tracer_provider(TracerProvider())
-    trace.get_tracer_provider().add_span_processor(SimpleSpanProcessor(exporter))
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
     return exporter
 
 
