@@ -22,7 +22,7 @@ from server.studio.browser import (
     studio,
 )  # fmt: skip
 
-from playwright.sync_api import Browser, Page, expect  # isort: skip
+from playwright.sync_api import Browser, Page, Route, expect  # isort: skip
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core checks accessibility")
 VIEWS = ("overview", "query", "judge", "compare", "deploy")
@@ -213,6 +213,20 @@ def test_the_keyboard_alone_reaches_every_view_and_moves_in_lists(page: Page) ->
     third = page.locator(".cell.consensus").nth(2)
     expect(third).to_have_attribute("aria-selected", "true")
     assert page.locator(".cell.lit").count() > 1
+
+
+def test_a_key_before_the_list_of_queries_is_there_is_not_lost(page: Page) -> None:
+    held: list[Route] = []
+    page.route(re.compile(r"/queries\?"), lambda route: held.append(route), times=1)
+    show(page, "query/q01")
+    for _ in range(2):
+        page.keyboard.press("n")
+    assert page.evaluate("location.hash") == "#/query/q01"
+    held[0].continue_()
+    page.wait_for_function("() => location.hash === '#/query/q03'")
+    for _ in range(3):
+        page.keyboard.press("n")
+    page.wait_for_function("() => location.hash === '#/query/q06'")
 
 
 def test_on_a_phone_the_list_of_queries_opens_and_closes(browser: Browser, labelled: RunningStudio) -> None:

@@ -1,6 +1,6 @@
 // Shortcuts of one key. They can be switched off, and none acts while somebody types.
 
-import { useEffect, useRef } from "./vendor/preact-htm.js";
+import { useLayoutEffect, useRef } from "./vendor/preact-htm.js";
 import { shortcuts } from "./store.js";
 
 const isTyping = (target) =>
@@ -12,7 +12,7 @@ const isOpenDialog = () => document.querySelector("dialog[open]") !== null;
 export function useKeys(act) {
   const latest = useRef(act);
   latest.current = act; // what a key does always belongs to what is shown
-  useEffect(() => {
+  useLayoutEffect(() => { // not after the next frame: a key between would be lost
     const onKey = (event) => {
       if (shortcuts.value !== "on" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (event.defaultPrevented || isTyping(event.target) || isOpenDialog()) return;

@@ -93,18 +93,25 @@ function focusSearch(open) {
 
 export function Query({ state, version, id }) {
   const [open, setOpen] = useState(false); // the list of queries, on a narrow screen
-  const place = useRef({ index: 0, total: 0, search: "", sort: "id" });
+  const place = useRef({ isKnown: false, index: 0, total: 0, search: "", sort: "id" });
+  const waiting = useRef(0); // steps that keys asked for before the list was there
+  const coming = useRef(null); // where the last key leads, until the answer is there
   const step = async (by) => {
-    const { index, total, search, sort } = place.current;
-    const next = Math.max(0, Math.min(total - 1, index + by));
-    const { queries } = await get(address("/queries", { offset: next, limit: 1, search: search || null, sort }));
-    if (!queries.length || !location.hash.startsWith("#/query")) return; // somebody may have left the view meanwhile
+    const { isKnown, index, total, search, sort } = place.current;
+    waiting.current = isKnown ? 0 : waiting.current + by;
+    if (!isKnown) return;
+    const next = Math.max(0, Math.min(total - 1, (coming.current ?? index) + by));
+    coming.current = next;
+    const found = await get(address("/queries", { offset: next, limit: 1, search: search || null, sort })).catch(() => null);
+    if (coming.current !== next) return;
+    coming.current = null;
+    if (!found?.queries.length || !location.hash.startsWith("#/query")) return; // somebody may have left the view meanwhile
     place.current.index = next;
-    location.hash = queryAddress(queries[0].id);
+    location.hash = queryAddress(found.queries[0].id);
   };
   useKeys((key) => {
     if (key === "/") focusSearch(() => setOpen(true));
-    else if (key === "n" || key === "p") step(key === "n" ? 1 : -1).catch(() => {});
+    else if (key === "n" || key === "p") step(key === "n" ? 1 : -1);
     else return false;
     return true;
   });
@@ -113,7 +120,7 @@ export function Query({ state, version, id }) {
     <div class="query-view">
       <aside aria-label="Queries" class=${open ? "open" : ""}>
         <button type="button" class="quiet narrow-only" aria-expanded=${open} onClick=${() => setOpen(!open)}>${open ? "Close the list" : "Choose a query"}</button>
-        <${QueryList} chosen=${id} version=${version} place=${place} onFirst=${(first) => location.hash === "#/query" && location.replace(queryAddress(first))} />
+        <${QueryList} chosen=${id} version=${version} place=${place} onKnown=${() => waiting.current && step(waiting.current)} onFirst=${(first) => location.hash === "#/query" && location.replace(queryAddress(first))} />
       </aside>
       <div class="query-main">
         ${id === null ? html`<${Heading}>Query<//><p class="muted">Choose a query.</p>` : html`<${OneQuery} id=${id} state=${state} version=${version} />`}

@@ -36,7 +36,7 @@ function Row({ row, index, total, isActive, isChosen }) {
   `;
 }
 
-export function QueryList({ chosen, version, place, onFirst }) {
+export function QueryList({ chosen, version, place, onKnown, onFirst }) {
   const [typed, setTyped, search] = useSearch();
   const [total, setTotal] = useState(0);
   const [active, setActive] = useState(0);
@@ -56,13 +56,14 @@ export function QueryList({ chosen, version, place, onFirst }) {
     if (box.current) box.current.scrollTop = 0;
   }, [search, sort]);
   useEffect(() => {
-    place.current = { ...place.current, total: known, search, sort };
+    place.current = { ...place.current, isKnown: shown !== null, total: known, search, sort };
     for (const [page, { queries }] of pages) {
       const at = queries.findIndex((query) => query.id === chosen);
       if (at < 0) continue;
       place.current.index = page * PAGE + at;
       setActive(page * PAGE + at);
     }
+    if (shown !== null) onKnown();
   }, [chosen, shown, known]);
   const open = (index) => {
     const row = rowAt(index);
