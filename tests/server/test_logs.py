@@ -126,7 +126,7 @@ def test_no_request_is_logged_where_the_level_is_above_info(tmp_path: Path) -> N
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The spans of one test, kept in memory: a provider that is set stays until the process ends, for all other tests."""
+    """The spans of one test, kept in memory: a provider that is set stays until the process ends."""
     trace = pytest.importorskip("opentelemetry.trace")
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
