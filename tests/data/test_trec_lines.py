@@ -7,7 +7,7 @@ import pytest
 from conftest import random_dataset
 from juryrank.data import Consensus
 from juryrank.data.build import from_dicts
-from juryrank.data.trec_lines import few_run_lines, run_lines, score_text
+from juryrank.data.trec_lines import AT_ONCE, few_run_lines, has_odd_name, run_lines, score_text
 from juryrank.errors import DataError
 
 Row = tuple[str, str, int, float]
@@ -50,6 +50,19 @@ def test_both_refuse_the_same_names_with_the_same_message(row: Row, tag: str) ->
     with pytest.raises(DataError) as by_python:
         few_run_lines(["1", row[0]], ["1", row[1]], [1, 2], [1.0, 0.5], tag)
     assert str(by_polars.value) == str(by_python.value)
+
+
+@pytest.mark.parametrize("odd", [*" \t\n\r\f\v\0", "\ufeff", ""])
+@pytest.mark.parametrize("at", [0, 1, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE])
+def test_an_odd_name_is_found_among_many(odd: str, at: int) -> None:
+    names = ["é\u00a0\u2028"] * (2 * AT_ONCE + 1)  # other blanks are part of a name
+    assert not has_odd_name(pl.Series(names))
+    names[at] = odd and f"{odd}x"
+    assert has_odd_name(pl.Series(names))
+
+
+def test_among_no_names_none_is_odd() -> None:
+    assert not has_odd_name(pl.Series([], dtype=pl.String))
 
 
 @pytest.mark.parametrize("top", [None, 2])

@@ -10,10 +10,11 @@ import pytest
 
 from juryrank.data import Dataset
 from juryrank.errors import JuryrankError
-from juryrank.io import fast_trec, read
+from juryrank.io import fast_trec, read, write
 from juryrank.io.files import load
 from juryrank.io.source import Source
 from juryrank.io.sources import load_sources, read_fast, read_rows
+from juryrank.methods import method
 
 from .test_fuzz import damaged
 
@@ -76,7 +77,7 @@ def assert_identical(one: Dataset, other: Dataset) -> None:
 
 @pytest.mark.parametrize("separator", [" ", "\t"])
 @pytest.mark.parametrize("ranks", [True, False])
-@pytest.mark.parametrize("n_threads", ["1", "3"])
+@pytest.mark.parametrize("n_threads", ["1", "2", "3"])
 def test_both_ways_give_the_same_dataset(
     separator: str, ranks: bool, n_threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +85,32 @@ def test_both_ways_give_the_same_dataset(
     for seed in range(20):
         given = sources(*(lines(10 * seed + n, f"e{n}", separator=separator, ranks=ranks) for n in range(4)))
         assert assert_read_alike(given)
+
+
+def test_the_number_of_threads_changes_no_byte(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given, read_before, written = sources(*(lines(n, f"e{n}", shuffled=n % 3 == 0) for n in range(9))), [], set()
+    for n_threads in ("1", "2", "7"):
+        monkeypatch.setenv("JURYRANK_THREADS", n_threads)
+        data, reported = with_warnings(lambda: fast_trec.read(given, bytes_per_thread=1))
+        assert data is not None
+        assert len(reported) == 3
+        read_before.append((data, reported))
+        assert_identical(data, read_before[0][0])
+        assert reported == read_before[0][1]
+        write(method("rrf").fit(data).predict(data), tmp_path / "fused.run")
+        written.add((tmp_path / "fused.run").read_bytes())
+    assert len(written) == 1
+
+
+@pytest.mark.parametrize("n_threads", ["2", "7"])
+@pytest.mark.parametrize(
+    "last", ["9 Q0 a 1 2 x\n9 Q0 a 2 1 x\n", "9 Q0 a 1 1 x\n9 Q0 b 2 2 x\n", "9 Q0 a 1 1e999 x\n", "9 Q0 a 1\n"]
+)
+def test_what_one_thread_does_not_cover_is_left_to_the_general_reader(
+    last: str, n_threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JURYRANK_THREADS", n_threads)
+    assert fast_trec.read(sources(*(lines(n, f"e{n}") for n in range(8)), last), bytes_per_thread=1) is None
 
 
 def test_ranks_that_contradict_scores_are_counted_in_each_file() -> None:

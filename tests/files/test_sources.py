@@ -1,11 +1,14 @@
 """Files that are not there, not whole or not text."""
 
 import gzip
+import os
 from pathlib import Path
+from threading import Thread
 
 import polars as pl
 import pytest
 
+from juryrank.data import Dataset
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.io import read, write
 
@@ -21,6 +24,38 @@ def test_a_folder_without_files_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     with pytest.raises(DataError, match="runs: the folder has no files to read"):
         read(tmp_path / "runs")
+
+
+def test_small_and_large_and_packed_files_are_read_together(tmp_path: Path) -> None:
+    def run(n: int, tag: str) -> str:
+        return "".join(f"{q} Q0 d{i} {i} {-i} {tag}\n" for q in range(n) for i in range(9))
+
+    small, large = run(2, "a"), run(9_000, "b")
+    (tmp_path / "a.run").write_text(small)
+    (tmp_path / "b.run").write_text(large)
+    (tmp_path / "c.run.gz").write_bytes(gzip.compress(small.replace(" a\n", " c\n").encode()))
+    together = read([tmp_path / name for name in ("a.run", "b.run", "c.run.gz")])
+    assert together.experts == ("a", "b", "c")
+    assert together.rankings.n_entries == 9 * (2 + 9_000 + 2)
+    for missing in ("0.run", "d.run"):
+        with pytest.raises(DataError, match=f"{missing}: cannot be read: No such file"):
+            read([tmp_path / name for name in ("a.run", "b.run", missing)])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names on Unix only")
+def test_two_pipes_are_read_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JURYRANK_THREADS", "2")
+    pipes = [tmp_path / "a.run", tmp_path / "b.run"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    found: list[Dataset] = []
+    reader = Thread(target=lambda: found.append(read(pipes)), daemon=True)
+    reader.start()
+    with pipes[1].open("w") as second, pipes[0].open("w") as first:  # blocks unless both are open for reading
+        first.write("1 Q0 x 1 9 a\n")
+        second.write("1 Q0 x 1 9 b\n")
+    reader.join(60)
+    assert found[0].experts == ("a", "b")
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])

@@ -15,7 +15,7 @@ from juryrank.kernels.words import merge_names, name_places
 from juryrank.lazy_polars import is_imported, pl
 
 LITTLE = 1_000_000  # bytes of names, which Python splits in the time that the import of polars takes
-OWN_PAGES = 1 << 18  # bytes of an array that gets pages of its own
+OWN_PAGES = 1 << 20  # bytes of an array that gets pages of its own; of smaller ones, the time for new pages counts more
 PRIVATE = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}  # Windows has no flags
 PADDING = bytes(16)  # kernels read beyond the end of a text
 
@@ -61,13 +61,18 @@ class Names:
         place = {name: n for n, name in enumerate(ordered)}
         return ordered, np.array([place[name] for name in names], np.int64)
 
-    def in_order(self) -> tuple[pl.Series | NDArray[np.object_], Codes]:
-        """Names in alphabetical order, and the position of each in it."""
+    def in_order(self) -> tuple[NDArray[np.uint8], Codes]:
+        """Names in alphabetical order, a newline after each, and the position of each in it."""
         place, ordered = np.empty(len(self), np.int32), np.empty(self.size, np.uint8)
         name_places(self.text, self.book, len(self), place, ordered)
-        if self.size > LITTLE or is_imported() or not len(self):
-            return split(ordered, self.size), place
-        return np.array(text_of(ordered, self.size).split("\n"), object), place
+        return ordered, place
+
+
+def series_or_array(text: NDArray[np.uint8]) -> pl.Series | NDArray[np.object_]:
+    """The names in a text that has a newline after each; little text is split without polars."""
+    if len(text) > LITTLE or is_imported() or not len(text):
+        return split(text, len(text))
+    return np.array(text_of(text, len(text)).split("\n"), object)
 
 
 def split(text: NDArray[np.uint8], size: int) -> pl.Series:

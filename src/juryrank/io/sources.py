@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +22,7 @@ from juryrank.io.formats import format_of, get_format, has_known_ending, sniff
 from juryrank.io.formats.ratings import Ratings, warn_of_likely_labels
 from juryrank.io.formats.trec_run import TrecRun
 from juryrank.io.rows import Rows, concat
-from juryrank.io.source import Source
+from juryrank.io.source import PACKED, Source
 from juryrank.kernels import library
 from juryrank.kernels.jit import threads
 from juryrank.kernels.run_lines import scan_runs
@@ -29,6 +32,7 @@ Options = Mapping[str, Any]  # columns and values, where they are given
 
 FAST_FROM = 500_000  # bytes; below, if Numba must load or compile the kernels, the general reader takes less time
 SHOWN = 5  # names of files in a warning
+LARGE = 1_000_000  # bytes of a file; smaller ones are read faster without threads
 
 
 def inputs_of(source: Any) -> list[Input]:
@@ -53,8 +57,12 @@ def load_sources(inputs: Sequence[Input], *, whole_folders: bool = False) -> lis
     ]
     if len(files) == 1:
         return [_load(files[0][1])]
-    with ThreadPoolExecutor(threads()) as pool:  # neither reading nor unpacking holds the interpreter's lock
-        found = list(pool.map(lambda each: _try_load(each[1], strict=each[0] is None or whole_folders), files))
+    loads = [partial(_try_load, file, strict=folder is None or whole_folders) for folder, file in files]
+    if any(_takes_long(file) for _, file in files):
+        with ThreadPoolExecutor(threads()) as pool:  # neither reading nor unpacking holds the interpreter's lock
+            found = list(pool.map(lambda load: load(), loads))
+    else:
+        found = [load() for load in loads]
     data = [source for source in found if isinstance(source, Source)]
     if whole_folders:
         return data
@@ -68,6 +76,16 @@ def load_sources(inputs: Sequence[Input], *, whole_folders: bool = False) -> lis
         data = [source for source in data if not any(source is other for _, other in others)]
         warn_of_skipped_files(folder, [file for file, _ in others if isinstance(file, Path)])
     return data
+
+
+def _takes_long(file: Input) -> bool:
+    """Whether reading a file may take longer than the checks of its content, which hold the interpreter's lock."""
+    if not isinstance(file, Path) or file.name.lower().endswith(PACKED):
+        return True
+    with suppress(OSError):
+        found = file.stat()
+        return not stat.S_ISREG(found.st_mode) or found.st_size > LARGE  # pipes wait for what writes to them
+    return False
 
 
 def _is_data(file: Path, source: Source | DataError) -> bool:

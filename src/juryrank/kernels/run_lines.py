@@ -32,13 +32,15 @@ def scan_runs(
     The usual form is one separator between words, plain numbers, and names without many hash collisions
     (``number_word``). A list is consecutive lines of one query and one expert. ``tables``, ``books`` and ``names`` are
     of queries, experts and items; ``piece_list`` gets the number of lists before each piece, ``careful`` entry, start
-    and stop of scores that ``decimal`` does not decide. ``counts`` has the number of each kind so far.
+    and stop of scores that ``decimal`` does not decide. ``counts`` has the number of each kind so far; ``entry_rank``
+    gets the ranks of the entries of this call only.
     """
     queries, experts, items = tables
     query_book, expert_book, item_book = books
     query_names, expert_names, item_names = names
     batch = np.empty((BATCH, 4), np.int64)  # items that are numbered together
     e, m, c, n, falls = counts[ENTRY], counts[LIST], 0, 0, counts[FALL]
+    earlier = e
     for f in range(len(starts)):
         at, separator, ranked = starts[f], separators[f], n_words[f] == WORDS
         # Where query, item and tag of the line before are: most lines begin and end in the same way.
@@ -90,7 +92,7 @@ def scan_runs(
                 list_query[m], list_expert[m], list_start[m] = q, k, e
                 m += 1
             falls += same_list and rank < before
-            entry_score[e], entry_rank[e], before = score, rank, rank
+            entry_score[e], entry_rank[e - earlier], before = score, rank, rank
             e += 1
             n += 1
             if n == BATCH:
@@ -101,6 +103,7 @@ def scan_runs(
     items = grow_table(items, item_book, counts[ITEM], BATCH)
     if not number_words(data, batch, n, items, item_book, item_names, counts, ITEM, entry_item[e - n : e]):
         return False, queries, experts, items
+    list_start[m] = e
     counts[LIST], counts[ENTRY], counts[CAREFUL], counts[FALL] = m, e, c, falls
     return True, queries, experts, items
 

@@ -16,8 +16,8 @@ from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.data.entries import sorted_order
 from juryrank.data.names import sorted_naturally
 from juryrank.io.by_query.entry_blocks import Entries
-from juryrank.io.fast_trec import rankings_of_lists
-from juryrank.io.run_names import PADDING, Names
+from juryrank.io.list_rankings import rankings_of_lists
+from juryrank.io.run_names import PADDING, Names, split
 from juryrank.kernels.names import number_names
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.kernels.slots import gather_lists
@@ -69,8 +69,7 @@ def _number_items(parts: Sequence[Entries]) -> tuple[pl.Series, Codes, Codes] | 
     if not number_names(data, sizes, new_table(), names.book, names.text, names.count, number):
         return None
     ordered, place = names.in_order()
-    assert isinstance(ordered, pl.Series)
-    return ordered, number, place
+    return split(ordered, len(ordered)), number, place
 
 
 def _by_list(
