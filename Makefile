@@ -8,6 +8,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are copied, because nltk, of LlamaIndex, refuses to read files that are hard links.
 UV = $(PY) -m pip install -q --disable-pip-version-check uv && $(PY) -m uv pip install -q --link-mode copy --python $(PY)
 INSTALL = install() { { $(UV) "$$@"; } || $(PY) -m pip install -q "$$@"; }; install
+# uv leaves libraries without bytecode. Compiling those that commands load takes 4 s, all of .integrations a minute.
+LIBRARIES := numpy scipy polars typer rich markdown_it pygments
+BYTECODE = $(PY) -m compileall -q -j 0 src $(LIBRARIES:%=$(VENV)/lib/python3*/site-packages/%)
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
@@ -94,14 +97,14 @@ $(PY):
 
 $(VENV)/.demo: pyproject.toml | $(PY)
 	$(INSTALL) -e .
-	$(PY) -m compileall -q src
+	$(BYTECODE)
 	touch $@
 
 # The frameworks and engines that integrations are tested with; without them, these tests skip.
 # Both at once: each installation builds the kernels.
 $(VENV)/.integrations: pyproject.toml | $(PY)
 	$(INSTALL) -e '.[dev,integrations-test]'
-	$(PY) -m compileall -q src
+	$(BYTECODE)
 	touch $(VENV)/.dev $@
 
 # Debian's Chromium, for the tests of the studio's page; installed only as root. Without it they skip, so no error here.
@@ -130,5 +133,5 @@ peers: $(VENV)/.dev
 
 $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)
 	$(INSTALL) -e '.[$*]'
-	$(PY) -m compileall -q src
+	$(BYTECODE)
 	touch $@

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.bytecode import Bytecode, store_bytecode
 from juryrank.cli.compare import ALL
 from juryrank.cli.terminal import bars, note
 
@@ -50,7 +51,7 @@ def run(
     """Compile the code of the commands and methods, so that their first run does not wait for it.
 
     Everything is run once on a few made-up lists. Code that came with the package or is already in the cache is not
-    compiled again.
+    compiled again. Bytecode of juryrank and of the libraries is stored beside them, also with PYTHONDONTWRITEBYTECODE.
     """
     from juryrank.kernels.cache import USE, compile_for_any_cpu
 
@@ -69,7 +70,10 @@ def run(
                 took = time.perf_counter() - started
                 note(f"{label}: {kernels(compiled)} compiled in {took:.1f} s", quiet=quiet)
     check_stored(USE, folder)
-    print(summary(len(USE.stored), folder, portable, time.perf_counter() - begin))
+    bytecode = store_bytecode()
+    if bytecode.not_writable:
+        note(not_writable(bytecode), quiet=quiet)
+    print(summary(len(USE.stored), folder, portable, bytecode, time.perf_counter() - begin))
 
 
 def chosen_methods(texts: list[str] | None) -> dict[str, Aggregator]:
@@ -211,12 +215,20 @@ def check_stored(use: CacheUse, folder: str) -> None:
         raise ParameterError(f"{kernels(lost)} could not be stored in {folder}; choose another folder with --cache DIR")
 
 
-def summary(compiled: int, folder: str, portable: bool, seconds: float) -> str:
-    """How much compiled code the folder has now, and how long it took."""
+def not_writable(bytecode: Bytecode) -> str:
+    """Where bytecode could not be stored."""
+    folder, *others = bytecode.not_writable
+    more = f" and {len(others)} other folder{'' if len(others) == 1 else 's'}" if others else ""
+    return f"bytecode could not be stored in {folder}{more}: not writable; every command compiles these modules again"
+
+
+def summary(compiled: int, folder: str, portable: bool, bytecode: Bytecode, seconds: float) -> str:
+    """How much compiled code the folder has now, how many modules have bytecode, and how long it took."""
     sizes = [path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()]
     cpu = f"any {platform.machine()} CPU" if portable else "this CPU"
     size = f"{kernels(len(sizes))}, {sum(sizes) / 1e6:.1f} MB"
-    return f"{folder}: {size}; {compiled} compiled now, for {cpu}, in {seconds:.1f} s"
+    modules = f"bytecode of {bytecode.modules} modules, {bytecode.compiled} compiled now"
+    return f"{folder}: {size}; {compiled} compiled now, for {cpu}; {modules}, in {seconds:.1f} s"
 
 
 def kernels(count: int) -> str:
