@@ -4,9 +4,9 @@ Numba translates each kernel of ``exports.txt`` to LLVM's language. Nothing is o
 call each other would be optimised again for each caller. All are linked into one module, which is optimised once,
 written as an object file and linked by the linker of the system, or by that of the package ziglang.
 
-The library needs no Python and no Numba: it works with any version of either, and on any CPU that has the
-instructions of ``TARGETS``. A kernel that calls something outside the library, such as BLAS, is left out; Numba
-compiles it at run time.
+The library is tied to no version of Python or Numba: it calls functions of Python's stable interface alone, and runs on
+any CPU that has the instructions of ``TARGETS``. A kernel that calls something else outside the library, such as BLAS,
+is left out; Numba compiles it at run time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ SOURCE = HERE.parent / "src"
 MACHINE = platform.machine()
 PLATFORM = f"linux_{MACHINE}"
 TARGETS = {"x86_64": "x86-64-v3", "aarch64": "generic"}  # LLVM's name of the oldest CPU; library.NEEDED goes with it
-OUTSIDE = {  # functions of the C library that kernels may call
+OUTSIDE = {  # functions that kernels may call: of the C library
     "acos", "atan2", "calloc", "ceil", "cos", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "free",
     "frexp", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "malloc", "memcpy", "memmove", "memset", "pow",
     "realloc", "sin", "sqrt", "tan", "tanh",
+    # And of Python, all of its stable interface.
+    "PyDict_Next", "PyDict_SetItem", "PyFloat_AsDouble", "PyFloat_FromDouble", "PyList_GetItem", "PyList_Size",
+    "PyLong_AsDouble", "PyLong_AsLongLong", "PyTuple_GetItem", "PyTuple_Size", "PyUnicode_AsUTF8AndSize", "Py_DecRef",
 }  # fmt: skip
 
 

@@ -101,4 +101,4 @@ def test_experts_that_come_and_go_take_no_more_memory(room: JsonRoom) -> None:
     sums = text_sums(juryrank.RRF(), room)
     for n in range(3000):
         assert sums({f"expert {n}": b'["a"]'}) is not None
-    assert sum(kept.points.nbytes for kept in sums.prepared) < 2 << 20
+    assert sum(kept.points.nbytes for kept in sums.tables.kept) < 2 << 20

@@ -138,3 +138,15 @@ def test_with_exploration_the_weights_of_the_request_apply():
 def test_whether_scores_matter():
     assert juryrank.Fuser("combsum").uses_scores
     assert not juryrank.Fuser("rrf").uses_scores
+
+
+@pytest.mark.parametrize("top", [None, 2])
+@pytest.mark.parametrize("dialect", ["cormack", "langchain"])
+def test_ranks_are_those_of_their_own_expert_whatever_the_order_of_the_lists(dialect: str, top: int | None) -> None:
+    for experts in (("z", "a"), ("z", "m", "a"), ("10", "9")):
+        lists = {expert: [f"d{(n * (m + 2)) % 7}" for n in range(3 + m)] for m, expert in enumerate(experts)}
+        lists["0"] = []
+        for found in juryrank.Fuser("rrf", dialect=dialect).detailed(lists, top=top):
+            expected = {e: listed.index(found.item) + 1 for e, listed in lists.items() if found.item in listed}
+            assert found.ranks == expected
+            assert sum(found.contributions.values()) == pytest.approx(found.score)

@@ -15,12 +15,9 @@ from juryrank.kernels.json_lists import (
     DEEP,
     ENTRIES,
     FULL,
-    LISTS,
-    NUMBER,
     UNUSUAL,
     fuse_lists,
     write_items,
-    write_ranks,
 )
 
 POINTS = 1.0 / np.arange(61.0, 61.0 + 40.0)
@@ -39,21 +36,18 @@ def _wrapping_around() -> Iterator[None]:
 
 
 SOME_LISTS = st.lists(st.lists(IDS, unique=True, max_size=12), min_size=1, max_size=4)
-LISTS_OF_NUMBERS = st.lists(st.lists(st.integers(0, 19), unique=True, max_size=12), min_size=1, max_size=4)
 
 
-def fuse(
-    text: bytes, n_lists: int, *, by_name: bool = True, may_repeat: bool = False, depth: int = 40, places: int = 256
-) -> Any:
+def fuse(text: bytes, n_lists: int, *, by_name: bool = True, depth: int = 40, places: int = 256) -> Any:
     """The items by the kernels, or the reason why there are none."""
     data = np.zeros(len(text) + 16, np.uint8)
     data[: len(text)] = np.frombuffer(text, np.uint8)
-    shape = np.array([len(text), n_lists, 0, by_name, 0, may_repeat, 0, 0, 0])
+    points = np.concatenate([[np.nan] * 3, np.tile(POINTS[:depth], n_lists)])
+    shape = np.array([len(text), n_lists, 0, by_name, 0, 3, depth])
     items, order, spare = np.empty((places // 2, 5), np.int64), *np.empty((2, places // 2), np.int64)
     scores, best = np.empty((2, places // 2))
-    starts, points = depth * np.arange(n_lists + 1), np.tile(POINTS[:depth], n_lists)
-    table, entry_item = np.empty(places, np.int32), np.empty(starts[-1], np.int64)
-    count = fuse_lists(data, shape, np.empty(0), starts, points, table, items, entry_item, scores, order, spare, best)
+    table = np.empty(places, np.int32)
+    count = fuse_lists(data, points, shape, table, items, scores, order, spare, best)
     if count <= 0:
         return count
     shape[BEST] = count
@@ -112,37 +106,3 @@ def test_the_same_id_in_lists_is_one_item_however_long() -> None:
         lists = [[one, other], [other], [one]]
         text = "".join(map(json.dumps, lists)).encode()
         assert fuse(text, 3) == (by_loop(lists), 4)
-
-
-@given(st.lists(st.lists(IDS, max_size=12), min_size=1, max_size=4))
-@settings(deadline=None)
-def test_an_item_that_may_repeat_counts_where_it_is_first(lists: list[list[str]]) -> None:
-    text = "".join(json.dumps(listed, ensure_ascii=False) for listed in lists).encode()
-    scores: dict[str, float] = {}
-    for listed in lists:
-        for item in dict.fromkeys(listed):
-            scores[item] = scores.get(item, 0.0) + POINTS[listed.index(item)]
-    found = fuse(text, len(lists), may_repeat=True)
-    if not scores:
-        assert found == 0
-        return
-    assert found[1] == sum(map(len, lists))
-    assert {item["id"]: item["score"] for item in found[0]} == scores
-    assert [item["score"] for item in found[0]] == sorted(scores.values(), reverse=True)
-
-
-@given(LISTS_OF_NUMBERS, st.randoms(use_true_random=False))
-@settings(deadline=None)
-def test_ranks_of_the_best_are_where_they_stand_in_the_lists(lists: list[list[int]], rng: Any) -> None:
-    found = sorted({item for listed in lists for item in listed})
-    best = rng.sample(found, rng.randint(0, len(found)))
-    shape = np.zeros(9, np.int64)
-    shape[LISTS], shape[BEST] = len(lists), len(best)
-    items = np.full((20, 5), 7)
-    items[: len(best), NUMBER] = best
-    starts = np.cumsum([0, *map(len, lists)])
-    ranks = np.full(len(best) * len(lists) + 1, -9)
-    entry_item = np.array([item for listed in lists for item in listed], np.int64)
-    write_ranks(shape, starts, items, entry_item, ranks)
-    expected = [listed.index(item) + 1 if item in listed else 0 for item in best for listed in lists]
-    assert ranks.tolist() == [*expected, -9]

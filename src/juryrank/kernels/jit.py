@@ -31,6 +31,8 @@ BLOCKS_PER_THREAD = 4
 class CompiledFunction:
     """A kernel: a function of the library, or one that Numba compiles when it first compiles any."""
 
+    keeps_lock = False  # of Python, while it runs
+
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.function = function
@@ -40,7 +42,7 @@ class CompiledFunction:
 
     def __call__(self, *args: Any) -> Any:
         if self.entries is None:
-            self.entries = library.entries(self.function)
+            self.entries = library.entries(self.function, keeps_lock=self.keeps_lock)
         if self.entries:
             kinds, numbers = library.represent(args)
             if entry := self.entries.get(kinds):
@@ -54,13 +56,39 @@ class CompiledFunction:
     def prepare(self, *args: Any) -> Callable[[], Any] | None:
         """A call with these arguments that can be made again and again in a tenth of the time; None for Numba.
 
-        Arrays are the same in each call, and their contents may change; they must live as long as the call is used.
+        Arrays are the same in each call, and their contents may change.
         """
         if self.entries is None:
-            self.entries = library.entries(self.function)
+            self.entries = library.entries(self.function, keeps_lock=self.keeps_lock)
         kinds, numbers = library.represent(args) if self.entries else ("", [])
         entry = self.entries.get(kinds)
-        return None if entry is None else entry.prepare(numbers)
+        return None if entry is None else entry.prepare(numbers, args)
+
+
+class ObjectKernel(CompiledFunction):
+    """A kernel that reads and writes objects of Python: it keeps Python's lock, and only the library has it.
+
+    An exception of Python that it leaves behind is raised by its call.
+    """
+
+    keeps_lock = True
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError(f"{self.function.__name__} is only called as the library has it: prepare it")
+
+
+class PythonFunction:
+    """A function of Python's C interface, for kernels: ``i`` whole number or address, ``f`` float, ``c`` C's int."""
+
+    def __init__(self, symbol: str, arguments: str, result: str) -> None:
+        self.symbol, self.arguments, self.result = symbol, arguments, result
+
+    def declaration(self) -> Any:
+        """What Numba compiles a call of it from."""
+        from numba import types
+
+        kinds = {"i": types.int64, "f": types.float64, "c": types.int32, "": types.void}
+        return types.ExternalFunction(self.symbol, kinds[self.result](*[kinds[kind] for kind in self.arguments]))
 
 
 class Driver(CompiledFunction):
@@ -96,6 +124,11 @@ def _largest_array(args: tuple[Any, ...]) -> int:
 def kernel(function: Callable[..., Any]) -> CompiledFunction:
     """A step: one query, one list or one iteration."""
     return CompiledFunction(function)
+
+
+def object_kernel(function: Callable[..., Any]) -> ObjectKernel:
+    """A kernel that reads and writes objects of Python."""
+    return ObjectKernel(function)
 
 
 def over_queries(function: Callable[..., Any]) -> Driver:
@@ -156,6 +189,8 @@ def _compile_all() -> None:
         for name, value in names.items():
             if isinstance(value, CompiledFunction) and not isinstance(value, Driver):
                 names[name] = compiled.get(value, value.compiled)
+            elif isinstance(value, PythonFunction):
+                names[name] = value.declaration()
     # Last, because another thread calls a kernel as soon as it sees it compiled.
     for k, function in compiled.items():
         k.compiled = function

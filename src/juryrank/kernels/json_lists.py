@@ -24,15 +24,15 @@ COLON, BRACE = 58, 125
 COMMAS, CLOSES = np.uint64(COMMA) * ONES, np.uint64(CLOSE) * ONES
 QUOTES, BACKSLASHES, BLANKS = np.uint64(QUOTE) * ONES, np.uint64(BACKSLASH) * ONES, np.uint64(BLANK) * ONES
 DIGITS = 18  # a name with more digits is text, as for juryrank.data.names
-# Text of another form; a list with more items than points; no room; scores that do not fall.
-UNUSUAL, DEEP, FULL, UNSORTED = -1, -2, -3, -4
-# Of an item: where its id is, the last list that has it, and its first entry. Of a place in the order: the number of
-# its item.
-START, STOP, LIST, ENTRY, NUMBER = range(5)
+# Text of another form; a list with more items than points; no room.
+UNUSUAL, DEEP, FULL = -1, -2, -3
+# Of an item: where its id is, the last list that has it, and the object that is its id, if it is one of Python. Of a
+# place in the order: the number of its item.
+START, STOP, LIST, KEY, NUMBER = range(5)
+WHOLE = -1  # in place of STOP, if START is an id that is a whole number
 # What Python and the kernels tell each other: bytes, lists and entries of the text, whether equal scores go by id, how
-# many items are written, whether lists may repeat an item, which then counts once, and how many entries do; how many
-# numbers the scores of lists are, with those around them, and of how many lists they are.
-SIZE, LISTS, ENTRIES, BY_NAME, BEST, MAY_REPEAT, REPEATED, GIVEN, SCORED = range(9)
+# many items are written, where points by list and rank begin in ``numbers``, and of how many ranks each list has some.
+SIZE, LISTS, ENTRIES, BY_NAME, BEST, POINTS, DEPTH = range(7)
 BEFORE_ID = np.uint64(int.from_bytes(b'{"id":"', "little"))
 BEFORE_SCORE = np.uint64(int.from_bytes(b'","score', "little"))
 LOW = np.uint64(255)
@@ -68,7 +68,10 @@ def after_blanks(text, at):
 
 @kernel
 def find_item(text, start, stop, hashed, table, items, count):
-    """The number of the item with this id, ``count`` if it is new, or UNUSUAL if too many share a place."""
+    """The number of the item with this id, ``count`` if it is new, or UNUSUAL if too many share a place.
+
+    Ids are all text or, if ``stop`` is WHOLE, all whole numbers.
+    """
     mask = len(table) - 1
     place = hashed & mask
     for _ in range(FARTHEST):
@@ -76,18 +79,20 @@ def find_item(text, start, stop, hashed, table, items, count):
         if n < 0:
             table[place] = count
             return count
-        if same_word(text, start, stop, text, items[n, START], items[n, STOP]):
+        if stop == WHOLE:
+            if items[n, START] == start:
+                return n
+        elif same_word(text, start, stop, text, items[n, START], items[n, STOP]):
             return n
         place = (place + 1) & mask
     return UNUSUAL
 
 
 @kernel
-def sum_lists(text, shape, starts, points, table, items, entry_item, scores):
+def sum_lists(text, numbers, shape, table, items, scores):
     """The number of different items, which ``items`` gets, and ``scores`` their sums; negative where there are none.
 
-    ``text`` has one list after another, and ``points[starts[l]:starts[l + 1]]`` the points of the ranks of list l.
-    ``entry_item`` gets the number of the item at each of these ranks.
+    ``text`` has one list after another.
     """
     size, n_lists = shape[SIZE], shape[LISTS]
     places = 16
@@ -95,34 +100,29 @@ def sum_lists(text, shape, starts, points, table, items, entry_item, scores):
         places *= 2
     table = table[:places]
     table[:] = -1
-    at, count, shape[ENTRIES], shape[REPEATED] = 0, 0, 0, 0
+    at, count, shape[ENTRIES] = 0, 0, 0
     for l in range(n_lists):
         at = after_blanks(text, at)
         if text[at] != OPEN:
             return UNUSUAL
         at = after_blanks(text, at + 1)
-        rank, depth = 0, starts[l + 1] - starts[l]
+        rank, points = 0, shape[POINTS] + l * shape[DEPTH]
         while text[at] != CLOSE or rank > 0:
             stop, hashed = id_end(text, at + 1)
             if text[at] != QUOTE or stop < 0:
                 return UNUSUAL
-            if rank == depth:
+            if rank == shape[DEPTH]:
                 return DEEP
             n = find_item(text, at + 1, stop, hashed, table, items, count)
             if n == count:
                 if 2 * count >= places:
                     return FULL
-                items[n, START], items[n, STOP], items[n, LIST] = at + 1, stop, -1
-                items[n, ENTRY], scores[n] = starts[l] + rank, 0.0
+                items[n, START], items[n, STOP], items[n, LIST], scores[n] = at + 1, stop, -1, 0.0
                 count += 1
-            if n < 0 or (items[n, LIST] == l and shape[MAY_REPEAT] == 0):
+            if n < 0 or items[n, LIST] == l:
                 return UNUSUAL
-            if items[n, LIST] == l:
-                shape[REPEATED] += 1
-            else:
-                scores[n] += points[starts[l] + rank]
+            scores[n] += numbers[points + rank]
             items[n, LIST] = l
-            entry_item[starts[l] + rank] = n
             rank += 1
             at = after_blanks(text, stop + 1)
             if text[at] == CLOSE:
@@ -165,6 +165,8 @@ def id_before(text, start, stop, other, end):
 @kernel
 def comes_first(text, items, one, other):
     """Whether an item belongs before another with the same score, by id."""
+    if items[one, STOP] == WHOLE:
+        return items[one, START] < items[other, START]
     return id_before(text, items[one, START], items[one, STOP], items[other, START], items[other, STOP])
 
 
@@ -203,51 +205,14 @@ def order_items(text, items, scores, count, by_name, order, spare_scores, spare)
 
 
 @kernel
-def scores_fall(given, shape):
-    """Whether the scores of each list, which stand between plus and minus infinity, are finite and fall."""
-    falls = 0
-    for n in range(1, shape[GIVEN]):
-        falls += given[n] < given[n - 1]
-    return falls == shape[GIVEN] - shape[SCORED]  # they rise where a list follows on another
-
-
-@kernel
-def fuse_lists(text, shape, given, starts, points, table, items, entry_item, scores, order, spare, best):
-    """The number of different items, as ``sum_lists``, whose numbers ``items`` gets in order.
-
-    ``best`` gets their scores, and ``order`` their first entries. UNSORTED if the scores ``given`` with the lists do
-    not fall.
-    """
-    if shape[GIVEN] > 0 and not scores_fall(given, shape):
-        return UNSORTED
-    count = sum_lists(text, shape, starts, points, table, items, entry_item, scores)
+def fuse_lists(text, numbers, shape, table, items, scores, order, spare, best):
+    """As ``sum_lists``; ``items`` gets the numbers of the items, best first, and ``best`` their scores."""
+    count = sum_lists(text, numbers, shape, table, items, scores)
     if count > 0:
         sums, found = order_items(text, items, scores, count, shape[BY_NAME] == 1, order, best, spare)
         for n in range(count):
             best[n], items[n, NUMBER] = sums[n], found[n]
-        for n in range(count):
-            order[n] = items[items[n, NUMBER], ENTRY]
     return count
-
-
-@kernel
-def write_ranks(shape, starts, items, entry_item, ranks):
-    """``ranks[n * lists + l]`` gets the rank of the nth of the first items in list l, 0 where it is not in the list.
-
-    After ``fuse_lists`` of lists that repeat no item, each with as many points as entries.
-    """
-    n_lists, n_best = shape[LISTS], shape[BEST]
-    n_entries = starts[n_lists]
-    for e in range(n_entries):
-        items[entry_item[e], LIST] = -1
-    for n in range(n_best):
-        items[items[n, NUMBER], LIST] = n
-    ranks[: n_best * n_lists] = 0
-    for l in range(n_lists):
-        for e in range(starts[l], starts[l + 1]):
-            n = items[entry_item[e], LIST]
-            if n >= 0:
-                ranks[n * n_lists + l] = e - starts[l] + 1
 
 
 @kernel

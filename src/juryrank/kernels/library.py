@@ -121,12 +121,12 @@ class Entry:
             raise KernelError(f"the kernel {self.symbol} stopped, perhaps for lack of memory")
         return self._value(self.result, iter(call[len(numbers) :])) if self.room else None
 
-    def prepare(self, numbers: list[int]) -> Callable[[], Any]:
-        """A call that can be made again and again; the arguments must live as long."""
+    def prepare(self, numbers: list[int], args: tuple[Any, ...]) -> Callable[[], Any]:
+        """A call that can be made again and again."""
         call, room = array("q", numbers + self.room), len(numbers)
         function, address, plain = self.function, call.buffer_info()[0], self.result == "i"
 
-        def run() -> Any:
+        def run(_: tuple[Any, ...] = args) -> Any:  # which must live as long as the call
             if function(address):
                 raise KernelError(f"the kernel {self.symbol} stopped, perhaps for lack of memory")
             return call[room] if plain else self._value(self.result, iter(call[room:])) if self.room else None
@@ -226,12 +226,16 @@ def _keep_freed_memory() -> None:
     np.empty(2_000_000)
 
 
-def entries(function: Callable[..., Any]) -> dict[str, Entry]:
-    """What the library has of a kernel, by the types of its arguments."""
+def entries(function: Callable[..., Any], *, keeps_lock: bool = False) -> dict[str, Entry]:
+    """What the library has of a kernel, by the types of its arguments; a call releases Python's lock or keeps it."""
     _keep_freed_memory()
     if not _wanted() or (opened := open_library()) is None:
         return {}
     library, kernels = opened
+    if keeps_lock:
+        import ctypes
+
+        library = ctypes.PyDLL(library._name)
     file = Path(function.__code__.co_filename)
     found = kernels.get(f"{file.stem}.{function.__name__}")
     if found is None or found["source"] != source_digest(file):

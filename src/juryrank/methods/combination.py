@@ -73,12 +73,23 @@ class QueryList:
         return ranks_by(self.scores or [-rank for rank in self.ranks], shared=True)
 
 
+class ScoredEntries(NamedTuple):
+    """The scores of all lists of a query, those of list m from ``ptr[m]`` to ``ptr[m + 1]``, best first, none empty."""
+
+    score: Floats
+    ptr: Ints
+    n_items: int
+    tied: bool  # whether scores tie in a list
+
+
 @dataclass(frozen=True)
 class Combination:
     """How the numbers that the lists give to an item become its score.
 
-    ``numbers`` gives those of a list; ``rule`` combines them by weight (max and min ignore weights). The result is
-    multiplied by a ``factor`` that depends on the weight of the lists that rank the item, and ``negated``.
+    ``numbers`` gives those of a list; ``numbers_of_all`` the same for all lists at once, if they have scores and give
+    nothing to other items, or None where that is left to ``numbers``. ``rule`` combines them by weight (max and min
+    ignore weights). The result is multiplied by a ``factor`` that depends on the weight of the lists that rank the
+    item, and ``negated``.
     ``weights`` are those of the experts, ``others`` that of an expert without one; a list of weight 0 is left out, and
     an item of such lists alone comes last if ``unranked_last``.
     """
@@ -90,6 +101,7 @@ class Combination:
     factor: Callable[[Floats], Floats] | None = None
     negated: bool = False
     unranked_last: bool = True
+    numbers_of_all: Callable[[ScoredEntries], Floats | None] | None = None
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

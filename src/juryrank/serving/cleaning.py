@@ -70,7 +70,7 @@ def read_list(listed: Any, expert: str, dropped: Dropped) -> PlainList | None:
                 return PlainList(listed)
             return first_of_each(listed, dropped) if one_type(listed) else None
         scored = read_scores(listed, expert, dropped)
-        if scored is not None and not isfinite(sum(scored.values())):
+        if scored is not None and not all(map(isfinite, scored.values())):
             scored = finite_scores(scored, dropped)
     except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
         return None
@@ -158,7 +158,7 @@ def finite_scores(scored: Mapping[Any, Any], dropped: Dropped) -> dict[Any, Any]
 def best_of_each(pairs: Sequence[tuple[Any, Any]], dropped: Dropped) -> dict[Any, Any]:
     """The best score of each item, without those that are not finite."""
     finite = pairs
-    if not isfinite(sum(map(itemgetter(1), pairs))):
+    if not all(map(isfinite, map(itemgetter(1), pairs))):
         finite = [pair for pair in pairs if isfinite(pair[1])]
         dropped.count_missing(map(itemgetter(0), pairs), len(pairs) - len(finite))
     best = dict(finite)

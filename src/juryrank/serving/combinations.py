@@ -1,9 +1,10 @@
-"""One query in plain Python: the numbers that lists give to items are combined without frames and compiled code."""
+"""One query: the numbers that lists give to items are combined, without frames."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain, repeat
 from math import isfinite
 from operator import itemgetter
@@ -11,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from juryrank.methods.combination import Combination, QueryItems, QueryList, add
-from juryrank.serving.cleaning import Dropped, PlainList, by_rank, read_list
+from juryrank.data.arrays import Floats, Ints
+from juryrank.methods.combination import Combination, QueryItems, QueryList, ScoredEntries, add
+from juryrank.serving.cleaning import TEXT, Dropped, PlainList, by_rank, read_list
 from juryrank.serving.order import best_first, common_type, in_expert_order
+from juryrank.serving.python_lists import Found, room_of_thread
 
 # The items of a list, its numbers for them and for all other items (None: nothing), and its weight.
 Weighted = tuple[Sequence[Any], Sequence[float], float | None, float]
@@ -25,16 +28,33 @@ class Combinations:
     ``by_name`` sorts items with equal scores by name; else they stay in the order in which the lists have them.
     """
 
-    __slots__ = ("_by_name", "_combination", "_factors", "_uses_scores")
+    __slots__ = ("_by_name", "_combination", "_factors", "_numbers_of_all", "_uses_scores")
 
     def __init__(self, combination: Combination, *, uses_scores: bool, by_name: bool = True) -> None:
         self._combination, self._uses_scores, self._by_name = combination, uses_scores, by_name
         self._factors: dict[float, float] = {}  # by the weight of lists
+        is_sum = by_name and combination.rule in ("sum", "mean") and not combination.negated
+        self._numbers_of_all = combination.numbers_of_all if is_sum else None
 
     def __call__(
-        self, lists: Mapping[Any, Any], dropped: Dropped, top: int | None = None, *, checked: bool = False
+        self,
+        lists: Mapping[Any, Any],
+        dropped: Dropped,
+        top: int | None = None,
+        *,
+        checked: bool = False,
+        compiled: bool = True,
     ) -> dict[Any, float] | None:
-        """The ``top`` scores, best first; None where a list is not plain, or where the result may not be finite."""
+        """The ``top`` scores, best first; None where a list is not plain, or where the result may not be finite.
+
+        Compiled code reads the lists and sorts the scores, unless it is told not to; where it cannot, Python does.
+        """
+        if compiled and self._numbers_of_all is not None:
+            found = self._combine_compiled(lists, top)
+            if found is not None:
+                if found.missing:
+                    dropped.count_missing([next(iter(found.scores))], found.missing)  # all ids have one type
+                return found.scores
         plain: dict[str, PlainList] = {}
         for expert in in_expert_order(tuple(lists)):
             if type(expert) is not str or (listed := read_list(lists[expert], expert, dropped)) is None:
@@ -53,6 +73,33 @@ class Combinations:
         if not self._by_name:
             fused = {item: fused[item] for item in _as_they_appear(lists, plain)}
         return best_first(fused, of_type, top, by_name=self._by_name, ties_likely=True)
+
+    def _combine_compiled(self, lists: Mapping[Any, Any], top: int | None) -> Found | None:
+        """The same by compiled code; None where it leaves them to Python."""
+        c, experts = self._combination, tuple(lists)
+        if not TEXT.issuperset(map(type, experts)):
+            return None
+        order = in_expert_order(experts)
+        weights = [c.weights.get(expert, c.others) for expert in order]
+        if not weights or min(weights) <= 0.0:
+            return None
+        return room_of_thread().combine(tuple(map(lists.__getitem__, order)), partial(self._add_arrays, weights), top)
+
+    def _add_arrays(self, weights: list[float], entries: ScoredEntries, item: Ints) -> Floats | None:
+        """The scores of all items; ``weights`` are those of the lists, ``item`` the number of each entry's item."""
+        c, n_items, ptr = self._combination, entries.n_items, entries.ptr
+        numbers = None if self._numbers_of_all is None else self._numbers_of_all(entries)
+        if numbers is None:
+            return None
+        of_entry = None if min(weights) == 1.0 == max(weights) else np.repeat(weights, ptr[1:] - ptr[:-1])
+        fused: Any = np.bincount(item, numbers if of_entry is None else of_entry * numbers, n_items)
+        if c.rule == "mean" or c.factor is not None:
+            listed = np.bincount(item, of_entry, n_items).astype(np.float64)
+            fused = fused / listed if c.rule == "mean" else fused
+            if c.factor is not None:
+                with np.errstate(over="ignore"):
+                    fused = fused * c.factor(listed)
+        return fused if isfinite(np.add.reduce(fused)) else None
 
     def contributions(
         self, lists: Mapping[str, PlainList], ranks: Mapping[str, Mapping[Any, Any]], items: Iterable[Any]

@@ -109,7 +109,7 @@ class DetailInOrder:
         return Detail(ranked, ranks, added)
 
     def _of_best(
-        self, lists: Mapping[str, list[Any]], ranked: dict[Any, float], experts: list[str], found: list[int]
+        self, lists: Mapping[str, list[Any]], ranked: dict[Any, float], experts: Iterable[str], found: list[int]
     ) -> Detail:
         """With the ranks of each item by the ``experts``, one item after another, 0 where a list does not have it."""
         place = {expert: n for n, expert in enumerate(experts)}
@@ -124,7 +124,7 @@ class DetailInOrder:
             for expert, column, points in columns:
                 if rank := found[start + column]:
                     own[expert], gained[expert] = rank, points[rank - 1]
-            start += len(columns)
+            start += len(place)
         return Detail(ranked, ranks, added)
 
     def _points_of(self, expert: str, size: int) -> list[float]:

@@ -1,14 +1,13 @@
-"""One query in plain Python: points by rank are added up with neither frames nor compiled code."""
+"""One query: points by rank are added up by compiled code that reads Python's lists, or by Python itself."""
 
 from __future__ import annotations
 
-import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from math import isfinite
 from operator import gt, itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,17 +15,17 @@ from juryrank.data.arrays import Floats
 from juryrank.methods.combination import ranks_by
 from juryrank.methods.points import PositionPoints
 from juryrank.serving.cleaning import ID_TYPES, Dropped, PlainList, finite_scores, read_scores
-from juryrank.serving.name_sums import Sums, sum_names
 from juryrank.serving.order import best_first, common_type, in_expert_order, in_natural_order
+from juryrank.serving.point_tables import PointTables
+from juryrank.serving.python_lists import Found, room_of_thread
 
 if TYPE_CHECKING:
     from juryrank.serving.json_lists import JsonRoom, JsonSums
 
 Curve = tuple[list[float], Floats]  # points of the ranks 1, 2, 3, …, twice: to loop over, and to add as an array
 
-BestWithRanks = tuple[dict[Any, float], list[str], list[int]]
+BestWithRanks = tuple[dict[Any, float], Iterable[str], list[int]]
 
-FEW = 36  # entries up to which a loop is faster than compiled code
 MANY = 600  # entries from which arrays are faster than dicts
 NO_CURVE: Curve = ([], np.empty(0))
 FIRST = 128  # positions of a curve that are made at once; deeper ones when they are needed
@@ -45,11 +44,13 @@ class PointSums:
     scores by name; else they stay in the order in which the lists have them.
     """
 
-    __slots__ = ("_by_name", "_curves", "_may_repeat", "_n_kept", "_points")
+    __slots__ = ("_by_name", "_curves", "_may_repeat", "_may_tie", "_n_kept", "_points", "_tables")
 
     def __init__(self, points: PositionPoints, *, by_name: bool = True) -> None:
         self._points, self._by_name = points, by_name
-        self._may_repeat = by_name and not points.share_ties  # else the points after an item that repeats are others
+        self._may_tie = not points.share_ties  # else tied items have points between those of ranks
+        self._may_repeat = by_name and self._may_tie  # else the points after an item that repeats are others
+        self._tables = PointTables(points.of, by_name=by_name)
         self._curves: dict[str, Curve] = {}
         self._n_kept = 0
 
@@ -60,83 +61,57 @@ class PointSums:
         top: int | None = None,
         *,
         checked: bool = False,
-        few: int = FEW,
+        compiled: bool = True,
         many: int = MANY,
     ) -> dict[Any, float] | None:
         """The ``top`` sums, best first; None where a list is not plain, so that its shape must be looked at first.
 
-        Up to ``few`` entries are added up by a loop, more by compiled code; where it cannot, from ``many`` entries on
-        by arrays.
+        Compiled code adds them up, unless it is told not to; where it cannot, a loop does, and from ``many`` entries on
+        arrays.
         """
+        if compiled and (found := self._sum_compiled(lists, top, checked=checked)) is not None:
+            dropped.repeated += found.repeated
+            if found.repeating:
+                experts = self._in_order(lists)
+                dropped.pairs = {experts[l]: lists[experts[l]] for l in found.repeating} | (dropped.pairs or {})
+            if found.missing:
+                dropped.count_missing([next(iter(found.scores))], found.missing)  # all ids have one type
+            return found.scores
         try:
-            scored: list[tuple[int, str, Mapping[Any, Any]]] = []
-            if (gains := self._gather(lists, dropped, scored)) is None:
+            if (gains := self._gather(lists, dropped)) is None:
                 return None
             n_entries = sum([len(items) for items, _, _, _ in gains])
-            compiled = self._sum_compiled(gains, top, scored) if n_entries > few else None
-            if scored and type(compiled) is not tuple:
-                for place, expert, items in scored:
-                    gains[place] = self._gains_by_score(expert, items, dropped)
-                if compiled == "unsorted":
-                    compiled = self._sum_compiled(gains, top)
-            if type(compiled) is tuple:
-                dropped.repeated += compiled[1]
-                return compiled[0]
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
             return add_up(gains, dropped, top, checked)
-        except (TypeError, ValueError, OverflowError, struct.error):  # no key of a dict, or no number
+        except (TypeError, ValueError, OverflowError):  # no key of a dict, or no number
             return None
 
-    def _gather(
-        self, lists: Mapping[Any, Any], dropped: Dropped, scored: list[tuple[int, str, Mapping[Any, Any]]]
-    ) -> list[Gains] | None:
-        """What the lists add, without those that are empty; None where a list is not plain.
-
-        Lists with scores are taken as they are, and ``scored`` gets their places: whether they are best first is
-        checked later, for all at once.
-        """
+    def _gather(self, lists: Mapping[Any, Any], dropped: Dropped) -> list[Gains] | None:
+        """What the lists add, without those that are empty; None where a list is not plain."""
         gains: list[Gains] = []
         for expert in self._in_order(lists):
             if type(expert) is not str:
                 return None
             items = lists[expert]
-            worth, array = self._curves.get(expert, NO_CURVE)
             if type(items) is list and items and type(items[0]) in ID_TYPES:
-                if len(worth) < len(items):
-                    worth, array = self._curve(expert, len(items))
-                gains.append((items, worth, array, False))
-                continue
-            if type(items) is list and items and (items := read_scores(items, expert, dropped)) is None:
-                return None
-            if type(items) is dict and items:
-                if len(worth) < len(items):
-                    worth, array = self._curve(expert, len(items))
-                scored.append((len(gains), expert, items))
-                gains.append(([*items], worth, array, True))
+                gains.append((items, *self._curve(expert, len(items)), False))
             elif (read := self._read(items, expert, dropped)) is None:
                 return None
             elif len(read[0]):  # an error for what is empty and no list, such as None
                 gains.append(read)
         return gains
 
-    def _in_order(self, lists: Mapping[Any, Any]) -> Iterable[Any]:
-        """The experts in the order in which their points are added."""
-        return in_expert_order(tuple(lists)) if len(lists) > 2 and self._by_name else lists
+    def _in_order(self, lists: Mapping[Any, Any]) -> Sequence[Any]:
+        """The experts in the order in which their points are added, that of ``PointTables``."""
+        return in_expert_order(tuple(lists)) if self._by_name else tuple(lists)
 
     def best_with_ranks(self, lists: Mapping[str, list[Any]], top: int) -> BestWithRanks | None:
-        """The ``top`` sums, best first, the experts whose list has items, and the ranks by these of each item.
+        """The ``top`` sums, best first, the experts, and the ranks by these of each item.
 
         None where lists are not ids in order, an item repeats, or compiled code does not read them.
         """
-        scored: list[tuple[int, str, Mapping[Any, Any]]] = []
-        try:
-            gains = self._gather(lists, Dropped(), scored)
-        except (TypeError, ValueError):  # no key of a dict
-            return None
-        compiled = self._sum_compiled(gains, top, ranks=True) if gains and not scored else None
-        if type(compiled) is not tuple or compiled[2] is None:
-            return None
-        return compiled[0], [expert for expert in self._in_order(lists) if lists[expert]], compiled[2]
+        found = self._sum_compiled(lists, top, ranks=True)
+        return None if found is None or found.ranks is None else (found.scores, self._in_order(lists), found.ranks)
 
     def of_json(self, room: JsonRoom) -> JsonSums:
         """The same sums over lists that are JSON text."""
@@ -179,7 +154,7 @@ class PointSums:
         scores = list(scored.values())
         if not scores or (all(map(gt, scores, scores[1:])) and isfinite(scores[0]) and isfinite(scores[-1])):
             return list(scored), *self._curve(expert, len(scores)), True  # most lists are in order, without ties
-        if not isfinite(sum(scores)):
+        if not all(map(isfinite, scores)):
             scored = finite_scores(scored, dropped)
             scores = list(scored.values())
         if len(set(scores)) == len(scores):
@@ -212,24 +187,20 @@ class PointSums:
         return curve
 
     def _sum_compiled(
-        self,
-        gains: list[Gains],
-        top: int | None,
-        scored: Sequence[tuple[int, str, Mapping[Any, Any]]] = (),
-        *,
-        ranks: bool = False,
-    ) -> Sums | Literal["unsorted"] | None:
-        """As ``sum_names``."""
-        lists, _, points, _ = zip(*gains)  # noqa: B905 (strict costs time)
-        return sum_names(
-            lists,
-            points,
-            top,
-            by_name=self._by_name,
-            may_repeat=self._may_repeat,
-            scores=[items.values() for _, _, items in scored] if scored else (),
-            ranks=ranks,
-        )
+        self, lists: Mapping[Any, Any], top: int | None, *, checked: bool = False, ranks: bool = False
+    ) -> Found | None:
+        """The sums by compiled code; None where it leaves them to Python."""
+        if (table := self._tables(tuple(lists))) is None:
+            return None
+        sources = tuple(map(lists.__getitem__, table.order))
+        if checked:
+            sources = tuple(map(_as_python_has_it, sources))
+        add_up = room_of_thread().add_up
+        options = {"by_name": self._by_name, "may_tie": self._may_tie, "may_repeat": self._may_repeat, "ranks": ranks}
+        while (found := add_up(sources, table, top, **options)) == "deep":
+            if (table := self._tables.deepen(tuple(lists), table)) is None:
+                return None
+        return found
 
     def _sum_by_loop(
         self, gains: list[Gains], dropped: Dropped, top: int | None, checked: bool
@@ -285,6 +256,14 @@ class PointSums:
         worth = [np.asarray(points)[:size] for (_, _, points, _), size in zip(gains, sizes, strict=True)]
         scores: Floats = np.bincount(codes[kept], np.concatenate(worth)[kept])  # type: ignore[assignment]
         return _best_first_of_arrays(list(code), scores, of_type, top, by_name=self._by_name)
+
+
+def _as_python_has_it(listed: Any) -> Any:
+    """What compiled code reads of a cleaned list; one that it would read as another stays what it does not read."""
+    items, scored, ranks = listed
+    if scored is not None:
+        return scored
+    return items if ranks is None and type(next(iter(items), "")) in ID_TYPES else listed  # ids may be pairs
 
 
 def _best_first_of_arrays(

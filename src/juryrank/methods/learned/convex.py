@@ -9,10 +9,10 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.combination import Combination, ListNumbers, QueryList
+from juryrank.methods.combination import Combination, ListNumbers, QueryList, ScoredEntries
 from juryrank.methods.learned._tuned import TunedWeights
 from juryrank.methods.learned_fields import Choice, learned
-from juryrank.methods.scores._base import NORMS, normalise_list, normalise_scores
+from juryrank.methods.scores._base import NORMS, normalise_entries, normalise_list, normalise_scores
 from juryrank.methods.scores.combsum import CombSUM
 from juryrank.params import param
 from juryrank.training.labelled_queries import LabelledQueries
@@ -66,10 +66,15 @@ class Convex(TunedWeights):
             return None
         weights = dict(zip(self.experts_, self.weights_.tolist(), strict=True))
         mean = float(self.weights_.mean())
-        return Combination("sum", self._numbers, weights, others=mean, unranked_last=False)
+        return Combination(
+            "sum", self._numbers, weights, others=mean, unranked_last=False, numbers_of_all=self._numbers_of_all
+        )
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         return ListNumbers(normalise_list(listed, self.norm_), None, listed.weight)
+
+    def _numbers_of_all(self, entries: ScoredEntries) -> Floats | None:
+        return normalise_entries(entries, self.norm_)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         CombSUM(norm=self.norm_, weights=self._with_unknown_experts(rankings, self.weights_))._scores(rankings, out)

@@ -14,7 +14,7 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import put_last
 from juryrank.kernels.scaling import LARGE, extremes, rescale, scaling_exponents
 from juryrank.methods.base import Aggregator, missing_param
-from juryrank.methods.combination import Combination, ListNumbers, QueryList, list_scale
+from juryrank.methods.combination import Combination, ListNumbers, QueryList, ScoredEntries, list_scale
 from juryrank.params import param
 
 START, NO_SCORES = np.zeros(1, np.int64), np.empty(0)
@@ -54,11 +54,16 @@ class Comb(Aggregator):
 
     def as_combination(self) -> Combination:
         """What ``_combine`` computes; a subclass that changes one changes both."""
-        return Combination(self.rule, self._numbers, self._weights_by_name())
+        own = type(self)._numbers is not Comb._numbers  # a subclass that changes one may not know of the other
+        of_all = None if own else self._numbers_of_all
+        return Combination(self.rule, self._numbers, self._weights_by_name(), numbers_of_all=of_all)
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         scores = normalise_list(listed, self.norm)
         return ListNumbers(scores, min(scores) if self.missing == "last" else None, listed.weight)
+
+    def _numbers_of_all(self, entries: ScoredEntries) -> Floats | None:
+        return normalise_entries(entries, self.norm) if self.missing == "ignore" else None
 
     @abstractmethod
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
@@ -105,6 +110,27 @@ def normalise_list(listed: QueryList, norm: str) -> Sequence[float]:
         scale = list_scale(norm, in_order, START, listed.size, low, high)
         origin, width, flat = (float(np.ravel(number)[0]) for number in scale)
     return [(score - origin) / width for score in scores] if width > 0.0 else [flat] * listed.size
+
+
+def normalise_entries(entries: ScoredEntries, norm: str) -> Floats | None:
+    """The same for all lists of a query at once; None where scores are extreme or all equal, or places are shared."""
+    score, ptr, n_items, tied = entries
+    if norm == "none":
+        return score
+    start, stop = ptr[:-1], ptr[1:]
+    size = stop - start  # methods of arrays and not functions: for one query, these take longer than the numbers
+    if norm in ("rank", "borda"):
+        place = np.arange(len(score)) - start.repeat(size)
+        return None if tied else 1.0 - place / (size.repeat(size) if norm == "rank" else n_items)
+    low, high = score[stop - 1], score[start]
+    for largest in map(max, (-low).tolist(), high.tolist()):
+        if largest > LARGE or 0.0 < largest < 1 / LARGE:
+            return None
+    origin, width, _ = list_scale(norm, score, start, size, low, high)
+    if 0.0 in width.tolist():
+        return None
+    scaled: Floats = (score if norm == "max" else score - origin.repeat(size)) / width.repeat(size)
+    return scaled
 
 
 def _bring_into_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
