@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +20,13 @@ sys.path.insert(0, str(HERE.parent / "src"))
 
 from juryrank import cli  # noqa: E402 - from this source tree
 from juryrank.cli import warm  # noqa: E402
+from juryrank.data.comparisons import from_pairs  # noqa: E402
+from juryrank.errors import JuryrankError  # noqa: E402
 from juryrank.kernels import jit, library  # noqa: E402
+from juryrank.methods import METHODS, method  # noqa: E402
+from juryrank.params import parameters  # noqa: E402
 from juryrank.serving.json_lists import JsonRoom, JsonSums  # noqa: E402
-from juryrank.serving.name_sums import sum_names  # noqa: E402
+from juryrank.serving.python_lists import PythonRoom  # noqa: E402
 
 HEADER = (
     "# Kernels of the library, and the types of their arguments as juryrank.kernels.library.represent writes them.\n"
@@ -56,6 +60,9 @@ COMMANDS = [
     ),
     *(f"leaderboard {DEMO}/battles.csv --interval {kind}" for kind in ("sandwich --by expert", "sandwich", "fisher")),
     f"leaderboard {DEMO}/battles.csv --method plackett-luce --bootstrap 20",
+    f"leaderboard {DEMO}/battles.csv --method plackett-luce --interval fisher",
+    f"leaderboard {DEMO}/battles.csv --method kemeny",
+    f"rank {DEMO}/cooking.csv --method generalised-mallows -o OUT/searched.run",
     f"leaderboard {DEMO}/battles.csv --method crowd-bt --bootstrap 20",
     f"leaderboard {DEMO}/battles.csv --method elo --bootstrap 20",
 ]
@@ -66,9 +73,10 @@ def main() -> None:
     calls: set[str] = set()
     with recording(calls), TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for label, work in warm.jobs(warm.chosen_methods(["all"]), Path(name)):
+        for label, work in warm.jobs(warm.chosen_methods(["all", *every_choice()]), Path(name)):
             print(label, flush=True)
-            work()
+            with suppress(JuryrankError):  # a choice may need other data
+                work()
         (Path(name) / "odd.run").write_text(ODD)
         (Path(name) / "e0.run").write_text((Path(name) / "runs/e0.run").read_text())
         for command in COMMANDS:
@@ -76,8 +84,19 @@ def main() -> None:
             run(command, name)
         print("lists in JSON", flush=True)
         JsonSums(lambda expert, ranks: 1 / ranks, by_name=True, room=JsonRoom(lambda _: b"[1.0]"))({"e": b'["a"]'})
-        sum_names([["a"]], [[1.0]], None, by_name=True, may_repeat=True)
+        PythonRoom()
+        print("comparisons and games", flush=True)
+        from_pairs(["a", "b"], ["b", "c"])
+        method("elo").stream().update(["a", "b"])
     (HERE / "exports.txt").write_text(HEADER + "".join(f"{line}\n" for line in sorted(calls)))
+
+
+def every_choice() -> Iterator[str]:
+    """Every method with each value of its choices and switches that is not the default."""
+    for name, cls in METHODS.items():
+        for f in parameters(cls):
+            values = [str(not f.default).lower()] if isinstance(f.default, bool) else f.metadata["choices"] or []
+            yield from (f"{name}:{f.name}={value}" for value in values if value != f.default)
 
 
 @contextmanager

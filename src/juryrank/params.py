@@ -71,13 +71,16 @@ def check_weights(weights: Mapping[Any, Any]) -> None:
 
 
 def plain(default: Any, value: Any) -> Any:
-    """A checked value as a plain Python value, so that models with numbers of numpy can be saved."""
+    """A checked value as a plain Python value of the type of its default.
+
+    So models with numbers of numpy can be saved, and kernels get the types that the library has (``tol=1`` as 1.0).
+    """
     if isinstance(value, Mapping):
         as_is = all(type(name) is str and type(number) in (int, float) for name, number in value.items())
         return value if as_is and type(value) is dict else {str(name): float(w) for name, w in value.items()}
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
-    if isinstance(value, Integral):
+    if isinstance(value, Integral) and not isinstance(default, float):
         return int(value)
     return int(float(value)) if isinstance(default, int) else float(value)
 

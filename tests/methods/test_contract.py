@@ -291,6 +291,12 @@ def test_a_score_needs_labels():
         method("rrf").fit(data).score(empty)
 
 
+def test_a_whole_number_for_a_parameter_that_may_be_a_fraction_is_one_of_that_type(dataset):
+    model = method("mc4", teleport=0, tol=np.int64(1)).fit(dataset)
+    assert [(value, type(value)) for value in (model.teleport, model.tol)] == [(0.0, float), (1.0, float)]
+    assert type(method("mc4", max_iter=9.0).fit(dataset).max_iter) is int
+
+
 @pytest.mark.parametrize("number", [np.int64(2), np.float32(2.0), np.float64(2.0), np.uint8(2), 2])
 def test_numbers_of_numpy_are_parameters_and_can_be_saved(number, dataset):
     model = method("rrf", k=number, weights={"e0": number}).fit(dataset)

@@ -10,6 +10,15 @@ from juryrank.kernels.jit import kernel, over_queries
 TILE = 128  # columns at a time, so that those of a block of 32 rows stay in the processor's first cache
 
 
+@kernel
+def dot(x, y):
+    """The sum of x[i] y[i]."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
 @over_queries
 def row_products(first, last, ptr, a, b, out):
     """out[i] = a[i] · b, for the rows of each block; ``out`` starts as zeros."""

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from juryrank.kernels.dense import dot
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.pairs import count_pairs, mean_leads
 
@@ -29,7 +30,7 @@ def sparse_times(left, right, rest, x, out):
 def filled_times(left, right, rest, size, u, v, x, out):
     """out = the filled-in matrix times x: the residual of the known pairs, and the last matrix."""
     sparse_times(left, right, rest, x, out)
-    along_u, along_v = np.dot(u, x), np.dot(v, x)
+    along_u, along_v = dot(u, x), dot(v, x)
     for i in range(len(out)):
         out[i] += size * (u[i] * along_v - v[i] * along_u)
 
@@ -37,7 +38,7 @@ def filled_times(left, right, rest, size, u, v, x, out):
 @kernel
 def normalise(x, out):
     """out = x divided by its length; False if that is 0."""
-    length = math.sqrt(np.dot(x, x))
+    length = math.sqrt(dot(x, x))
     if length == 0.0:
         return False
     for i in range(len(x)):
@@ -56,13 +57,13 @@ def project(left, right, rest, size, u, v, new_u, new_v, image):
         if not normalise(image, new_u):
             return 0.0
         filled_times(left, right, rest, size, u, v, new_v, image)
-        along = np.dot(new_u, image)
+        along = dot(new_u, image)
         for i in range(len(u)):
             image[i] = along * new_u[i] - image[i]
         if not normalise(image, new_v):
             return 0.0
     filled_times(left, right, rest, size, u, v, new_v, image)
-    return np.dot(new_u, image)
+    return dot(new_u, image)
 
 
 @kernel
@@ -85,7 +86,7 @@ def complete(left, right, target, unknown, tol, max_iter, out):
     u, v, rest = np.empty(n), np.full(n, 1.0 / math.sqrt(max(n, 1))), target.copy()
     image, new_u, new_v = np.empty(n), np.empty(n), np.empty(n)
     sparse_times(left, right, rest, v, u)
-    length, known = math.sqrt(np.dot(u, u)), math.sqrt(2.0 * np.dot(target, target))
+    length, known = math.sqrt(dot(u, u)), math.sqrt(2.0 * dot(target, target))
     if length <= 1e-12 * known or known == 0.0:
         return 0
     u /= length

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from juryrank.kernels.dense import dot
 from juryrank.kernels.groups import groups_of_pairs
 from juryrank.kernels.jit import kernel, over_queries
 from juryrank.kernels.lists import lists_of_query
@@ -102,7 +103,7 @@ def conjugate_gradients(lists, precision, scale, rest, tol, max_iter, s):
         for i in range(n):
             direction[i] = rest[i] / scale[i] + (size / before if number else 0.0) * direction[i]
         laplacian(lists, precision, direction, image)
-        step = size / np.dot(direction, image)
+        step = size / dot(direction, image)
         for i in range(n):
             s[i] += step * direction[i]
             rest[i] -= step * image[i]
