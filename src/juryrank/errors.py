@@ -25,7 +25,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 # Packages to skip on the way to the user's line: ours, our with statements, and frameworks that call our adapters.
 OWN_CODE = (
@@ -57,9 +56,16 @@ class UnknownNameError(JuryrankError):
         UnknownNameError("no method 'bordo'; did you mean 'borda'? known: borda, rrf")
         """
         names = sorted(known)
-        near = get_close_matches(name, names, n=1)
+        near = nearest_name(name, names)
         hint = f" did you mean {near[0]!r}?" if near else ""
         return cls(f"no {kind} {name!r};{hint} known: {', '.join(names)}")
+
+
+def nearest_name(name: str, known: list[str]) -> list[str]:
+    """The known name that is nearest to ``name``, or nothing if none is near."""
+    from difflib import get_close_matches  # only errors need it, and every command imports this module
+
+    return get_close_matches(name, known, n=1)
 
 
 def unknown_names(unknown: Iterable[str], known: Iterable[str], most: int = 5) -> str:
@@ -69,7 +75,7 @@ def unknown_names(unknown: Iterable[str], known: Iterable[str], most: int = 5) -
     "bm52 (did you mean 'bm25'?); known: bm25, dense"
     """
     names, wrong = sorted(known), sorted(unknown)
-    near = {name: get_close_matches(name, names, n=1) for name in wrong[:most]}
+    near = {name: nearest_name(name, names) for name in wrong[:most]}
     told = [f"{name} (did you mean {found[0]!r}?)" if found else name for name, found in near.items()]
     more = f" and {len(wrong) - most} more" if len(wrong) > most else ""
     rest = f" and {len(names) - 2 * most} more" if len(names) > 2 * most else ""

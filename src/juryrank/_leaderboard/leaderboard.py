@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -137,6 +136,8 @@ def _intervals(
         low, high = np.quantile(scores, tails, axis=0)
         best, worst = np.quantile(_ranks(scores), tails, axis=0, method="closest_observation").astype(np.int64)
         return low, high, best, worst
+    from statistics import NormalDist  # the bootstrap, which is the default, does not need it
+
     reach = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(np.diag(covariance(fit, robust=interval == "sandwich")))
     low, high = fit.scores - reach, fit.scores + reach
     return low, high, 1 + _count_above(low, high), n - _count_above(-high, -low)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from reprlib import repr as shortened
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from juryrank.methods.learned_fields import Sizes, first_learned_fault, learned_
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
-from juryrank.training.verdict import Verdict
+
+if TYPE_CHECKING:
+    from juryrank.training.verdict import Verdict
 
 MISSING_POLICIES = {
     "ignore": "an expert has no effect on an item that it did not rank",
