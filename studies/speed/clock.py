@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -164,8 +164,16 @@ def time_process(code: str, *, runs: int, warm_up: bool = True, above: str = "pa
 def process(code: str, **environment: str) -> str:
     """The output of a new Python process that runs ``code``."""
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=with_bytecode(environment))
     return done.stdout
+
+
+def with_bytecode(more: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that is measured: it stores bytecode, even if this process does not.
+
+    Otherwise every process would compile the libraries again, which pip does when it installs them.
+    """
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | dict(more)
 
 
 def _cpu_of_children() -> float:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import compileall
 import os
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import juryrank as jr
 from studies.speed.clock import Effort, Timing, process, time_once, time_process
 from studies.speed.commands import OURS, CommandError, CommandRow, count_files, fastest, run_command, signed_seconds
 from studies.speed.documented import README, Shown, pages, prepare_folder
@@ -40,6 +38,7 @@ LIMIT, LIMIT_OF_DEFAULTS = 3.0, 1.0  # seconds that the first run of a command m
 def measure(inputs: Inputs, effort: Effort) -> Results:
     """Whole processes; import and first result are measured above the time of bare Python."""
     runs = effort.repetitions(9)
+    process(FUSE_MANY)  # stores the bytecode; for ranx, the rows before do
     rows = [
         _row(IMPORT, time_process("import juryrank", runs=runs), "ranx", lambda: _fresh("import ranx")),
         _row(IMPORT, time_process("import juryrank", runs=3), "evalica", lambda: _fresh("import evalica")),
@@ -54,7 +53,6 @@ def measure(inputs: Inputs, effort: Effort) -> Results:
 
 def first_runs(names: list[str] | None, folder: Path, runs: int) -> Iterable[tuple[Shown, CommandRow]]:
     """Every command of the pages, in order: once with an empty cache, then ``runs`` times with what that run stored."""
-    compileall.compile_dir(Path(jr.__file__).parent, quiet=2)  # bytecode belongs to the libraries on disk
     seen: set[str] = set()
     for page, commands in pages(names).items():
         place = prepare_folder(folder / "pages" / page.replace("/", "-"))
@@ -66,12 +64,13 @@ def first_runs(names: list[str] | None, folder: Path, runs: int) -> Iterable[tup
 
 
 def first_run(shown: Shown, folder: Path, runs: int) -> CommandRow:
-    """One command; if it fails, its row says so."""
+    """One command; if it fails, its row says so. A run before, with another cache, stores the bytecode of libraries."""
     stdin = None if shown.stdin is None else folder / shown.stdin
     with tempfile.TemporaryDirectory() as cache:
         try:
+            run_command([*OURS, *shown.args], folder, stdin)
             cold = run_command([*OURS, *shown.args], folder, stdin, XDG_CACHE_HOME=cache)
-            compiled = count_files(Path(cache))
+            compiled = count_files(Path(cache) / "juryrank")  # matplotlib keeps its list of fonts beside it
             warm = fastest(
                 [run_command([*OURS, *shown.args], folder, stdin, XDG_CACHE_HOME=cache) for _ in range(runs)]
             )
@@ -118,7 +117,7 @@ def _fresh(code: str) -> Timing:
 
 
 def _with_empty_cache(code: str) -> Timing:
-    """One process with empty caches of compiled code."""
+    """One process with empty caches of compiled code; the modules must have been imported before."""
     with tempfile.TemporaryDirectory() as folder:
         start = os.times()
         seconds, _ = time_once(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from studies.speed.clock import Timing, bytes_text, seconds_text
+from studies.speed.clock import Timing, bytes_text, seconds_text, with_bytecode
 from studies.tables import Table
 
 LAUNCH = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py"))]
@@ -49,7 +49,7 @@ def run_command(args: Sequence[str], folder: Path, stdin: Path | None = None, **
         request = {"args": list(args), "folder": str(folder), "stdin": str(stdin or os.devnull), "out": out.name}
         done = subprocess.run(
             LAUNCH, input=json.dumps(request), check=True, capture_output=True, text=True,
-            env={**os.environ, **environment},
+            env=with_bytecode(environment),
         )  # fmt: skip
         found = json.loads(done.stdout)
         if found["code"]:
@@ -85,7 +85,8 @@ def commands_table(rows: Sequence[CommandRow]) -> Table:
     ]  # fmt: skip
     note = (
         "Each command runs in a process of its own. Cold: the first run, with an empty cache of compiled code; "
-        "libraries are in the disk cache. Warm: the fastest of the later runs. Memory: the peak of the whole process."
+        "libraries and their bytecode are in the disk cache. Warm: the fastest of the later runs. "
+        "Memory: the peak of the whole process."
     )
     return Table("Commands", columns, [_cells(row) for row in rows], n_names=2, note=note)
 

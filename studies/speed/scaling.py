@@ -15,6 +15,7 @@ from studies.speed.inputs import Inputs
 from studies.speed.table import Results, Row, Series
 
 N_EXPERTS, LENGTH, POOL = 5, 20, 40  # of each query; only the number of queries grows
+HIGHEST = 5.0  # score, as ballots of star voting have them
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 PATIENCE = 2.0  # seconds of one call after which a method stops
 LEARNED = ("crf", "ridge", "svd-lambdarank")
@@ -24,13 +25,17 @@ FIRST = 1000  # training queries of learned methods
 def measure(inputs: Inputs, effort: Effort) -> Results:
     """A row for each method: the time at its largest size, and the slope of time over entries in logarithms."""
     rows = []
-    names = [n for n, cls in jr.METHODS.items() if not cls.supervised and not cls.needs_features]
-    for name in [*names, *(n for n in LEARNED if n in jr.METHODS)]:
+    for name in [*without_labels(), *(n for n in LEARNED if n in jr.METHODS)]:
         series = measure_growth(name, PATIENCE * effort.patience)
         last = Timing(series.seconds[0], series.seconds[-1], 1, None, series.memory[-1])
         text = f"slope {series.slope:.2f} over {series.entries[0]:,} … {series.entries[-1]:,} entries"
         rows.append(Row(f"{name}, {series.entries[-1]:,} entries", "–", last, None, text, series=series))
     return rows, []
+
+
+def without_labels() -> list[str]:
+    """The methods that need neither labels nor item features."""
+    return [name for name, cls in jr.METHODS.items() if not cls.supervised and not cls.needs_features]
 
 
 def measure_growth(name: str, patience: float, most: int = SIZES[-1]) -> Series:
@@ -81,7 +86,7 @@ def growing_dataset(n_queries: int, seed: int = 0) -> jr.Dataset:
         entry_ptr=np.arange(n_lists + 1) * LENGTH,
         entry_slot=slots.ravel().astype(np.int32),
         entry_rank=np.tile(np.arange(1.0, LENGTH + 1), n_lists),
-        entry_score=np.tile(np.arange(LENGTH, 0.0, -1.0), n_lists),
+        entry_score=np.tile(HIGHEST / LENGTH * np.arange(LENGTH, 0.0, -1.0), n_lists),
     )
     return jr.Dataset(rankings=rankings)
 

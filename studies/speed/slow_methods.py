@@ -29,6 +29,7 @@ MANY_ITEMS, SECONDS = 5000, 60.0
 AT_MANY_ITEMS = ("generalised-mallows", "supervised-mc4")
 LINEAR = ("mallows", "generalised-mallows", "crowd-bt", "kemeny")
 MOST_ENTRIES, SLOPE = 1_000_000, 1.15  # a slope up to this counts as linear
+GROWTH_PATIENCE = 40.0  # enough for the slowest of LINEAR, which needs 3 to 9 ms per query, to reach the largest size
 CODE = """
 import sys, time, warnings
 warnings.simplefilter("ignore")
@@ -47,7 +48,7 @@ def measure(inputs: Inputs, effort: Effort) -> Results:
     found = [
         next_to_copeland(SIZES[:3] if quick else SIZES, PATIENCE * effort.patience),
         at_many_items(500 if quick else MANY_ITEMS, SECONDS * effort.patience),
-        with_many_queries(MOST_ENTRIES // 100 if quick else MOST_ENTRIES, PATIENCE * effort.patience),
+        with_many_queries(MOST_ENTRIES // 100 if quick else MOST_ENTRIES, GROWTH_PATIENCE * effort.patience),
     ]
     return [row for rows, _ in found for row in rows], [target for _, targets in found for target in targets]
 

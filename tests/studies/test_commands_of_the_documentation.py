@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from studies.speed.clock import process
 from studies.speed.commands import CommandError, count_files, run_command
 from studies.speed.documented import README, Shown, pages, prepare_folder, shown_commands
 
@@ -66,6 +67,17 @@ def test_a_command_is_measured_without_the_memory_of_the_benchmark(tmp_path: Pat
     assert timing.memory is not None
     assert 0 < timing.memory < len(ballast) / 3
     assert timing.seconds > 0
+
+
+def test_what_is_measured_stores_bytecode_so_that_later_runs_find_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").touch()
+    run_command([sys.executable, "-c", "import a"], tmp_path)
+    process(f"import sys; sys.path.append({str(tmp_path)!r}); import b")
+    assert sorted(path.name.split(".")[0] for path in (tmp_path / "__pycache__").iterdir()) == ["a", "b"]
 
 
 def test_a_command_reads_its_input_and_fails_with_its_last_line(tmp_path: Path) -> None:

@@ -135,6 +135,12 @@ def test_memory_is_the_peak_of_a_call() -> None:
     assert 25_000_000 < timing.memory < 80_000_000
 
 
+@pytest.mark.parametrize("name", scaling.without_labels())
+def test_every_method_ranks_the_data_that_grows(name: str) -> None:
+    data = scaling.growing_dataset(2)
+    assert juryrank.method(name).fit(data).predict(data).scores.shape == (2 * scaling.POOL,)
+
+
 def test_growing_data_has_the_entries_it_should_have() -> None:
     data = scaling.growing_dataset(10).rankings
     assert data.n_entries == 10 * scaling.N_EXPERTS * scaling.LENGTH
