@@ -35,8 +35,9 @@ OUTSIDE = {  # functions that kernels may call: of the C library
     "frexp", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "malloc", "memcpy", "memmove", "memset", "pow",
     "realloc", "sin", "sqrt", "tan", "tanh",
     # And of Python, all of its stable interface.
-    "PyDict_Next", "PyDict_SetItem", "PyFloat_AsDouble", "PyFloat_FromDouble", "PyList_GetItem", "PyList_Size",
-    "PyLong_AsDouble", "PyLong_AsLongLong", "PyTuple_GetItem", "PyTuple_Size", "PyUnicode_AsUTF8AndSize", "Py_DecRef",
+    "PyDict_Next", "PyDict_SetItem", "PyErr_Occurred", "PyFloat_AsDouble", "PyFloat_FromDouble", "PyList_GetItem",
+    "PyList_Size", "PyLong_AsDouble", "PyLong_AsLongLong", "PyTuple_GetItem", "PyTuple_Size",
+    "PyUnicode_AsUTF8AndSize", "Py_DecRef",
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juryrank
-from juryrank.errors import DataWarning, JuryrankError
+from juryrank.errors import DataError, DataWarning, JuryrankError
 from juryrank.kernels import library
 from juryrank.serving.cleaning import Dropped
 from juryrank.serving.combinations import Combinations
@@ -250,6 +250,19 @@ UNUSUAL: list[Any] = [
 def test_what_is_not_usual_is_left_to_python(listed: Any) -> None:
     assert not is_compiled({"e": listed})
     agree(sums_of(juryrank.RRF()), {"e": listed})
+
+
+@pytest.mark.parametrize("large", [2**60, 10**400, -(10**400)], ids=["exact", "above", "below"])
+def test_a_score_that_is_too_large_beside_an_id_that_is_no_text_is_one_error(large: int) -> None:
+    """Python allows no second error while there is one."""
+    for lists in ({"e": {"a": large, "b": 1}, "f": ["\ud800"]}, {"e": [("a", -1), ("\ud800", large)], "f": {"b": -1}}):
+        assert not is_compiled(lists)
+        if large == 2**60:
+            agree(sums_of(juryrank.RRF()), lists)
+        else:
+            with pytest.raises(DataError, match=r"the score of item .* must be a number, got "):
+                juryrank.fuse(lists)
+    assert is_compiled({"e": {"a": -1, "b": -1.0}})
 
 
 def test_ids_of_one_type_in_each_list_but_not_in_all_are_left_to_python() -> None:

@@ -511,3 +511,12 @@ def test_scores_that_are_not_used_beside_lists_in_order_are_reported():
     with pytest.warns(DataWarning, match="1 of 2 lists have no scores, so methods that use scores fall back to ranks"):
         assert fuse(mixed, "combsum") == {"x": 1.0, "y": 1.0}
     assert fuse(mixed, "borda") == {"x": 1.0, "y": 1.0}  # which uses no scores, so nothing is lost
+
+
+@pytest.mark.parametrize("method", ["rrf", "combsum", "mc4"])
+def test_decimals_that_cannot_be_compared_are_missing_scores(method: str) -> None:
+    for listed in ({"x": Decimal(1), "y": nan}, {"x": Decimal(1), "y": Decimal("nan")}):
+        with pytest.warns(DataWarning, match="1 entries without a score are dropped"):
+            assert list(fuse({"a": listed}, method)) == ["x"]
+    with pytest.raises(DataError, match="the score of item 'x' must be a number, got Decimal"):
+        fuse({"a": {"x": Decimal("snan"), "y": 1.0}}, method)

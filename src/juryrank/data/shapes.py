@@ -247,7 +247,7 @@ def floats(items: Iterable[Hashable], values: Iterable[Any], where: str, what: s
     values = list(values)
     try:
         return list(map(float, values))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):
         return [_float(item, value, where, what) for item, value in zip(items, values, strict=True)]
 
 
@@ -256,7 +256,7 @@ def _float(item: Hashable, value: Any, where: str, what: str) -> float:
         return nan
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):
         raise DataError(f"{where}: the {what} of item {item!r} must be a number, got {value!r:.40}") from None
 
 

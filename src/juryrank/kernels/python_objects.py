@@ -34,6 +34,7 @@ list_size, list_item = PythonFunction("PyList_Size", "i", "i"), PythonFunction("
 tuple_size, tuple_item = PythonFunction("PyTuple_Size", "i", "i"), PythonFunction("PyTuple_GetItem", "ii", "i")
 text_of, whole_of = PythonFunction("PyUnicode_AsUTF8AndSize", "ii", "i"), PythonFunction("PyLong_AsLongLong", "i", "i")
 float_of, float_of_whole = PythonFunction("PyFloat_AsDouble", "i", "f"), PythonFunction("PyLong_AsDouble", "i", "f")
+error_is_set = PythonFunction("PyErr_Occurred", "", "i")
 new_float, release = PythonFunction("PyFloat_FromDouble", "f", "i"), PythonFunction("Py_DecRef", "i", "")
 
 
@@ -51,7 +52,8 @@ def read_score(memory, thing, shape):
         return float_of(thing), True
     if kind == shape[WHOLE_TYPE]:
         number = float_of_whole(thing)
-        return number, abs(number) < EXACT
+        too_large = number == -1.0 and error_is_set() != 0  # the caller of the kernel gets the error
+        return number, abs(number) < EXACT and not too_large
     return 0.0, False
 
 

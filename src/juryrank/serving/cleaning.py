@@ -72,7 +72,7 @@ def read_list(listed: Any, expert: str, dropped: Dropped) -> PlainList | None:
         scored = read_scores(listed, expert, dropped)
         if scored is not None and not all(map(isfinite, scored.values())):
             scored = finite_scores(scored, dropped)
-    except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
+    except (TypeError, ValueError, ArithmeticError):  # what cannot be a key of a dict, or is no number
         return None
     return None if scored is None else PlainList(list(scored), scored)
 

@@ -65,7 +65,7 @@ class Combinations:
                 plain[expert] = listed
         try:
             fused = self._combine(plain)
-        except (TypeError, ValueError, OverflowError):  # what cannot be a key of a dict, or is no number
+        except (TypeError, ValueError, ArithmeticError):  # what cannot be a key of a dict, or is no number
             return None
         of_type = common_type(fused, [listed.items for listed in plain.values()])
         if (of_type is None and not checked) or not isfinite(sum(fused.values())):

@@ -83,7 +83,7 @@ class PointSums:
             n_entries = sum([len(items) for items, _, _, _ in gains])
             add_up = self._sum_by_loop if n_entries < many else self._sum_by_arrays
             return add_up(gains, dropped, top, checked)
-        except (TypeError, ValueError, OverflowError):  # no key of a dict, or no number
+        except (TypeError, ValueError, ArithmeticError):  # no key of a dict, or no number
             return None
 
     def _gather(self, lists: Mapping[Any, Any], dropped: Dropped) -> list[Gains] | None:
