@@ -104,8 +104,9 @@ class Running:
         return self.log_path.read_text(encoding="utf-8", errors="surrogateescape")
 
     def log_lines(self) -> list[dict[str, Any]]:
-        """The log, each line of which must be JSON."""
-        return [json.loads(line) for line in self.log.splitlines()]
+        """The log, each line of which must be JSON; of a line that is just written, the file may have a part."""
+        runs, log = self.process.poll() is None, self.log
+        return [json.loads(line) for line in (log[: log.rfind("\n") + 1] if runs else log).splitlines()]
 
     def workers(self) -> list[int]:
         """The processes of the workers, where there are several."""
