@@ -14,14 +14,14 @@ BYTECODE = $(PY) -m compileall -q -j 0 src $(LIBRARIES:%=$(VENV)/lib/python3*/si
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
-.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser java peers stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser java nginx peers stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
 # Kernels run a second time without compilation: real tracebacks, and bounds are checked. What calls ranx, which compiles
 # itself for minutes, runs only so.
 RANX := tests/files/test_python_libraries_ranx.py tests/studies/test_speed_of_fusion.py docs/integrations/experiments.md
-test: $(VENV)/.integrations browser java peers lint types
+test: $(VENV)/.integrations browser java nginx peers lint types
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels $(RANX)
 	$(PYTEST) $(RANX:%=--ignore=%)
 
@@ -122,6 +122,14 @@ java:
 	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(JAVA) > /dev/null; } || true
 	@[ -n "$$JAVA_HOME" ] || command -v java > /dev/null || \
 	  echo "*** NO JAVA: THE TESTS OF SPARK ARE SKIPPED. As root: apt-get install $(JAVA) ***"
+
+# Debian's nginx, for the test of the service behind it; unpacked, because its installation would start a server.
+NGINX := build/nginx
+HAVE_NGINX = command -v nginx > /dev/null || [ -x /usr/sbin/nginx ] || [ -x $(NGINX)/usr/sbin/nginx ]
+nginx:
+	@$(HAVE_NGINX) || { mkdir -p $(NGINX) && cd $(NGINX) \
+	  && { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && apt-get download -qq nginx && dpkg -x nginx_*.deb .; } > /dev/null 2>&1 || true
+	@$(HAVE_NGINX) || echo "*** NO NGINX: THE TEST OF THE SERVICE BEHIND IT IS SKIPPED. As root: apt-get install nginx ***"
 
 # Libraries that results are compared with and that ask for old versions of what we use, or for much that the tests do not
 # need; they are installed alone, in a folder of their own. Without them these tests skip, so no error here.
