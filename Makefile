@@ -45,13 +45,16 @@ kernels: $(VENV)/.dev
 
 # The oldest versions of all dependencies that pyproject.toml allows, in an environment of their own.
 OLDEST := build/oldest
+WITH_OLDEST = PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider
 oldest: $(VENV)/.dev
+	$(PY) -m pip install -q --disable-pip-version-check uv
 	rm -rf $(OLDEST)
 	$(PY) -m venv --without-pip $(OLDEST)
-	$(PY) tests/oldest.py > $(OLDEST)/requirements.txt
-	$(PY) -m pip --python $(OLDEST)/bin/python install -q -r $(OLDEST)/requirements.txt
-	JURYRANK_KERNELS=numba PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py \
-	  tests/cli/test_evaluate.py tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
+	$(PY) -m uv pip install -q --resolution lowest-direct --python $(OLDEST)/bin/python -r pyproject.toml --extra dev
+	JURYRANK_KERNELS=numba $(WITH_OLDEST) tests/cli/test_main.py tests/cli/test_fuse.py tests/cli/test_evaluate.py \
+	  tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
+	$(WITH_OLDEST) tests/kernels/test_library.py tests/test_fuse_compiled.py \
+	  tests/server/test_whole_requests.py tests/server/test_shutdown.py tests/server/test_faults.py
 
 # The examples of every page of docs/integrations, each in a new environment with what the page says to install.
 extras: $(VENV)/.demo
