@@ -204,7 +204,8 @@ def test_the_command_of_the_container_serves(tmp_path: Path) -> None:
 @contextmanager
 def nginx(folder: Path, service_port: int) -> Iterator[Running]:
     """nginx with the configuration of the page, without TLS."""
-    program = shutil.which("nginx") or shutil.which("nginx", path=f"/usr/sbin{os.pathsep}{ROOT / 'build/nginx/usr/sbin'}")
+    others = os.pathsep.join(["/usr/sbin", str(ROOT / "build/nginx/usr/sbin")])
+    program = shutil.which("nginx") or shutil.which("nginx", path=others)
     if program is None:
         pytest.skip("nginx is not installed")
     port = free_port()
