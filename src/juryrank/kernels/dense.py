@@ -12,7 +12,7 @@ TILE = 128  # columns at a time, so that those of a block of 32 rows stay in the
 
 @kernel
 def dot(x, y):
-    """The sum of x[i] y[i]."""
+    """Σ x[i] y[i]; a loop, because array expressions take Numba ten times as long to compile."""
     total = 0.0
     for i in range(len(x)):
         total += x[i] * y[i]

@@ -6,6 +6,7 @@ adherence θ the pairs of scores s sum to Z = Σ_{k≠l} exp(θ(s_k - s_l)) = (�
 
 import numpy as np
 
+from juryrank.kernels.dense import dot
 from juryrank.kernels.jit import kernel, over_queries
 
 ARMIJO = 1e-4
@@ -93,15 +94,6 @@ def curvature_times(v, theta, total, prior, up, down, cross, out):
         for i in range(len(v)):
             u, d = up[t, i], down[t, i]
             out[i] += c * ((u + d) * v[i] - cross[t] * (u * lost + d * won) - (u - d) * (won - lost))
-
-
-@kernel
-def dot(a, b):
-    """Σ a_i b_i; a loop, because array expressions take Numba ten times as long to compile."""
-    out = 0.0
-    for i in range(len(a)):
-        out += a[i] * b[i]
-    return out
 
 
 @kernel

@@ -7,8 +7,9 @@ by the same number does not change it, so that number is determined by the penal
 
 import numpy as np
 
+from juryrank.kernels.dense import dot
 from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.mpm import ARMIJO, ROUNDING, dot
+from juryrank.kernels.mpm import ARMIJO, ROUNDING
 
 MEMORY = 12  # previous steps stored by L-BFGS
 ROUNDS = 8  # at most, of L-BFGS and rescaling; two or three are typical
