@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are copied, because nltk, of LlamaIndex, refuses to read files that are hard links.
 UV = $(PY) -m pip install -q --disable-pip-version-check uv && $(PY) -m uv pip install -q --link-mode copy --python $(PY)
 INSTALL = install() { { $(UV) "$$@"; } || $(PY) -m pip install -q "$$@"; }; install
-# uv leaves libraries without bytecode. Compiling those that commands load takes 4 s, all of .integrations a minute.
+# uv leaves libraries without bytecode. Compiling those that commands load takes 3 s, all of .integrations 20 s.
 LIBRARIES := numpy scipy polars typer rich markdown_it pygments
 BYTECODE = $(PY) -m compileall -q -j 0 src $(LIBRARIES:%=$(VENV)/lib/python3*/site-packages/%)
 # One process more than there are cores: many tests wait for processes and servers.
