@@ -1,8 +1,8 @@
-"""What kind of labels there are: how many, in how many queries, and how many of them are 0."""
+"""What kind of labels there are: complete, few, or positives only; from counts that can be added."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from juryrank.data import Dataset
 from juryrank.kernels.ragged import parents
 from juryrank.training.gains import slot_gains
 
+NONE, COMPLETE, FEW, POSITIVES_ONLY = LABEL_KINDS = "none", "complete", "few", "positives only"
 FEW_ZEROS = 0.05  # the share of labels that are 0, from which on labels tell what is not relevant
+NEARLY_ALL = 0.9  # the share of items that are judged, from which on labels without any 0 are grades, not finds
+DEEPLY_JUDGED = 100.0  # labels of a query from which on its unjudged items have been left out on purpose, probably
 
 
 @dataclass(frozen=True)
@@ -20,29 +23,51 @@ class LabelSurvey:
     n_labels: int = 0
     n_zeros: int = 0  # labels of 0 or less
     n_queries: int = 0  # with at least one label
+    n_items: int = 0  # of these queries, with or without labels
 
     @classmethod
     def of(cls, data: Dataset) -> LabelSurvey:
         """The labels of the data; none where the truth is a reference ranking or preference pairs."""
         if data.labels is None:
             return cls()
-        gains = slot_gains(data)
+        gains, sizes = slot_gains(data), np.diff(data.rankings.slot_ptr)
         judged = ~np.isnan(gains)
-        labelled = np.unique(parents(data.rankings.slot_ptr)[judged])
-        return cls(int(judged.sum()), int((gains[judged] <= 0.0).sum()), len(labelled))
+        labelled = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data)) > 0
+        n_zeros = int((gains[judged] <= 0.0).sum())
+        return cls(int(judged.sum()), n_zeros, int(labelled.sum()), int(sizes[labelled].sum()))
 
     def add(self, other: LabelSurvey) -> LabelSurvey:
         """The labels of both, which have no query in common."""
-        return LabelSurvey(
-            self.n_labels + other.n_labels, self.n_zeros + other.n_zeros, self.n_queries + other.n_queries
-        )
+        return LabelSurvey(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
-    def positives_only(self) -> float:
-        """From 1 where no label is 0, as with clicks and gold passages, to 0 where at least 5 % are."""
-        return max(0.0, 1.0 - self.n_zeros / self.n_labels / FEW_ZEROS) if self.n_labels else 0.0
+    def zeros(self) -> float:
+        """The share of labels that are 0; 0 without labels."""
+        return self.n_zeros / max(self.n_labels, 1)
 
     @property
     def mean_depth(self) -> float:
         """The mean number of labels of a labelled query."""
-        return self.n_labels / self.n_queries if self.n_queries else 0.0
+        return self.n_labels / max(self.n_queries, 1)
+
+    @property
+    def nearly_all_judged(self) -> bool:
+        """Whether nearly all items of the labelled queries have labels."""
+        return self.n_labels >= NEARLY_ALL * self.n_items
+
+    @property
+    def positives_only(self) -> float:
+        """From 1 where no label is 0, as with clicks and gold passages, to 0 where at least 5 % are.
+
+        It is 0 where nearly all items have labels, too: then the lowest grade tells what is not relevant.
+        """
+        return 0.0 if self.nearly_all_judged else max(0.0, 1.0 - self.zeros / FEW_ZEROS)
+
+    @property
+    def kind(self) -> str:
+        """One of ``LABEL_KINDS``: positives only with less than 5 % zeros, complete from 100 labels per query on."""
+        if not self.n_labels:
+            return NONE
+        if self.positives_only > 0.0:
+            return POSITIVES_ONLY
+        return COMPLETE if self.nearly_all_judged or self.mean_depth >= DEEPLY_JUDGED else FEW
