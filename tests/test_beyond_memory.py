@@ -8,10 +8,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import juryrank
+from juryrank.beyond_memory.chosen_queries import ChosenQueries
 from juryrank.beyond_memory.compare_files import BatchedExperiment
 from juryrank.beyond_memory.convert_files import convert_labelled
 from juryrank.beyond_memory.evaluate_files import evaluate_labelled
@@ -306,3 +308,12 @@ def test_real_runs_give_the_same_model_and_evaluation(shared_data: Path, tmp_pat
     assert to_json(model) == to_json(juryrank.method("jury").fit(whole))
     found = evaluate_labelled(files_of(folder, qrels, 500_000), as_metrics(["nDCG@10", "AP"]))
     assert json.dumps(found.to_dict()) == json.dumps(juryrank.evaluate(whole, whole, ["nDCG@10", "AP"]).to_dict())
+
+
+def test_chosen_queries_that_belong_together_are_in_one_batch(runs: Path, qrels: Path) -> None:
+    """Queries that were not chosen stand between the others and count with the ones before them."""
+    chosen, groups = np.array([2, 3, 7, 8, 11, 12, 13, 19]), np.array([0, 0, 1, 1, 2, 2, 2, 3])
+    files = files_of(runs, qrels, 10**9)
+    files.size = int(max(files.cost[lo:hi].sum() for lo, hi in ((0, 7), (7, 11), (11, 19), (19, 20))))
+    batches = ChosenQueries(files, chosen).map(lambda batch: groups[batch.numbers].tolist(), groups)
+    assert list(batches) == [[0, 0], [1, 1], [2, 2, 2], [3]]

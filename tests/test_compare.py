@@ -441,3 +441,10 @@ def test_holm_worked_by_hand():
     # Sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04, and no value below the one before it.
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.6, np.nan, 0.7]))[[0, 2]].tolist() == [1.0, 1.0]
+
+
+def test_a_query_without_a_reference_is_in_no_fold():
+    lists = {"e": {f"q{n}": ["a", "b"] for n in range(4)}}
+    rankings = from_dicts(lists).rankings
+    known = Dataset(rankings=rankings, reference=np.array([1.0, 2.0, np.nan, np.nan, 1.0, 2.0, np.nan, 2.0]))
+    assert sorted(q for fold in seeded_folds(3, known, 0) for q in fold.test) == [0, 2, 3]

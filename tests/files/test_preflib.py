@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from juryrank.data.build import from_orders
 from juryrank.errors import DataError, DataWarning
-from juryrank.io import read
+from juryrank.io import read, write
 
 from .sameness import lists_of, slots_of
 
@@ -75,3 +76,16 @@ def test_ballots_of_several_files_stay_apart(samples: Path, tmp_path: Path) -> N
     one, both = read(paths[0]).rankings, read(paths).rankings
     assert both.n_lists == 2 * one.n_lists
     assert both.list_weight.sum() == 2 * one.list_weight.sum()
+
+
+def test_lists_of_one_item_are_no_ties(tmp_path: Path) -> None:
+    single = from_orders([["a"], ["b"], ["b"], ["c", "a"]])
+    write(single, tmp_path / "x.soi")  # .toi would be needed for ties
+    assert "# DATA TYPE: soi" in (tmp_path / "x.soi").read_text()
+    write(single, tmp_path / "x.txt", format="preflib")
+    assert "# DATA TYPE: soi" in (tmp_path / "x.txt").read_text()
+    assert lists_of(read(tmp_path / "x.soi")) == {
+        ("all", "1", frozenset({("a", 1.0, None)})): 1,
+        ("all", "2", frozenset({("b", 1.0, None)})): 2,
+        ("all", "3", frozenset({("c", 1.0, None), ("a", 2.0, None)})): 1,
+    }

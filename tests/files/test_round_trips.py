@@ -237,6 +237,15 @@ def test_experts_whose_names_differ_in_case_only_get_files_that_differ_in_more(t
     assert lists_of(read(tmp_path / "runs")) == lists_of(from_dicts(runs))
 
 
+def test_an_expert_whose_name_nobody_shares_gives_its_name_to_its_file(tmp_path: Path) -> None:
+    from juryrank.data.build import from_dicts
+
+    write(from_dicts({name: {"q": {"a": 1.0}} for name in ("SPLADE", "bm25", "ann", "Ann")}), tmp_path / "runs")
+    names = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert [name for name in names if "-" not in name] == ["SPLADE.run", "bm25.run"]
+    assert sorted(name[:4] for name in names if "-" in name) == ["Ann-", "ann-"]
+
+
 def test_a_folder_with_other_files_is_left_as_it_is(tmp_path: Path) -> None:
     from juryrank.data.build import from_dicts
 

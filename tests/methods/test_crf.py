@@ -76,3 +76,10 @@ def test_one_fold_of_mq2008_is_well_above_rrf(name, shared_data):
     (rrf_ndcg, rrf_ap), (ndcg, ap) = found.means
     assert ndcg > rrf_ndcg + 0.01
     assert ap > rrf_ap + 0.01
+
+
+@pytest.mark.parametrize(("potentials", "rate"), [("mean", 10_000.0), ("sum", 2.0)])
+def test_the_default_step_is_the_documented_one(potentials, rate):
+    default, given = (method("crf", potentials=potentials, epochs=2, rate=r).fit(taught()) for r in (None, rate))
+    assert default.weights_.any()
+    assert_allclose(default.weights_, given.weights_, rtol=0)

@@ -217,6 +217,12 @@ def test_large_and_odd_weights_are_counted_exactly():
     assert found["a"] == 1.0  # three thirds
 
 
+def test_ballots_of_less_than_a_vote_are_exhausted_as_parts_of_votes():
+    parts = juryrank.from_orders([["a"], ["b"], ["c"]], weights=[1.0, 0.75, 0.5])
+    rounds = method("irv").fit_predict(parts).details["rounds"][0]
+    assert [votes.exhausted for votes in rounds] == [0.0, 0.5]
+
+
 def test_a_tie_break_must_be_declared_in_full():
     for params, message in (
         ({"tie_break": "coin"}, "tie_break of IRV must be one of none, name, random, given, got 'coin'"),

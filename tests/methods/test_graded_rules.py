@@ -156,3 +156,12 @@ def test_scores_off_the_scale_are_refused_with_the_ballot():
         method("majority-judgement", highest=7.0).fit_predict(graded(grades))
     with pytest.raises(ParameterError, match="lowest of STAR must be below highest, got 5"):
         method("star", lowest=5.0, highest=0.0).fit(graded(grades))
+
+
+def test_of_three_that_tie_for_the_highest_sum_all_meet_or_the_two_that_are_favoured():
+    grades = np.array([[5, 0, 1], [0, 5, 4], [1, 1, 1]])  # all sums are 6
+    [rounds] = method("star").fit_predict(graded(grades)).details["rounds"]
+    assert [sorted(votes.counts) for votes in rounds[1:]] == [["c0", "c1"], ["c0", "c2"], ["c1", "c2"]]
+    [rounds] = method("star", tie_break="given", order=["c2", "c1", "c0"]).fit_predict(graded(grades)).details["rounds"]
+    assert rounds[0].note.endswith("; c1 and c2 are in the runoff, by the given order")
+    assert [sorted(votes.counts) for votes in rounds[1:]] == [["c1", "c2"]]

@@ -15,7 +15,7 @@ from juryrank.methods import method
 from juryrank.models import from_json, to_json
 from juryrank.training.solvers.normal_equations import NormalEquations
 from juryrank.training.solvers.position_curves import filled_ranks, mean_fill
-from juryrank.training.solvers.rrf_prior import expert_shares
+from juryrank.training.solvers.rrf_prior import RRFPriorSolver, expert_shares
 
 priors = pytest.mark.parametrize("prior", ["correlation", "auto"])
 
@@ -226,3 +226,8 @@ def test_parameters_that_change_after_the_fit_do_not_change_predictions_and_are_
     assert_array_equal(model.predict(data).scores, before)
     with pytest.raises(ParameterError, match="have changed"):
         model.partial_fit(data)
+
+
+def test_lists_that_fill_half_of_their_ranks_count_as_whole_lists():
+    solver = RRFPriorSolver(shrink=20.0, anchor=5.0, prior="auto")
+    assert solver.leans(np.array([0.49, 0.5, 1.0])).tolist() == [False, True, True]

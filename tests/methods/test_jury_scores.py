@@ -16,7 +16,7 @@ from juryrank.training.score_curve import score_curve, score_scales
 STEPS = np.array([9.0, 8.5, 4.0, 3.5, 3.0, 1.0])
 
 
-def scored(seed, n_queries=8, *, shift=0.0, factor=1.0, spread=None):
+def scored(seed, n_queries=8, *, shift=0.0, factor=1.0, spread=None, experts=("sparse", "dense")):
     """Two experts with scores, one of them on another scale, and labels that follow the gaps of the first."""
     rng = np.random.default_rng(seed)
     runs, labels = {"sparse": {}, "dense": {}}, {}
@@ -27,7 +27,7 @@ def scored(seed, n_queries=8, *, shift=0.0, factor=1.0, spread=None):
         other = [f"i{i}" for i in rng.permutation(8)[:6]]
         runs["dense"][f"q{q}"] = {i: float(0.8 + 0.01 * s) for i, s in zip(other, STEPS, strict=True)}
         labels[f"q{q}"] = {i: int(n < 2) + int(rng.random() < 0.2) for n, i in enumerate(items)}
-    return from_dicts(runs, labels=labels)
+    return from_dicts({name: runs[name] for name in experts}, labels=labels)
 
 
 def test_the_curve_is_that_of_the_definition():
@@ -120,6 +120,12 @@ def test_models_with_other_scales_are_not_merged_and_others_are():
     merged = same.merge(method("jury", scores=True).fit(scored(10, 4)))
     assert merged.n_queries_ == 2 * one.n_queries_
     assert merged.scales_ == one.scales_ == other.scales_
+
+
+def test_a_merged_model_knows_the_scales_of_both():
+    one, two = scored(10, 4, experts=["sparse"]), scored(11, 4, experts=["dense"], spread=(3.0,))
+    merged = method("jury", scores=True).fit(one).merge(method("jury", scores=True).fit(two))
+    assert merged.scales_ == pytest.approx({**score_scales(one.rankings), **score_scales(two.rankings)})
 
 
 def test_a_saved_model_gives_the_same_scores():

@@ -10,6 +10,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from juryrank.errors import DataError
 from juryrank.evaluation.evaluate import evaluate
 
 TREC_NAMES = {
@@ -149,3 +150,13 @@ def test_official_runs_score_as_in_pytrec_eval(shared_data):
         for metric in TREC_NAMES:
             values = dict(zip(found.queries, found.per_query[name][metric], strict=True))
             assert values == pytest.approx(expected(run, labels, metric), abs=1e-9), (name, metric)
+
+
+def test_err_takes_the_highest_label_and_refuses_a_higher_one():
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    # Stops at 15/16, then at 1/16.
+    assert evaluate(run, {"q": {"a": 4, "b": 1}}, "ERR").per_query["ERR"][0] == pytest.approx(
+        15 / 16 + 1 / 16 * 1 / 16 / 2
+    )
+    with pytest.raises(DataError, match=r"labels of ERR must be at most 4, got 5; use ERR\(max_rel=5\)"):
+        evaluate(run, {"q": {"a": 5, "b": 1}}, "ERR")

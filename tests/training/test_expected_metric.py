@@ -151,3 +151,12 @@ def test_the_steps_make_every_order_once(n):
     assert len(item) == n * 2 ** (n - 1)
     if n <= 6:
         assert sorted(paths[(1 << n) - 1]) == list(permutations(range(n)))
+
+
+def test_the_last_item_of_a_label_is_sampled_where_there_are_more_labels_than_places():
+    label, chosen = np.repeat(np.arange(4.0), 3), np.empty(2, np.int64)  # three items of each of four labels
+    for share, item in ((0.0, 0), (0.34, 1), (0.99, 2)):
+        sample(label, np.array([share, share, 0.0, 0.0]), chosen)  # the labels that come first
+        assert chosen.tolist() == [item, 3 + item]
+        sample(label, np.array([share, share, 0.99, 0.99]), chosen)  # the last label, then the one that took its place
+        assert chosen.tolist()[0] == 9 + item
