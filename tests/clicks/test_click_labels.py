@@ -174,6 +174,15 @@ def test_a_log_with_one_position_gives_click_rates():
     assert labels.label_value.tolist() == [0.5 - labels.floor, -labels.floor]
 
 
+def test_known_examinations_are_those_of_the_positions_of_a_log_that_begins_further_down():
+    rows = [("q", "a", 2, 1)] * 3 + [("q", "a", 2, 0)] * 3 + [("q", "b", 3, 1)] * 2 + [("q", "b", 3, 0)] * 8
+    frame = pl.DataFrame(rows, schema=["query", "item", "position", "clicked"], orient="row")
+    labels = juryrank.click_labels(juryrank.read_clicks(frame), examination=[1.0, 0.8, 0.4])
+    # a was examined 6 times, b 10 × 0.4 / 0.8 times; position 1 does not matter
+    assert labels.examinations.tolist() == [6.0, 5.0]
+    assert (labels.label_value + labels.floor).tolist() == pytest.approx([0.5, 0.4])
+
+
 def test_logs_without_clicks_or_without_rows_are_errors():
     frame, *_ = simulate(2, 2, 2, np.random.default_rng(0))
     quiet = juryrank.read_clicks(frame.with_columns(clicked=pl.lit(0)))

@@ -165,6 +165,26 @@ def test_workers_who_guess_or_always_say_the_same_are_to_be_reviewed() -> None:
     assert frame.filter(worker="lazy")["gold_tasks"].item() == 60
 
 
+def test_the_usual_share_of_right_gold_answers_and_agreements_is_that_of_all_workers() -> None:
+    """Worked by hand: 20 gold tasks, of which two workers have all right and a third has half, and 20 other tasks."""
+    rows = [(f"{kind}{t}", worker, "yes") for kind in ("g", "t") for t in range(20) for worker in ("ann", "ben")]
+    rows += [(f"{kind}{t}", "cat", "yes" if t < 10 else "no") for kind in ("g", "t") for t in range(20)]
+    rows += [(f"s{t}", "ann", "yes") for t in range(60)]  # nobody else answers these, so they are not compared
+    board = jr.crowd(rows, "majority-vote", gold={f"g{t}": "yes" for t in range(20)})
+    [cat] = [worker for worker in board.workers if worker.reasons]
+    # On gold 20 + 20 + 10 of 60 answers are right; of 120 that can be compared, 40 + 40 + 20 agree.
+    assert cat.reasons[0] == "right on 10 of 20 gold tasks, all workers on 83%"
+    assert cat.reasons[-1] == "agrees with 50% of the labels, all workers with 83%"
+
+
+def test_workers_come_by_reliability_then_by_their_number_of_answers_then_by_name() -> None:
+    rows = [(f"t{t}", worker, "yes") for t in range(4) for worker in ("zoe", "ben", "ann")]
+    rows += [("t4", "ben", "yes"), ("t0", "cat", "no")]
+    board = jr.crowd(rows, "majority-vote", gold={f"t{t}": "yes" for t in range(5)})
+    assert [worker.worker for worker in board.workers] == ["ben", "ann", "zoe", "cat"]
+    assert [worker.reliability for worker in board.workers] == [1.0, 1.0, 1.0, 0.0]
+
+
 def test_the_upper_bound_of_a_share_is_wilsons() -> None:
     # Wilson's interval is where the difference to the share is 1.96 standard errors of the bound itself
     for right, n in ((3, 10), (0, 20), (19, 20)):

@@ -175,6 +175,14 @@ def test_a_trusted_judge_is_gold() -> None:
         jr.combine_judgements(listed, trusted=["bos"])
 
 
+def test_gold_and_trusted_grades_are_true_together_and_a_trusted_judge_has_the_last_word() -> None:
+    rows = [("q", item, judge, 0.0) for item in "abcd" for judge in ("ann", "ben")]
+    rows += [("q", "b", "boss", 2.0), ("q", "c", "boss", 2.0)]
+    table = jr.combine_judgements(rows, {"q": {"a": 1, "b": 1}}, trusted=["boss"]).to_frame()
+    known = dict(zip(table["item"], table["label"], strict=True))
+    assert (known["a"], known["b"], known["c"]) == (1.0, 2.0, 2.0)
+
+
 def test_the_order_of_rows_and_the_names_of_judges_do_not_matter() -> None:
     _, rows = simulate(5)
     one = combine_grades(rows)
