@@ -21,6 +21,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from juryrank.server import paths
+from juryrank.server.parser import Parser
 from juryrank.server.problems import CONTENT_TYPE, Problem
 
 HEAD_SECONDS = 10.0  # in which a request line and its headers must have arrived
@@ -51,9 +52,11 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.parser = Parser(self)
         self._stage, self._received = DONE, 0
         # None where something around the application, such as traces, must see every request.
         self._answer_at_once: Callable[..., bytes] | None = getattr(self.app, "answer_at_once", None)
+        self._head = list[tuple[bytes, bytes]]()
         self._is_first = False  # of the requests in the bytes that were read, one may be answered at once
         self._postponed, self._parts = False, list[bytes]()  # whether it is being read, and its body
         self._has_answered = False  # one of the requests in these bytes
@@ -99,12 +102,15 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The request can be worked on; at the end of the service, it is the last of its connection."""
+        if self.parser.should_upgrade():
+            return  # the parser reads this head again, without its offer of another protocol
         if self._head_timer is not None:
             self._head_arrived()
         self._postponed = self._is_first and self._can_be_answered_at_once()
         self._is_first = False
         if not self._postponed:
             self._begin()
+        self._head, self.headers = self.headers, []  # trailers are no headers, and go to a list that nobody reads
         self._stage, self._received = BODY, 0
 
     def _can_be_answered_at_once(self) -> bool:
@@ -116,7 +122,7 @@ class Connection(HttpToolsProtocol):
             and parser.get_method() == b"POST"
             and parser.should_keep_alive()
             and parser.get_http_version() == "1.1"
-            and not (parser.should_upgrade() or self.expect_100_continue or self.ending or self.flow.write_paused)
+            and not (self.expect_100_continue or self.ending or self.flow.write_paused)
             and self._is_idle
         )
 
@@ -141,6 +147,8 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request is complete."""
+        if self._stage == HEAD:
+            return  # which is read again
         self._stage = DONE
         if not self._postponed:
             super().on_message_complete()
@@ -148,7 +156,7 @@ class Connection(HttpToolsProtocol):
         assert self._answer_at_once is not None
         body = b"".join(self._parts)
         self._parts, self._postponed, self._has_answered = [], False, True
-        self.transport.write(self._answer_at_once(FUSION[self.url], self.headers, body))
+        self.transport.write(self._answer_at_once(FUSION[self.url], self._head, body))
         self.on_response_complete()
 
     def end_after_request(self) -> None:
@@ -175,9 +183,6 @@ class Connection(HttpToolsProtocol):
             self._refuse(Problem(408, f"the head of a request must arrive within {HEAD_SECONDS:g} seconds"))
         elif self._is_idle:
             self.transport.close()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """An upgrade to another protocol may be ignored, and nobody has to install anything for it."""
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP."""
