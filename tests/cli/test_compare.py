@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import juryrank
@@ -161,7 +162,27 @@ def test_a_comparison_with_a_learned_method_ends_with_the_verdict(run: Run) -> N
     shown = run(
         "compare", DEMO, "--methods", "rrf,jury", "-m", "nDCG@10", "--folds", "4", "--quiet", "--format", "markdown"
     )
-    assert shown.out.splitlines()[-1].startswith("Verdict: use jury; on 24 held-out queries it has nDCG@10 0.7")
+    verdict = shown.out.splitlines()[-1]
+    assert verdict.startswith(
+        "Verdict: not shown, but jury is expected to be best. On 24 held-out queries jury has nDCG"
+    )
+
+
+def test_one_gold_item_per_query_shows_nothing(run: Run, tmp_path: Path) -> None:
+    """Neither "use jury" nor "stay with RRF": the best item of each query is known, and of no other whether it is."""
+    frame = pl.read_csv(DEMO)
+    gold = (
+        frame.filter(pl.col("label") > 0)
+        .sort("label", "item", descending=True)
+        .unique("query", keep="first", maintain_order=True)
+    )
+    gold.select("query", "item", "label").write_csv(tmp_path / "gold.csv")
+    frame.drop("label").write_csv(tmp_path / "lists.csv")
+    command = ["compare", tmp_path / "lists.csv", "--labels", tmp_path / "gold.csv", "--methods", "rrf,jury"]
+    shown = run(*command, "-m", "nDCG@10", "--folds", "4", "--quiet", "--json")
+    verdict = json.loads(shown.out)["verdict"]
+    assert (verdict["evidence"], verdict["labels"], verdict["choice"]) == ("none", "positives only", "learned")
+    assert verdict["headline"] == "not shown, and labels of relevant items only cannot show it"
 
 
 def test_unjudged_items_can_be_removed(run: Run, runs: list[Path], tmp_path: Path) -> None:

@@ -45,20 +45,24 @@ def test_one_perfect_expert_among_noise_is_used_alone():
     assert (found.choice, found.expert) == ("expert", "perfect")
     assert found.means["expert"] == pytest.approx(1.0)
     assert found.differences["expert - rrf"].low > 0
-    assert found.text.startswith("Verdict: use expert 'perfect' alone; on 40 held-out queries it has nDCG@10 1.0000, ")
+    assert found.text.startswith(
+        "Verdict: use expert 'perfect' alone. On 40 held-out queries expert 'perfect' has nDCG"
+    )
+    assert found.evidence == "shown"
 
 
 def test_equally_good_experts_leave_nothing_to_learn():
     for noise in (1.0, 2.0):
         found = method("jury").fit(noisy(dict.fromkeys("abcdef", noise), 150)).verdict()
         assert found.choice == "rrf"
-        assert found.text.startswith("Verdict: stay with RRF; on 150 held-out queries it has ")
+        assert found.text.startswith(
+            "Verdict: not shown, but no gain over RRF is expected. On 150 held-out queries RRF "
+        )
 
 
 def test_experts_that_complement_each_other_among_noise_are_combined_by_the_learned_method():
     found = method("jury").fit(complementary(40)).verdict()
-    assert found.choice == "learned"
-    assert found.is_certain
+    assert (found.choice, found.evidence, found.headline) == ("learned", "shown", "use jury")
     assert found.differences["learned - rrf"].low > 0
     assert found.differences["learned - expert"].low > 0
 
@@ -72,14 +76,14 @@ def test_a_single_expert_needs_no_fusion():
 def test_with_one_query_there_is_no_evidence_and_rrf_stays():
     model = method("jury").fit(noisy({"a": 1.0, "b": 2.0}, 1))
     found = model.verdict()
-    assert (found.choice, found.n_queries, found.differences) == ("rrf", 1, {})
-    assert model.report().endswith("Verdict: stay with RRF, because there is only one labelled query.")
+    assert (found.choice, found.evidence, found.n_queries, found.differences) == ("rrf", "none", 1, {})
+    assert "\nVerdict: not shown, because there is only one labelled query. " in model.report()
 
 
 def test_without_held_out_queries_rrf_stays():
     found = decide({"learned": np.empty(0), "rrf": np.empty(0)}, np.empty(0), method="m", metric="AP", judged={})
     assert (found.choice, found.expert, found.means) == ("rrf", None, {})
-    assert found.text == "Verdict: stay with RRF, because there is no labelled query."
+    assert found.text.startswith("Verdict: not shown, because there is no labelled query. ")
 
 
 def test_equal_experts_do_not_depend_on_their_order():
@@ -196,11 +200,13 @@ def test_a_gain_that_is_too_small_is_explained():
     assert "The gain of jury is expected to be too small for a learned model." in found.text
 
 
-def test_alternatives_that_no_query_tells_apart_are_certain_and_not_said_to_differ():
+def test_alternatives_that_no_query_tells_apart_are_not_said_to_differ():
     same = np.linspace(0.2, 0.8, 7)
     found = choose({"learned": same, "rrf": same, "expert": same - 0.1})
-    assert found.choice == "rrf"
-    assert found.is_certain
+    assert (found.choice, found.evidence) == ("rrf", "shown")  # against the expert; the model is the same as RRF
+    alike = choose({"learned": same, "rrf": same, "expert": same}, experts=same[:, None])
+    assert (alike.choice, alike.evidence) == ("expert", "none")
+    assert alike.headline == "not shown, because no held-out query tells the alternatives apart"
     assert "jury 0.5000 (difference +0.0000, 95 % interval +0.0000 to +0.0000)" in found.text
     assert "higher" not in found.text
 
@@ -208,7 +214,38 @@ def test_alternatives_that_no_query_tells_apart_are_certain_and_not_said_to_diff
 def test_a_choice_with_a_lower_mean_is_explained():
     text = choose(three(5, 0.50, 0.45, 0.53, spread=0.15)).text
     assert "The higher mean of expert 'x' is within what so few queries vary" in text
-    assert text.endswith("More labels could change this.")
+    assert text.endswith("The choice rests on what other collections gave; more labels could change it.")
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_only_what_is_above_all_others_is_shown(above):
+    """A few queries may contradict what other collections gave, and still not decide."""
+    values = three(4, 0.50, 0.45, 0.30, spread=0.001) if above else three(4, 0.50, 0.503, 0.30, spread=0.001)
+    found = choose(values)
+    assert found.choice == "learned"
+    assert found.differences["learned - rrf"].excludes_zero
+    assert found.evidence == ("shown" if above else "expected")
+    assert found.headline == ("use jury" if above else "not shown, but jury is expected to be best")
+    assert ("That jury is better than expert 'x' is shown." in found.text) != above
+
+
+def test_labels_of_relevant_items_only_show_nothing_however_clear_the_values():
+    for best in ("learned", "rrf", "expert"):
+        values = three(40, **{name: 0.9 if name == best else 0.2 for name in ("learned", "rrf", "expert")})
+        found = choose(values, labels="positives only")
+        assert (found.choice, found.evidence, found.expected) == ("learned", "none", {})
+        assert found.headline == "not shown, and labels of relevant items only cannot show it"
+        assert "in 21 of 24 draws" in found.text
+        assert not any(words in found.text for words in ("use jury", "stay with", "usually lower", "Judged@10"))
+
+
+def test_grades_that_mean_nothing_are_no_reason_to_use_anything():
+    rng = np.random.default_rng(5)
+    runs = {name: {f"q{q}": [f"i{i}" for i in rng.permutation(30)] for q in range(30)} for name in "abc"}
+    labels = {f"q{q}": {runs["a"][f"q{q}"][i]: int(rng.integers(0, 4)) for i in range(3)} for q in range(30)}
+    found = method("jury").fit(from_dicts(runs, labels=labels)).verdict()
+    assert found.evidence == "expected"
+    assert found.text.startswith("Verdict: not shown, but ")
 
 
 @pytest.mark.parametrize(
@@ -243,7 +280,9 @@ def test_a_verdict_is_a_report():
     assert [row["alternative"] for row in found.rows()] == ["learned", "rrf", "expert"]
     assert found.text in found.render("markdown")
     assert "expert" in found.render("csv")
-    assert repr(found) == "Verdict(jury, nDCG@10, 30 held-out queries)"
+    assert repr(found) == "Verdict(jury, shown, nDCG@10, 30 held-out queries)"
+    assert (plain["evidence"], plain["headline"]) == ("shown", "use jury")
+    assert [row["evidence"] for row in found.rows()] == ["shown", None, None]
 
 
 def test_the_fewer_items_of_condensed_lists_are_judged_the_wider_is_the_interval():

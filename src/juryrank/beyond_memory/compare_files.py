@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from juryrank.metrics.inputs import rising_entries, warn_of_rising_scores
 from juryrank.training.batches import Batch
 from juryrank.training.expert_lists import experts_with_several_lists
 from juryrank.training.held_out_values import judged_share
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.rrf_baseline import rrf_scores
 
 SHARE = 0.4  # of the memory of a batch, for reading it; the rest is for statistics and for the rankings of methods
@@ -89,6 +90,7 @@ class _Facts:
     n_queries: int
     several: set[str]  # experts with several lists in a labelled query
     rising: int  # entries of others with a higher score than the entry above
+    survey: LabelSurvey
 
     @classmethod
     def of(cls, batch: Batch) -> _Facts:
@@ -98,7 +100,7 @@ class _Facts:
         r = data.rankings.take(here)
         several = experts_with_several_lists(r)
         alone = r.keep_lists(np.array([r.experts[k] not in several for k in r.list_expert], bool)) if several else r
-        return cls(batch.numbers[here], r.queries, len(data), several, len(rising_entries(alone)))
+        return cls(batch.numbers[here], r.queries, len(data), several, len(rising_entries(alone)), LabelSurvey.of(data))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +160,7 @@ class BatchedExperiment(Experiment):
         n = sum(part.n_queries for part in facts)
         self.several = set[str]().union(*(part.several for part in facts))
         self.rising = sum(part.rising for part in facts)
+        self.survey = reduce(LabelSurvey.add, (part.survey for part in facts), LabelSurvey())
         every = self.files.files.queries.to_list()
         if folds is None and n > len(names):
             warn_about_data(f"{n - len(names)} of {n} queries have no labels; left out")

@@ -24,6 +24,7 @@ from juryrank.evaluation.time_budget import estimate
 from juryrank.metrics import Metric, Truth
 from juryrank.progress import track
 from juryrank.training.held_out_values import judged_share
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.verdict import EXPERT, LEARNED, RRF, Verdict
 from juryrank.training.verdict_rule import decide, expectations_of
@@ -79,6 +80,11 @@ class Experiment:
     def experts(self) -> ExpertRows:
         """Each expert alone."""
         return ExpertRows(self._data, self.folds, self.truths, (*self.metrics, *self.shares), self.convention)
+
+    @cached_property
+    def survey(self) -> LabelSurvey:
+        """What labels there are."""
+        return LabelSurvey.of(self._data)
 
     def run(self, progress: Progress | None = None, on_finished: Callable[[str], None] | None = None) -> None:
         """Run all methods, the baseline first, then by estimated time; ``on_finished`` gets the label of each."""
@@ -204,6 +210,7 @@ class Experiment:
             expert=None if best is None else self.experts.experts[best],
             best=best or 0,
             experts=None if best is None else alone[known],
+            labels=self.survey.kind,
             expectations=expectations_of(self.methods[learned].name),
         )
 

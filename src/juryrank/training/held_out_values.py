@@ -13,6 +13,7 @@ from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.truth import condense
 from juryrank.training import verdict
 from juryrank.training.expert_lists import experts_alone
+from juryrank.training.label_survey import NONE
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.verdict import Verdict
@@ -128,8 +129,8 @@ class HeldOutValues:
         by_name = np.argsort(np.array(self.experts, object), kind="stable")
         return int(by_name[np.argmax(np.round(sums[by_name], 12))])
 
-    def verdict(self, method: str, metric: str) -> Verdict:
-        """What to use on new queries."""
+    def verdict(self, method: str, metric: str, labels: str = NONE) -> Verdict:
+        """What to use on new queries, given the kind of labels."""
         values = {verdict.LEARNED: self.values[:, LEARNED], verdict.RRF: self.values[:, RRF]}
         columns, best = {verdict.LEARNED: LEARNED, verdict.RRF: RRF}, self.best_expert()
         if best is not None:
@@ -143,6 +144,7 @@ class HeldOutValues:
             metric=metric,
             judged={name: float(self.judged[c] / n) for name, c in columns.items() if n},
             n_condensed=self.n_condensed,
+            labels=labels,
             expert=None if best is None else self.experts[best],
             best=best or 0,
             experts=None if best is None else self.values[:, EXPERTS:],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from juryrank.data.arrays import Floats
+from juryrank.training.label_survey import NONE, POSITIVES_ONLY
 from juryrank.training.student_t import t_quantile
 from juryrank.training.verdict import EXPERT, LEARNED, NEGLIGIBLE, RRF, SAME, Difference, Verdict
 
@@ -83,12 +84,14 @@ def decide(
     experts: Floats | None = None,
     expectations: Expectations = REGULARISED,
     n_condensed: int = 0,
+    labels: str = NONE,
 ) -> Verdict:
     """The verdict from held-out values by alternative, [n_rows], where row r is the mean over ``counts[r]`` queries.
 
     ``expert`` is the best expert on all queries, column ``best`` of the values of all ``experts``, [n_rows, n_experts];
     among ``values`` are those of experts that were chosen on other queries. With fewer than two rows, there is no
-    evidence for anything but RRF. Values of condensed lists, in ``n_condensed`` queries, are less certain.
+    evidence for anything but RRF. Values of condensed lists, in ``n_condensed`` queries, are less certain. Where the
+    ``labels``, one of ``LABEL_KINDS``, are positives only, values decide nothing, and the learned method stays.
     """
     n = int(counts.sum())
     means = {name: float(counts @ v / n) for name, v in values.items()} if n else {}
@@ -105,11 +108,10 @@ def decide(
         if experts is not None:
             mean, prior = shrunk_mean(experts, best, counts) - means[LEARNED], expectations.of_best(experts.shape[1])
             expected[EXPERT] = _expected(prior, values[EXPERT] - values[LEARNED], counts, unseen + unsure, mean)
-    gain = {**expected, RRF: expected.get(RRF, 0.0) + NEGLIGIBLE}
-    if EXPERT in gain and differences and differences[f"{LEARNED} - {EXPERT}"].is_zero:
-        gain[EXPERT] += NEGLIGIBLE
+    if unknown := labels == POSITIVES_ONLY:
+        expected = {}
     return Verdict(
-        choice=max(gain, key=lambda name: (gain[name], SIMPLEST_LAST.index(name))) if differences else RRF,
+        choice=RRF if not differences else LEARNED if unknown else _best(expected, differences),
         method=method,
         expert=expert,
         metric=metric,
@@ -119,7 +121,16 @@ def decide(
         expected=expected,
         judged=dict(judged),
         n_condensed=n_condensed,
+        labels=labels,
     )
+
+
+def _best(expected: Mapping[str, float], differences: Mapping[str, Difference]) -> str:
+    """The alternative with the highest expected value; a learned model has to be worth it."""
+    gain = {**expected, RRF: expected[RRF] + NEGLIGIBLE}
+    if EXPERT in gain and differences[f"{LEARNED} - {EXPERT}"].is_zero:
+        gain[EXPERT] += NEGLIGIBLE
+    return max(gain, key=lambda name: (gain[name], SIMPLEST_LAST.index(name)))
 
 
 def _expected(

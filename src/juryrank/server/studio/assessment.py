@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.verdict import Difference, Verdict
 
 METRIC = "nDCG@10"
+LEARNED_FUSION = "learned fusion"  # what the page calls the model
 CURVE_STEP, CURVE_POINTS = 25, 8  # judgements between two points, at least; points, at most
 KEPT_POINTS = 64
 
@@ -173,10 +174,10 @@ def shares_of_points(model: Jury, experts: Sequence[str]) -> dict[str, float] | 
 def describe_verdict(verdict: Verdict) -> dict[str, Any]:
     """A verdict for the page."""
     differences = {name: asdict(difference) for name, difference in verdict.differences.items()}
-    plain = {
-        name: getattr(verdict, name) for name in ("choice", "name", "text", "means", "expert", "metric", "n_queries")
-    }
-    return {**plain, "differences": differences, "certain": verdict.is_certain}
+    names = ("choice", "name", "evidence", "text", "details", "labels", "means", "expert", "metric", "n_queries")
+    plain = {name: getattr(verdict, name) for name in names}
+    headline = replace(verdict, method=LEARNED_FUSION).headline
+    return {**plain, "headline": headline, "differences": differences}
 
 
 def _sizes(n: int) -> list[int]:

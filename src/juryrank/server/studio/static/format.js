@@ -39,3 +39,6 @@ export function shorten(name, length) {
   const characters = Array.from(name);
   return characters.length <= length ? name : `${characters.slice(0, Math.max(1, length - 1)).join("")}…`;
 }
+
+/** A text as the beginning of a sentence. */
+export const capitalised = (text) => text.replace(/^./u, (letter) => letter.toUpperCase());

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
 import { address, post, useAnswer } from "../api.js";
-import { count, isNumber, milliseconds, percent } from "../format.js";
+import { capitalised, count, isNumber, milliseconds, percent } from "../format.js";
 import { useKeys } from "../keys.js";
 import { judgeName, say, takeState } from "../store.js";
 import { Card, Expert, Heading, Labels, Name, Progress, Waiting, colourOf } from "../ui.js";
@@ -99,7 +99,7 @@ function LearnedCard({ state, version, refit, onDrawn }) {
       <p class="muted small">${text}</p>
       ${isEnough && curves.length > 0 && html`<${Trust} curves=${curves} experts=${state.experts} version=${data.version} onDrawn=${onDrawn} />`}
       ${refit && isNumber(refit.milliseconds) && html`<p class="muted small" id="refit">Model refitted in ${milliseconds(refit.milliseconds)}.</p>`}
-      ${isEnough && data?.verdict && html`<p class="small">${data.verdict.text.replace(/^Verdict: /, "").split(";")[0].replace(/^./, (letter) => letter.toUpperCase())}. <a href="#/overview">See the verdict</a></p>`}
+      ${isEnough && data?.verdict && html`<p class="small">${capitalised(data.verdict.headline)}. <a href="#/overview">See the verdict</a></p>`}
     <//>
   `;
 }

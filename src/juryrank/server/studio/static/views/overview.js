@@ -3,10 +3,8 @@
 import { html } from "../vendor/preact-htm.js";
 import { address, useAnswer } from "../api.js";
 import { IntervalMark, LearningCurve, Matrix, SmallCurve } from "../charts.js";
-import { count, decimal, isNumber, percent, signed, whole } from "../format.js";
+import { capitalised, count, decimal, isNumber, percent, signed, whole } from "../format.js";
 import { Card, Estimate, Expert, Heading, Name, NotEnough, Waiting, colourOf } from "../ui.js";
-
-const CHOICES = { learned: "Use learned fusion", rrf: "Stay with RRF", expert: "Use one expert alone" };
 
 /** The alternatives by their names: the learned method, RRF, and the best expert. */
 const namesOf = (verdict) => ({ learned: "learned fusion", rrf: "RRF", expert: verdict.expert || "best expert" });
@@ -42,11 +40,10 @@ function Verdict({ verdict, advice, state }) {
   const { now, needed } = state.enough;
   if (!verdict && now >= needed) return html`<${Card} className="verdict" title="Verdict"><p class="muted waiting">Computing the verdict …</p><//>`;
   if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${state.enough} queries=${state.queries} /><//>`;
-  const text = verdict.text.replace(/^Verdict: /, "").replace(/^./u, (letter) => letter.toUpperCase());
-  const [sentence, ...cautions] = text.split(/(?<=\.) (?=[A-Z])/);
+  const [sentence, ...cautions] = verdict.details.split(/(?<=\.) (?=[A-Z])/);
   return html`
     <${Card} className="verdict" title="Verdict">
-      ${CHOICES[verdict.choice] && html`<p class="choice">${CHOICES[verdict.choice]}</p>`}
+      <p class="choice">${capitalised(verdict.headline)}</p>
       <p class="sentence">${sentence}</p>
       <div class="numbers">
         ${verdict.means && html`<${Means} means=${verdict.means} names=${namesOf(verdict)} />`}
