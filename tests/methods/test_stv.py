@@ -52,7 +52,7 @@ def test_three_seats_by_hand():
     assert found.to_dict()["all"] == {"A": 5.0, "B": 4.0, "D": 3.0, "C": 2.0, "F": 1.0, "E": 0.0}
 
 
-def test_values_are_cut_off_after_so_many_digits_as_in_scotland():
+def test_values_are_cut_off_after_so_many_digits():
     # 1/21 = 0.04761|9 and 1/56 = 0.01785|7: C gets 15 * 0.04761 + 30 * 0.01785 = 1.24965 of the surplus of 1.25.
     rounds = method("stv", seats=3, decimals=5).fit_predict(DATA).details["rounds"][0]
     assert rounds[2].counts["C"] == pytest.approx(13.24965, abs=1e-12)
