@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import socket
+from contextlib import suppress
 from pathlib import Path
 
-from server.processes import Running
+from server.processes import PATIENCE, Running
 
 ANSWER = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 
 
-def exchange(service: Running, data: bytes, *, seconds: float = 1.0, end: bool = False) -> bytes:
+def exchange(service: Running, data: bytes, *, seconds: float = PATIENCE, end: bool = False) -> bytes:
     """What comes back until the service closes, or is silent for so long; with ``end``, nothing more is sent."""
     with socket.create_connection(service.address, timeout=seconds) as connection:
         try:
@@ -21,6 +22,34 @@ def exchange(service: Running, data: bytes, *, seconds: float = 1.0, end: bool =
         except OSError:
             pass  # refused before everything was sent
         return read(connection)
+
+
+def connect(service: Running) -> socket.socket:
+    """A connection that waits long for answers."""
+    return socket.create_connection(service.address, timeout=PATIENCE)
+
+
+def first_answer(service: Running, data: bytes, *, seconds: float = PATIENCE) -> bytes:
+    """The first answer to these bytes, as soon as it is complete; nothing if the service closes without one."""
+    with socket.create_connection(service.address, timeout=seconds) as connection:
+        found = b""
+        with suppress(OSError):  # refused before everything was sent, or silent
+            connection.sendall(data)
+        with suppress(OSError):
+            while not has_answers(found, 1) and (part := connection.recv(1 << 16)):
+                found += part
+        return found
+
+
+def has_answers(found: bytes, number: int) -> bool:
+    """Whether these bytes have so many complete answers."""
+    while number and (head := re.match(rb"HTTP/1\.1 \d.*?\r\n\r\n", found, re.DOTALL)):
+        length = re.search(rb"content-length: (\d+)\r\n", head[0])
+        end = head.end() + (int(length[1]) if length else 0)
+        if len(found) < end:
+            return False
+        found, number = found[end:], number - 1
+    return number == 0
 
 
 def read(connection: socket.socket) -> bytes:

@@ -12,6 +12,7 @@ import juryrank
 from conftest import random_dataset
 from juryrank.models import save, to_json
 from juryrank.server.keys import create_key
+from server.processes import PATIENCE
 
 DEMO = Path(juryrank.__file__).parent / "demo" / "trec-covid"
 EXPERTS = ("e0", "e1", "e2", "e3", "e4")  # of random_dataset
@@ -60,9 +61,9 @@ def bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait until something holds, which must be soon."""
+def wait_until(holds: Callable[[], object], seconds: float = PATIENCE, *, pause: float = 0.05) -> None:
+    """Wait until something holds; the limit is for what never comes, not for what comes late."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end
-        time.sleep(0.05)
+        time.sleep(pause)

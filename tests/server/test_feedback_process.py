@@ -7,13 +7,13 @@ import resource
 import signal
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from importlib.resources import files
 
 import pytest
 
-from server.processes import running
+from server.processes import PATIENCE, running
+from server.samples import wait_until
 from server.stores import new_database, postgres_server
 
 MODEL = (files("juryrank") / "demo" / "trec-covid" / "model.json").read_bytes()
@@ -45,22 +45,19 @@ class Senders:
             thread.start()
 
     def _send(self, name):
-        connection = http.client.HTTPConnection(*self._service.address, timeout=30)
-        for n in range(100_000):
-            key = f"{name}-{n}"
-            try:
-                connection.request("POST", "/v1/feedback", json.dumps(entry(key)))
-                answer = connection.getresponse()
-                answer.read()
-            except (OSError, http.client.HTTPException):
-                return
-            (self.acknowledged if answer.status == 201 else self.failed).append(key)
+        with closing(http.client.HTTPConnection(*self._service.address, timeout=PATIENCE)) as connection:
+            for n in range(100_000):
+                key = f"{name}-{n}"
+                try:
+                    connection.request("POST", "/v1/feedback", json.dumps(entry(key)))
+                    answer = connection.getresponse()
+                    answer.read()
+                except (OSError, http.client.HTTPException):
+                    return
+                (self.acknowledged if answer.status == 201 else self.failed).append(key)
 
     def wait_for(self, count):
-        end = time.monotonic() + 60
-        while len(self.acknowledged) < count:
-            assert time.monotonic() < end
-            time.sleep(0.005)
+        wait_until(lambda: len(self.acknowledged) >= count, pause=0.005)
 
     def join(self):
         for thread in self._threads:
@@ -89,7 +86,7 @@ def test_sigterm_stores_and_answers_what_was_accepted(folder, workers):
         senders.wait_for(50)
         service.process.terminate()
         senders.join()
-        assert service.process.wait(40) in (0, -signal.SIGTERM)
+        assert service.process.wait(PATIENCE) in (0, -signal.SIGTERM)
     assert not senders.failed
     assert set(senders.acknowledged) <= set(stored_keys(folder / "feedback.db"))
     with pytest.raises(OSError, match="refused"):
@@ -156,7 +153,7 @@ def test_texts_of_users_are_not_in_the_log(folder):
     with running(folder) as service:
         service.post("/v1/feedback", entry("secret-key", query="secret query", labels={"secret-item": 1}))
         service.post("/v1/feedback", entry("secret-key", query="secret query", labels={"secret-item": 2}))
-        service.post("/v1/models/covid/refit")
+        service.call("POST", "/v1/models/covid/refit", timeout=600)  # which has a low priority
         assert "refit of model covid" in service.log
         assert "secret" not in service.log
 
@@ -181,7 +178,7 @@ def test_feedback_in_postgresql_survives_kill_9_of_the_service(folder):
         with running(folder, "--store", address, "--workers", 2) as service:
             senders = Senders(service, "abcd")
             senders.wait_for(100)
-            for pid in [service.pid, *service_processes(service.pid)]:
+            for pid in [service.pid, *service.descendants()]:
                 os.kill(pid, signal.SIGKILL)
             senders.join()
         assert not senders.failed
@@ -190,10 +187,3 @@ def test_feedback_in_postgresql_survives_kill_9_of_the_service(folder):
         assert set(senders.acknowledged) <= set(keys)
         assert len(keys) == len(set(keys))
     assert not (folder / "feedback.db").exists()
-
-
-def service_processes(pid):
-    """The processes that a process has started."""
-    import psutil
-
-    return [child.pid for child in psutil.Process(pid).children(recursive=True)]

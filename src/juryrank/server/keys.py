@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -84,15 +85,15 @@ def _hash(secret: str) -> str:
 class KeyRing:
     """The keys of a file, read again when it changes; a file that cannot be read leaves the keys as they were."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stamp, self._next = self._stat(), time.monotonic() + RELOAD_SECONDS
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path, self._clock = path, clock
+        self._stamp, self._next = self._stat(), clock() + RELOAD_SECONDS
         self._keys = read_keys(path)  # after the stamp, so that a change meanwhile is noticed
         self._found: dict[str, tuple[str, Key]] = {}  # by id, with their text, which takes less time than a hash
 
     def find(self, text: str) -> Key | None:
         """The key, if it is known."""
-        if (now := time.monotonic()) > self._next:
+        if (now := self._clock()) > self._next:
             self._next = now + RELOAD_SECONDS
             self._reload()
         if (found := self._found.get(text[3:15])) and text.isascii() and hmac.compare_digest(text, found[0]):

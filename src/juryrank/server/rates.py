@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 BURST_SECONDS = 2.0  # of unused requests that may be made at once
 MOST_BUCKETS = 10_000
 
 
 class RateLimit:
-    """At most ``rate`` requests per second for each caller; 0 is no limit."""
+    """At most ``rate`` requests per second for each caller; 0 is no limit. The clock must never go back."""
 
-    def __init__(self, rate: float) -> None:
-        self._rate, self._burst = rate, max(1.0, rate * BURST_SECONDS)
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, max(1.0, rate * BURST_SECONDS), clock
         self._buckets: dict[str, tuple[float, float]] = {}  # tokens, and when they were counted
 
     def wait(self, caller: str) -> float:
-        """0 if the request may be made now, else the seconds until then; the clock never goes back."""
+        """0 if the request may be made now, else the seconds until then."""
         if not self._rate:
             return 0.0
-        now = time.monotonic()
+        now = self._clock()
         tokens, counted = self._buckets.get(caller, (self._burst, now))
         tokens = min(self._burst, tokens + (now - counted) * self._rate)
         if len(self._buckets) >= MOST_BUCKETS and caller not in self._buckets:
