@@ -209,13 +209,6 @@ def test_what_makes_no_sense_is_refused(battles, wrong, complaint):
         leaderboard(battles, **wrong)
 
 
-def test_one_item_and_items_that_never_meet_have_a_leaderboard():
-    assert len(leaderboard(from_orders([["a"]]), bootstrap=5)) == 1
-    board = leaderboard(from_orders([["a", "b"], ["x", "y"]]), bootstrap=20)
-    assert np.isfinite(board.score).all()
-    assert np.isfinite(board.high).all()
-
-
 @pytest.mark.parametrize("elo", [False, True])
 def test_a_leaderboard_can_be_pickled(battles, elo):
     board = juryrank.leaderboard(battles, bootstrap=10, elo=elo)

@@ -62,7 +62,6 @@ EDGES = {
     "groups that never meet": "a,b,a,1\na,b,b,1\nx,y,x,1\n",
     "all ties": "a,b,tie,1\nb,c,tie,1\n",
     "a cycle": "a,b,a,1\nb,c,b,1\nc,a,c,1\n",
-    "no weight": "a,b,a,0\n",
     "one game": "a,b,b,1\n",
 }
 
@@ -81,8 +80,12 @@ def test_edges_give_finite_numbers(run, tmp_path, edge, name):
 
 
 @pytest.mark.parametrize(
-    "text", ["left,right,winner\n", "left,right,winner\na,a,a\n", "left,right,winner,weight\na,b,a,-1\n"]
-)
+    "text",
+    [
+        "left,right,winner\n", "left,right,winner\na,a,a\n", "left,right,winner,weight\na,b,a,-1\n",
+        "left,right,winner,weight\na,b,a,0\n",
+    ],
+)  # fmt: skip
 def test_no_comparisons_and_impossible_ones_end_with_one_line(run, tmp_path, text):
     path = tmp_path / "edge.csv"
     path.write_text(text)

@@ -42,7 +42,7 @@ def assert_same_board(found, expected, tolerance=1e-9):
     assert found.items.tolist() == expected.items.tolist()
     for name in ("score", "low", "high", "games", "wins", "ties"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=tolerance, atol=tolerance)
-    for name in ("best_rank", "worst_rank"):
+    for name in ("rank", "group", "best_rank", "worst_rank"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
 
@@ -81,6 +81,18 @@ def test_weights_and_winner_and_loser_are_read_as_on_one_machine(spark):
     )
     found = leaderboard(in_spark(spark, rows), interval="none")
     assert_same_board(found, juryrank.leaderboard(juryrank.read(rows), interval="none"), 1e-6)
+
+
+def test_equal_scores_and_groups_are_those_of_one_machine(spark):
+    names = ["left", "right", "winner", "weight"]
+    rows = pl.DataFrame(
+        [("a", "b", "tie", 1), ("c", "d", "c", 1), ("d", "e", "d", 1), ("u", "a", "u", 0)], names, orient="row"
+    )
+    with pytest.warns(DataWarning):
+        found = leaderboard(in_spark(spark, rows), interval="none")
+    assert found.items.tolist() == ["c", "d", "e", "a", "b"]
+    assert found.rank.tolist() == [1, 2, 3, 1, 1]
+    assert (found.group.tolist(), found.without_games.tolist()) == ([1, 1, 1, 2, 2], ["u"])
 
 
 def test_a_bootstrap_of_judges_does_not_depend_on_partitions_and_is_about_that_of_one_machine(spark):

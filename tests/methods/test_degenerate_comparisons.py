@@ -32,6 +32,7 @@ EDGES = {
     "cycle": [("a", "b", False, 5), ("b", "c", False, 5), ("c", "a", False, 5)],
     "nothing": [("a", "b", False, 0)],
 }
+PLAYED = [edge for edge in EDGES if edge != "nothing"]  # with at least one game, which a leaderboard needs
 every_model = pytest.mark.parametrize(("name", "params"), VARIANTS)
 
 
@@ -112,7 +113,8 @@ def test_comparisons_of_weight_zero_say_nothing(name, params):
         assert nothing["a"] == nothing["b"]
 
 
-@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.filterwarnings("ignore:2 groups of items never met:juryrank.errors.DataWarning")
+@pytest.mark.parametrize("edge", PLAYED)
 @pytest.mark.parametrize("name", [name for name in MODELS if not METHODS[name].supervised])
 def test_a_leaderboard_has_finite_scores_and_intervals_by_every_model(name, edge):
     board = leaderboard(battles(EDGES[edge]), name, bootstrap=10)
@@ -124,7 +126,8 @@ def test_a_leaderboard_has_finite_scores_and_intervals_by_every_model(name, edge
         assert board.items[0] == "a"
 
 
-@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.filterwarnings("ignore:2 groups of items never met:juryrank.errors.DataWarning")
+@pytest.mark.parametrize("edge", PLAYED)
 @pytest.mark.parametrize("interval", ["fisher", "sandwich"])
 @pytest.mark.parametrize("name", ["bradley-terry", "plackett-luce", "thurstone"])
 def test_intervals_from_the_likelihood_are_finite_at_the_edges(name, interval, edge):

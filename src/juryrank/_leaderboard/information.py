@@ -17,8 +17,9 @@ from juryrank.methods.strengths.plackett_luce import PlackettLuce
 
 
 def covariance(fit: FittedModel, *, robust: bool) -> Floats:
-    """Covariance of the centred scores: the covariance of the gradient between two inverse Hessians.
+    """Covariance of the scores, centred in each group of items that met.
 
+    It is the covariance of the gradient between two inverse Hessians.
     A list adds its gradient times the weight of its expert, so the covariance has the squared weight. ``robust`` uses
     the observed covariance of the cluster gradients, otherwise that expected by the model. Both include the prior; if
     all expert weights are 1, the expected covariance is the Hessian itself.
@@ -43,7 +44,8 @@ def covariance(fit: FittedModel, *, robust: bool) -> Floats:
         spread = curvature if (fit.scale == 1).all() else _curvature(fit, model, link, fit.count * fit.scale**2)
     inverse = np.linalg.inv(curvature[:free, :free])
     covariance = inverse @ spread[:free, :free] @ inverse
-    centre = np.eye(n) - 1.0 / n
+    together = fit.groups.of_item[:, None] == fit.groups.of_item
+    centre = np.eye(n) - together / together.sum(1)
     centred: Floats = centre @ covariance[:n, :n] @ centre
     return centred
 

@@ -12,16 +12,19 @@ from juryrank._leaderboard.board import Chance, Judge, Leaderboard
 from juryrank._leaderboard.bootstrap import bootstrap_scores
 from juryrank._leaderboard.information import covariance
 from juryrank._leaderboard.pool import FittedModel, fit_pooled, pool_queries
+from juryrank._leaderboard.ranks import count_above, level_scores, ranked, ranks_of_resamples
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
-from juryrank.errors import ParameterError
+from juryrank.errors import DataError, ParameterError, warn_about_data
 from juryrank.kernels.intervals import agreement
 from juryrank.methods import Aggregator, BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality
 from juryrank.methods import method as make
+from juryrank.report import counted
 
 INTERVALS = ("bootstrap", "sandwich", "fisher", "none")
 CLUSTERS = ("list", "expert", "query")
 LOG_ODDS = (BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality)  # methods whose scores are log odds
+SHOWN_NAMES = 8  # in a warning
 ELO = 400 / np.log(10)  # points per unit of log odds
 
 
@@ -42,6 +45,9 @@ def leaderboard(
     ``interval`` is ``bootstrap`` (percentiles over ``bootstrap`` resamples of lists, or of whole experts or queries:
     ``by``), ``sandwich`` or ``fisher`` (normal intervals from the likelihood), or ``none``. ``elo`` converts log odds
     to Elo points: 400 for odds of 10 to 1, mean 1000. ``judges`` adds the reliability of experts if there are several.
+
+    Equal scores share a rank. Groups of items that never met have ranks of their own, and items without a game have
+    none (``without_games``); a DataWarning tells about both. Without any game there is a DataError.
 
     >>> from juryrank import from_orders
     >>> board = leaderboard(from_orders([["a", "b"], ["b", "a"], ["a", "c"], ["b", "c"]], weights=[30, 10, 20, 20]))
@@ -75,28 +81,63 @@ def board_of(
 ) -> Leaderboard:
     """The leaderboard of these lists; ``resample`` gives the scores of resamples, [n, n_items], for bootstrap."""
     fit = fit_pooled(model, pool_queries(given), cluster)
-    order = np.argsort(-fit.scores, kind="stable")
-    columns = _columns(fit, interval, resample, level, elo)
+    _demand_games(fit)
+    scores = level_scores(fit.scores)
+    order, rank = ranked(scores, fit.groups)
+    columns = _columns(fit, scores, interval, resample, level, elo)
     return Leaderboard(
         method=model.name,
         items=fit.rankings.items[order],
+        rank=rank,
+        group=fit.groups.of_item[order] + 1,
         **{name: column[order] for name, column in columns.items()},
         level=level,
         interval=interval,
+        without_games=fit.rankings.items[fit.groups.alone],
         judges=_judges(fit) if judges and len(given.experts) > 1 else (),
         chance=_win_probability(model, fit.tie, elo),
     )
 
 
+def _demand_games(fit: FittedModel) -> None:
+    """An error if nothing is compared, and warnings of items and groups that are not compared with others."""
+    r, sizes, alone = fit.rankings, fit.groups.sizes, fit.groups.alone
+    if not len(sizes):
+        single = bool((r.list_size < 2).all())
+        why = "no list has two items" if single else "all comparisons have weight 0"
+        found = f"{counted(r.n_lists, 'list')} of {counted(r.n_slots, 'item')}"
+        raise DataError(f"nothing is compared, so there is no leaderboard: {why} ({found})")
+    if len(alone):
+        count = counted(len(alone), "item is", "items are")
+        warn_about_data(
+            f"{count} in no comparison, so without a rank: {_first([repr(name) for name in r.items[alone]])}"
+        )
+    if len(sizes) > 1:
+        warn_about_data(
+            f"{len(sizes)} groups of items never met, so scores and ranks say nothing between groups; "
+            f"their sizes are {_first([str(size) for size in sizes])}"
+        )
+
+
+def _first(texts: list[str]) -> str:
+    """The first few texts for a message."""
+    return ", ".join(texts[:SHOWN_NAMES]) + (" …" if len(texts) > SHOWN_NAMES else "")
+
+
 def _columns(
-    fit: FittedModel, interval: str, resample: Callable[[FittedModel], Floats], level: float, elo: bool
+    fit: FittedModel,
+    scores: Floats,
+    interval: str,
+    resample: Callable[[FittedModel], Floats],
+    level: float,
+    elo: bool,
 ) -> dict[str, Any]:
     """The columns of a leaderboard by name, in the order of the items."""
-    low, high, best, worst = _intervals(fit, interval, resample, level)
+    low, high, best, worst = _intervals(fit, scores, interval, resample, level)
     scaled = _elo_points if elo else _identity
-    scores = {"score": scaled(fit.scores), "low": scaled(low), "high": scaled(high)}
+    numbers = {"score": scaled(scores), "low": scaled(low), "high": scaled(high)}
     games = dict(zip(("games", "wins", "ties"), fit.games.by_item(), strict=True))
-    return {**scores, "best_rank": best, "worst_rank": worst, **games}
+    return {**numbers, "best_rank": best, "worst_rank": worst, **games}
 
 
 def _check(model: Aggregator, interval: str, by: str, bootstrap: int, level: float, elo: bool) -> None:
@@ -123,41 +164,40 @@ def _clusters(r: Rankings, by: str) -> Ints:
 
 
 def _intervals(
-    fit: FittedModel, interval: str, resample: Callable[[FittedModel], Floats], level: float
+    fit: FittedModel,
+    scores: Floats,
+    interval: str,
+    resample: Callable[[FittedModel], Floats],
+    level: float,
 ) -> tuple[Floats, Floats, Ints, Ints]:
-    """The interval of the score and of the rank of each item: lowest and highest score, best and worst rank."""
-    n = fit.rankings.n_slots
-    if interval == "none":
-        nothing, rank = np.full(n, np.nan), 1 + _count_above(fit.scores, fit.scores)
-        return nothing, nothing, rank, rank
+    """The interval of the score and of the rank (in its group) of each item: lowest and highest, best and worst."""
+    best, worst = np.zeros((2, len(scores)), np.int64)
     if interval == "bootstrap":
-        scores = resample(fit)
+        resampled = resample(fit)
         tails = [(1 - level) / 2, (1 + level) / 2]
-        low, high = np.quantile(scores, tails, axis=0)
-        best, worst = np.quantile(_ranks(scores), tails, axis=0, method="closest_observation").astype(np.int64)
+        low, high = np.quantile(resampled, tails, axis=0)
+        for members in fit.groups.members:
+            ranks = ranks_of_resamples(resampled[:, members])
+            best[members], worst[members] = np.quantile(ranks, tails, axis=0, method="closest_observation")
         return low, high, best, worst
+    reach = _reach(fit, interval, level)
+    low, high = scores - reach, scores + reach
+    for members in fit.groups.members:
+        best[members] = 1 + count_above(low[members], high[members])
+        worst[members] = len(members) - count_above(-high[members], -low[members])
+    if interval == "none":
+        low = high = np.full(len(scores), np.nan)
+    return low, high, best, worst
+
+
+def _reach(fit: FittedModel, interval: str, level: float) -> Floats:
+    """Half the length of each normal interval; 0 without intervals."""
+    if interval == "none":
+        return np.zeros(fit.rankings.n_slots)
     from statistics import NormalDist  # the bootstrap, which is the default, does not need it
 
-    reach = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(np.diag(covariance(fit, robust=interval == "sandwich")))
-    low, high = fit.scores - reach, fit.scores + reach
-    return low, high, 1 + _count_above(low, high), n - _count_above(-high, -low)
-
-
-def _count_above(low: Floats, high: Floats) -> Ints:
-    """For each item, the number of others whose ``low`` is above its ``high``."""
-    above: Ints = len(low) - np.searchsorted(np.sort(low), high, side="right")
-    return above
-
-
-def _ranks(scores: Floats) -> Ints:
-    """The ranks in each row of scores, the highest first; equal scores share the smaller rank."""
-    order = np.argsort(-scores, axis=1)
-    ordered = np.take_along_axis(scores, order, axis=1)
-    place = np.arange(scores.shape[1]) * np.ones((len(scores), 1), np.int64)
-    place[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = 0
-    ranks = np.empty_like(place)
-    np.put_along_axis(ranks, order, 1 + np.maximum.accumulate(place, axis=1), axis=1)
-    return ranks
+    error: Floats = np.sqrt(np.diag(covariance(fit, robust=interval == "sandwich")))
+    return NormalDist().inv_cdf((1 + level) / 2) * error
 
 
 def _judges(fit: FittedModel) -> tuple[Judge, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from juryrank._leaderboard.ranks import Groups, groups_of
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.data.build import ONE_QUERY
@@ -79,6 +81,12 @@ class FittedModel:
     scores: Floats
     tie: float  # the tie parameter in the form that kernels use
     cluster: Ints | None  # [n_lists] resampling unit of each list; None: each list is its own
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups of items that met in comparisons of any weight."""
+        played = self.games.won + self.games.lost + self.games.tied > 0
+        return groups_of(self.games.first[played], self.games.second[played], self.games.n_items)
 
     @property
     def query_lists(self) -> QueryLists:

@@ -2,7 +2,7 @@
 
 from juryrank.report.escapes import csv_text, escape_controls
 from juryrank.report.markdown import markdown_table
-from juryrank.report.numbers import number, p_value
+from juryrank.report.numbers import counted, number, p_value
 from juryrank.report.page import html_page, html_table, notebook_html
 from juryrank.report.report import FORMATS, Report, nan_to_none
 from juryrank.report.table import Table
@@ -11,6 +11,7 @@ __all__ = [
     "FORMATS",
     "Report",
     "Table",
+    "counted",
     "csv_text",
     "escape_controls",
     "html_page",

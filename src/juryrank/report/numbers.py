@@ -1,4 +1,4 @@
-"""Numbers as text."""
+"""Numbers and counts as text."""
 
 import math
 
@@ -15,3 +15,12 @@ def p_value(p: float | None) -> str:
     if p is None or math.isnan(p):
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def counted(n: int, singular: str, plural: str = "") -> str:
+    """A count of things as text.
+
+    >>> counted(1, "task"), counted(2, "task"), counted(1, "task is", "tasks are"), counted(0, "query", "queries")
+    ('1 task', '2 tasks', '1 task is', '0 queries')
+    """
+    return f"{n} {singular if n == 1 else plural or singular + 's'}"
