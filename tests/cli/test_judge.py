@@ -135,11 +135,11 @@ class TestSession:
         order = pl.read_csv(io.StringIO(run("judge", *RUNS, "--budget", 5).out)).select("query", "item").rows()
         first = judge("2\n0\n", "--budget", 5)
         assert first.code == 0
-        assert re.search(r"2 of 5 items graded; saved in judgements.csv.\n[^─]*The same command continues.", first.out)
+        assert re.search(r"2 items graded; saved in judgements.csv.\n[^─]*The same command continues.", first.out)
         second = judge("3\n1\n1\n2\n", "--budget", 5)
         assert "Continued after 2 graded and 0 skipped items" in second.out
         assert "── 3 of 5 ──" in second.out
-        assert "5 of 5 items graded; saved in judgements.csv.\n" in second.out
+        assert "5 items graded; saved in judgements.csv.\n" in second.out
         assert "The same command with a larger --budget continues." in second.out
         assert rows() == [(*key, "ann", grade, "") for key, grade in zip(order, "20311", strict=True)]
         third = judge("2\n", "--budget", 5)
@@ -157,7 +157,7 @@ class TestSession:
         assert [(row[:2] == first, *row[2:]) for row in rows()] == [
             (True, "ann", "2", ""), (True, "ann", "", "undone"), (True, "ann", "1", ""), (False, "ann", "", "skipped"),
         ]  # fmt: skip
-        assert "1 of 100 items graded, 1 skipped" in done.out
+        assert "1 item graded, 1 skipped" in done.out
 
     def test_the_judge_sees_texts_but_neither_reasons_nor_the_grades_of_others(self, judge: Run) -> None:
         judge("3\n" * 4)
@@ -200,11 +200,20 @@ class TestSession:
     def test_after_a_batch_and_at_the_end_there_is_advice(self, judge: Run) -> None:
         done = judge("".join(f"{n % 3}\n" for n in range(27)))
         words = " ".join(done.out.split())
-        assert re.search(r"── 26 of 100 ──.*27 of 100 items graded", words)
+        assert re.search(r"── 26 of 100 ──.*27 items graded", words)
         assert re.search(r"(Go on|Enough): after 25 judgements.*── 26 of 100 ──", words)
-        assert re.search(r"27 of 100 items graded.*(Go on|Enough): after 27 judgements", words)
+        assert re.search(r"27 items graded.*(Go on|Enough): after 27 judgements", words)
         few = judge("", "--budget", 100)
         assert "judgements" not in few.out.replace("judgements.csv", "")  # nothing new
+
+    def test_where_there_is_enough_no_question_has_a_goal(self, judge: Run) -> None:
+        done = judge("".join(f"{n * 7 % 5 % 3}\n" for n in range(80)), "--budget", 120)
+        before, enough, after = done.out.partition("\nEnough: ")
+        assert enough
+        n = int(re.match(r"after (\d+) judgements", after)[1])
+        assert f"── {n} of 120 ──" in before
+        assert f"── {n + 1} ──" in after
+        assert " of 120" not in after
 
     def test_a_half_written_answer_is_dropped_with_a_message(self, judge: Run) -> None:
         judge("1\n2\n")

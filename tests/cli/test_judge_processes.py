@@ -143,7 +143,7 @@ def test_ctrl_c_and_the_end_of_the_input_end_cleanly(start: Callable[..., Proces
     process.process.send_signal(signal.SIGINT)
     end = process.read("never")
     assert process.wait() == 130
-    assert "1 of 100 items graded; saved in judgements.csv." in end
+    assert "1 item graded; saved in judgements.csv." in end
     assert "Traceback" not in process.shown
     second = start("--judge", "ann")
     second.read()
@@ -151,7 +151,7 @@ def test_ctrl_c_and_the_end_of_the_input_end_cleanly(start: Callable[..., Proces
     assert second.process.stdin is not None
     second.process.stdin.close()
     end = second.read("never")
-    assert "2 of 100 items graded; saved in judgements.csv.\n" in end
+    assert "2 items graded; saved in judgements.csv.\n" in end
     assert "\nThe same command continues." in end
     assert second.wait() == 0
     assert grades(tmp_path) == [2.0, 1.0]
@@ -172,7 +172,7 @@ def test_in_a_terminal_a_key_is_an_answer_and_the_terminal_is_left_as_it_was(
     process.answer("31")  # typed ahead
     assert "── 3 of 100 ──" in process.read()
     os.write(process.input, b"\x04")
-    assert "2 of 100 items graded" in process.read("model.json")
+    assert "2 items graded" in process.read("model.json")
     assert process.wait() == 0
     assert grades(tmp_path, "Zoë") == [3.0, 1.0]
     assert set(re.findall("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f].{,3}", process.shown)) <= {"\x1b[1m", "\x1b[0m"}
@@ -184,7 +184,7 @@ def test_ctrl_c_in_a_terminal_leaves_it_as_it_was(start: Callable[..., Process],
     process.read()
     process.answer("0")
     os.write(process.input, b"\x03")
-    assert "1 of 100 items graded" in process.read("judgements.csv.")
+    assert "1 item graded" in process.read("judgements.csv.")
     assert process.wait() == 130
     assert termios.tcgetattr(process.terminal)[:4] == process.before[:4]
     assert grades(tmp_path) == [0.0]

@@ -128,6 +128,24 @@ def test_with_few_labels_the_advice_is_to_go_on(labels: Any, judged: int, querie
     assert "Judging advice" in str(advice)
 
 
+def test_labels_of_relevant_items_only_are_never_enough() -> None:
+    data = simulated(120, n_judged=15)
+    assert data.labels is not None
+    found = {query: relevant for query in data.queries if (relevant := relevant_items(data, query))}
+    advice = juryrank.judging_advice(data, labels=found)
+    assert (advice.enough, advice.gain, advice.added) == (False, None, None)
+    assert advice.to_dict()["labels"] == "positives only"
+    assert advice.text.startswith(f"Go on: {sum(map(len, found.values()))} judgements so far")
+    assert "What jury gains cannot be said: fewer than 5 % of the labels are 0" in advice.text
+
+
+def relevant_items(data: Dataset, query: str) -> dict[str, float]:
+    """The labels above 0 of the ranked items."""
+    one = data[query]
+    items = one.rankings.items[one.rankings.slot_item].tolist()
+    return {item: label for item, label in zip(items, one.slot_labels.tolist(), strict=True) if label > 0}
+
+
 def test_the_order_of_experts_is_irrelevant() -> None:
     data = simulated(25, seed=4)
     names = list(data.experts)

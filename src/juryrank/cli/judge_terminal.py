@@ -56,7 +56,7 @@ class Screen:
 
     def __init__(self, session: Session, items: Texts | None, queries: Texts | None) -> None:
         self.session, self.items, self.queries = session, items, queries
-        self.advised = session.n_graded
+        self.advised, self.enough = session.n_graded, False
         width = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns if sys.stdout.isatty() else PIPED_WIDTH
         self.width = max(NARROWEST, min(width, WIDEST))
         self.bold = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -117,7 +117,8 @@ class Screen:
     def show(self, question: Question, *, whole: bool = False) -> None:
         """The query, the item and their texts; long ones are cut unless ``whole``."""
         query = None if self.queries is None else self.queries.get(question.query)
-        self.say(f"\n── {question.number} of {question.budget} ──")
+        of = "" if self.enough else f" of {question.budget}"  # no goal where there is enough
+        self.say(f"\n── {question.number}{of} ──")
         strong, plain = ("\x1b[1m", "\x1b[0m") if self.bold else ("", "")
         named = self.wrap(question.query if query is None else f"{question.query}: {query}")
         self.lines("query  ", [f"{strong}{line}{plain}" for line in named], whole)
@@ -156,8 +157,9 @@ class Screen:
         self.advised = done
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # of reading the same labels once more
-            text = self.session.advice().text
-        self.say("\n" + "\n".join(self.wrap(text)))
+            advice = self.session.advice()
+        self.enough = advice.enough
+        self.say("\n" + "\n".join(self.wrap(advice.text)))
 
     def compare_judges(self) -> None:
         """How far this judge agrees with each other one."""
@@ -170,10 +172,12 @@ class Screen:
 
     def sum_up(self) -> None:
         """How much is saved."""
+        from juryrank.judging.plan import count
+
         session = self.session
         skipped = f", {session.n_skipped} skipped" if session.n_skipped else ""
         path = escape_controls(str(session.file.path))
-        self.say(f"\n{session.n_graded} of {session.budget} items graded{skipped}; saved in {path}.")
+        self.say(f"\n{count(session.n_graded, 'item')} graded{skipped}; saved in {path}.")
 
     def end(self, *, stopped: bool) -> None:
         """What to do next."""

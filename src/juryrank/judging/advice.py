@@ -16,6 +16,7 @@ from juryrank.metrics import Truth, parse_metric
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, number
 from juryrank.training.held_out_values import judged_share
+from juryrank.training.label_survey import FEW_ZEROS, NONE, POSITIVES_ONLY, LabelSurvey
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
@@ -43,6 +44,7 @@ class JudgingAdvice(Report):
     gain: Difference | None  # of jury over RRF, on held-out queries, judged items only; None with fewer than two
     more: int
     added: Difference | None  # what ``more`` judgements can be expected to add to the gain; None if it cannot be said
+    labels: str = NONE  # their kind, one of LABEL_KINDS; with positives only, neither of the two can be said
 
     @property
     def enough(self) -> bool:
@@ -62,9 +64,14 @@ class JudgingAdvice(Report):
         return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10 of the judged items).{unsure}"
 
     def _next(self) -> str:
-        if self.added is None:
+        if self.n_queries < FEWEST_QUERIES:
             needed = f"{FEWEST_QUERIES} queries in which a relevant item was found"
             return f"What {self.more} more would add cannot be said before there are {needed}."
+        if self.added is None:
+            rare = (
+                f"fewer than {100 * FEW_ZEROS:.0f} % of the labels are 0, and an item without one may be relevant, too"
+            )
+            return f"What jury gains cannot be said: {rare}. Judge items that are not relevant, as a judging plan does."
         return f"{self.more} more judgements can be expected to add {self.added}."
 
     def __repr__(self) -> str:
@@ -86,6 +93,7 @@ class JudgingAdvice(Report):
             "gain": None if self.gain is None else asdict(self.gain),
             "more": self.more,
             "added": None if self.added is None else asdict(self.added),
+            "labels": self.labels,
             "text": self.text,
         }
 
@@ -105,6 +113,9 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     learns from half of the queries: the distance to the best possible gain is taken to be proportional to 1 /
     judgements. As that is uncertain, it is combined with what twice as many judgements added in other collections.
 
+    Where labels are of relevant items only (gold passages, clicks), neither can be said, and the advice is to judge
+    other items, too.
+
     >>> runs = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "c", "a"]}}
     >>> print(judging_advice(runs, labels={"q": {"a": 1}}).text)
     Go on: 1 judgement so far, 1 query to learn from. What 50 more would add cannot be said before there are 10 ...
@@ -115,12 +126,15 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     n_judged = int((judged & (found.rankings.slot_lists > 0)[: len(judged)]).sum())
     queries = LabelledQueries.of(found, UNJUDGED) if n_judged else None
     n_queries = len(queries) if queries is not None else 0
+    kind = LabelSurvey.of(found).kind
+    known = queries if kind != POSITIVES_ONLY and n_queries > 1 else None
     return JudgingAdvice(
         n_judged=n_judged,
         n_queries=n_queries,
-        gain=held_out_gain(queries) if queries and n_queries > 1 else None,
+        gain=None if known is None else held_out_gain(known),
         more=int(more),
-        added=expected_addition(queries, n_judged, int(more)) if queries and n_queries >= FEWEST_QUERIES else None,
+        added=expected_addition(known, n_judged, int(more)) if known and n_queries >= FEWEST_QUERIES else None,
+        labels=kind,
     )
 
 
