@@ -168,7 +168,10 @@ def test_a_comparison_with_a_learned_method_ends_with_the_verdict(run: Run) -> N
     )
 
 
-def test_one_gold_item_per_query_shows_nothing(run: Run, tmp_path: Path) -> None:
+NOTHING_SHOWN = "not shown, and labels of relevant items only cannot show it: judge other items, too"
+
+
+def test_one_gold_item_per_query_shows_nothing_anywhere(run: Run, tmp_path: Path) -> None:
     """Neither "use jury" nor "stay with RRF": the best item of each query is known, and of no other whether it is."""
     frame = pl.read_csv(DEMO)
     gold = (
@@ -178,11 +181,40 @@ def test_one_gold_item_per_query_shows_nothing(run: Run, tmp_path: Path) -> None
     )
     gold.select("query", "item", "label").write_csv(tmp_path / "gold.csv")
     frame.drop("label").write_csv(tmp_path / "lists.csv")
-    command = ["compare", tmp_path / "lists.csv", "--labels", tmp_path / "gold.csv", "--methods", "rrf,jury"]
-    shown = run(*command, "-m", "nDCG@10", "--folds", "4", "--quiet", "--json")
-    verdict = json.loads(shown.out)["verdict"]
-    assert (verdict["evidence"], verdict["labels"], verdict["choice"]) == ("none", "positives only", "learned")
-    assert verdict["headline"] == "not shown, and labels of relevant items only cannot show it"
+    given = [tmp_path / "lists.csv", "--labels", tmp_path / "gold.csv"]
+    compared = run("compare", *given, "--methods", "rrf,jury", "-m", "nDCG@10", "--folds", "4", "--quiet", "--json")
+    model = tmp_path / "model.json"
+    fitted, explained = run("fit", *given, "-o", model), run("explain", model, "--format", "json")
+    for shown in (compared, explained):
+        verdict = json.loads(shown.out)["verdict"]
+        assert (verdict["evidence"], verdict["labels"], verdict["choice"]) == ("none", "positives only", "learned")
+        assert verdict["headline"] == NOTHING_SHOWN
+    assert f"\nVerdict: {NOTHING_SHOWN}. " in fitted.out
+    assert "nDCG@10 1.0000" not in fitted.out  # of every list that has the item, if unjudged items were removed
+    assert NOTHING_SHOWN in " ".join(run("explain", model).out.split())
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_gold_item_per_query_of_robust03_shows_nothing(
+    run: Run, shared_data: Path, tmp_path: Path, seed: int
+) -> None:
+    qrels = pl.read_csv(
+        shared_data / "robust03" / "qrels.txt",
+        separator=" ",
+        has_header=False,
+        new_columns=["query", "_", "item", "label"],
+    )
+    gold = qrels.filter(pl.col("label") > 0).sample(fraction=1, shuffle=True, seed=seed).unique("query", keep="first")
+    gold.sample(30, seed=seed).select("query", "item", "label").write_csv(tmp_path / "gold.csv")
+    runs = sorted((shared_data / "robust03" / "runs").iterdir())[:3]
+    given = [*runs, "--labels", tmp_path / "gold.csv", "--quiet"]
+    compared = run("compare", *given, "--methods", "rrf,jury", "-m", "nDCG@10", "--folds", "5", "--experts")
+    fitted = run("fit", *given, "-o", tmp_path / "model.json")
+    for shown in (compared, fitted):
+        text = " ".join(shown.out.split())
+        assert f"Verdict: {NOTHING_SHOWN}. " in text
+        assert "use jury" not in text
+        assert "stay with RRF" not in text
 
 
 def test_unjudged_items_can_be_removed(run: Run, runs: list[Path], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Position curves learned from queries in parts: the same model as of one fit, whatever the parts are."""
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from juryrank.methods.learned._parts import (
     values_of,
     whole_model,
 )
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.solvers.position_curves import Limits
 
 N_QUERIES = 40
@@ -36,7 +38,8 @@ def learn_in_parts(model, data, cuts):
     sums = add_sums(model, [sums for part in parts if (sums := sums_of(model, part)) is not None])
     alone = {"several": sums.several, "by_rank": sums.n_rising > 0}
     values = [values_of(model, part, sums.statistics, held_out_groups(sums), **alone) for part in parts]
-    return whole_model(model, sums, [part for part in values if part is not None])
+    labels = reduce(LabelSurvey.add, map(LabelSurvey.of, parts))
+    return whole_model(model, sums, [part for part in values if part is not None], labels)
 
 
 @pytest.mark.parametrize(("name", "params"), MODELS)

@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from conftest import held_out_unjudged, random_dataset
 from juryrank.data.build import from_dicts
+from juryrank.data.long_table import labels_from_dict
 from juryrank.errors import DataError
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.io import read
@@ -17,6 +18,7 @@ from juryrank.methods import method
 from juryrank.models import from_json, to_json
 from juryrank.training.expert_lists import experts_alone
 from juryrank.training.held_out_values import PARTS, SPLITS, HeldOutValues
+from juryrank.training.label_survey import POSITIVES_ONLY
 from juryrank.training.student_t import t_quantile
 
 OLD_MODEL = (  # written by version 0.1: 4 queries, good ranks a b c, bad c b a, labels 2 1 0
@@ -101,6 +103,27 @@ def test_merged_models_count_the_queries_with_condensed_lists():
     both = from_json(to_json(shallow.merge(deep))).verdict()
     assert both.n_condensed == shallow.verdict().n_queries > 0
     assert f"in {both.n_condensed} queries" in both.text
+
+
+@pytest.mark.parametrize("name", ["jury", "ridge"])
+def test_a_model_of_relevant_items_only_has_values_of_whole_lists_and_shows_nothing(name):
+    """Without unjudged items, every list that has a labelled item would be perfect."""
+    data = random_dataset(3, n_queries=12, n_items=40, judged=1.0)
+    gold = {query: {items[0]: (1.0, 1.0)} for query, (items, _) in labels_by_query(data).items()}
+    some = replace(data, labels=labels_from_dict(gold))
+    model = method(name).fit(some)
+    assert model.verdict().labels == POSITIVES_ONLY
+    assert model.verdict().evidence == "none"
+    assert model.condensed_ == 0
+    assert model.held_out_[4] / model.held_out_[0] < 1.0
+    halves = method(name).fit(some[:6]), method(name).fit(some[6:])
+    for other in (
+        halves[0].merge(halves[1]),
+        method(name).fit(some[:6]).partial_fit(some[6:]),
+        from_json(to_json(model)),
+    ):
+        assert other.labels_.tolist() == model.labels_.tolist()
+        assert other.verdict().evidence == "none"
 
 
 @pytest.mark.parametrize("name", ["jury", "ridge"])

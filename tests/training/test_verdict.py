@@ -77,13 +77,15 @@ def test_with_one_query_there_is_no_evidence_and_rrf_stays():
     model = method("jury").fit(noisy({"a": 1.0, "b": 2.0}, 1))
     found = model.verdict()
     assert (found.choice, found.evidence, found.n_queries, found.differences) == ("rrf", "none", 1, {})
-    assert "\nVerdict: not shown, because there is only one labelled query. " in model.report()
+    assert (
+        "\nVerdict: not shown, because there is only one labelled query: RRF until there are more. " in model.report()
+    )
 
 
 def test_without_held_out_queries_rrf_stays():
     found = decide({"learned": np.empty(0), "rrf": np.empty(0)}, np.empty(0), method="m", metric="AP", judged={})
     assert (found.choice, found.expert, found.means) == ("rrf", None, {})
-    assert found.text.startswith("Verdict: not shown, because there is no labelled query. ")
+    assert found.text.startswith("Verdict: not shown, because there is no labelled query: RRF until there are more. ")
 
 
 def test_equal_experts_do_not_depend_on_their_order():
@@ -206,7 +208,10 @@ def test_alternatives_that_no_query_tells_apart_are_not_said_to_differ():
     assert (found.choice, found.evidence) == ("rrf", "shown")  # against the expert; the model is the same as RRF
     alike = choose({"learned": same, "rrf": same, "expert": same}, experts=same[:, None])
     assert (alike.choice, alike.evidence) == ("expert", "none")
-    assert alike.headline == "not shown, because no held-out query tells the alternatives apart"
+    assert (
+        alike.headline
+        == "not shown, because no held-out query tells the alternatives apart: expert 'x' is the simplest"
+    )
     assert "jury 0.5000 (difference +0.0000, 95 % interval +0.0000 to +0.0000)" in found.text
     assert "higher" not in found.text
 
@@ -234,7 +239,7 @@ def test_labels_of_relevant_items_only_show_nothing_however_clear_the_values():
         values = three(40, **{name: 0.9 if name == best else 0.2 for name in ("learned", "rrf", "expert")})
         found = choose(values, labels="positives only")
         assert (found.choice, found.evidence, found.expected) == ("learned", "none", {})
-        assert found.headline == "not shown, and labels of relevant items only cannot show it"
+        assert found.headline == "not shown, and labels of relevant items only cannot show it: judge other items, too"
         assert "in 21 of 24 draws" in found.text
         assert not any(words in found.text for words in ("use jury", "stay with", "usually lower", "Judged@10"))
 

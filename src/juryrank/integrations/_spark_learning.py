@@ -30,6 +30,7 @@ from juryrank.methods.learned._parts import (
     whole_model,
 )
 from juryrank.metrics.inputs import warn_of_rising_scores
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.solvers.position_curves import Limits, Statistics
 
 SAMPLE = 2_000_000  # entries that a learner which is no sum is given by default: some 300 MB on the driver
@@ -101,7 +102,8 @@ def _fit_sums(rows: Any, model: PositionCurves, limits: Limits | None) -> Aggreg
     work = partial(_values, model, _pack_statistics(whole.statistics), groups, alone)
     with_values = Replies.of(rows, work, key="query" if groups is None else GROUP, again=True).results
     values = [PartValues(tuple(v["queries"]), tuple(v["experts"]), v["values"], v["judged"]) for v in with_values]
-    return whole_model(model, whole, values)
+    labels = reduce(LabelSurvey.add, (LabelSurvey.from_counts(reply["labels"]) for reply in replies))
+    return whole_model(model, whole, values, labels)
 
 
 def _by_group(rows: Any, groups: Mapping[str, int]) -> Any:
@@ -117,14 +119,16 @@ def _survey(model: PositionCurves, table: pa.Table) -> dict[str, Floats]:
 def _sums(model: PositionCurves, table: pa.Table) -> dict[str, Any]:
     data, match = labelled_data(table)
     sums = sums_of(model, data)
-    return {"matches": [match], "sums": None if sums is None else _pack_sums(sums)}
+    labels = LabelSurvey.of(data).counts
+    return {"matches": [match], "labels": labels, "sums": None if sums is None else _pack_sums(sums)}
 
 
 def _add_sums(replies: list[dict[str, Any]]) -> dict[str, Any]:
     """The sums of a partition, whose queries are in order."""
     parts = [_unpack_sums(reply["sums"]) for reply in replies if reply["sums"] is not None]
     total = _pack_sums(reduce(PartSums.add, parts)) if parts else None
-    return {"matches": [one for reply in replies for one in reply["matches"]], "sums": total}
+    labels = np.sum([reply["labels"] for reply in replies], axis=0)
+    return {"matches": [one for reply in replies for one in reply["matches"]], "labels": labels, "sums": total}
 
 
 def _values(

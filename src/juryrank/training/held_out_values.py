@@ -13,7 +13,7 @@ from juryrank.metrics import JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.truth import condense
 from juryrank.training import verdict
 from juryrank.training.expert_lists import experts_alone
-from juryrank.training.label_survey import NONE
+from juryrank.training.label_survey import NONE, POSITIVES_ONLY
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.verdict import Verdict
@@ -32,7 +32,8 @@ class HeldOutValues:
 
     An expert has the value 0 in a query that it does not rank, so that experts which others lack can be added. If few
     of the first items are judged, unjudged items are removed before the metric is computed (condensed lists): if they
-    counted as not relevant, the ranking whose first items were judged would look best.
+    counted as not relevant, the ranking whose first items were judged would look best. With labels of relevant items
+    only, they stay.
     """
 
     experts: tuple[str, ...]
@@ -48,11 +49,11 @@ class HeldOutValues:
         return cls(experts=tuple(experts), counts=np.zeros(0), values=np.zeros((0, width)), judged=np.zeros(width))
 
     @classmethod
-    def of(cls, queries: LabelledQueries, scores: Floats, metric: Metric) -> HeldOutValues:
-        """The values of the labelled queries, given the held-out scores of their slots."""
+    def of(cls, queries: LabelledQueries, scores: Floats, metric: Metric, labels: str = NONE) -> HeldOutValues:
+        """The values of the labelled queries, given the held-out scores of their slots and the kind of labels."""
         judged = JudgedAlternatives.of(queries, scores, queries.experts)
         shares = judged.shares()
-        condensed = few_are_judged(shares)
+        condensed = are_condensed(shares, labels)
         return cls.from_queries(queries.experts, shares, judged.values(metric, condensed=condensed), condensed)
 
     @classmethod
@@ -193,9 +194,15 @@ class JudgedAlternatives:
         return np.array(values)
 
 
-def few_are_judged(shares: Floats) -> bool:
-    """Whether few of the first items of the model or of RRF are judged, given Judged@10 of each in each query."""
-    return shares.shape[1] > 0 and float(shares[:EXPERTS].mean(axis=1).min()) < WELL_JUDGED
+def are_condensed(shares: Floats, labels: str = NONE) -> bool:
+    """Whether unjudged items are removed, given Judged@10 of each alternative in each query, and the kind of labels.
+
+    They are if few of the first items of the model or of RRF are judged, unless labels are of relevant items only:
+    without unjudged items, every list that has a labelled item would be perfect.
+    """
+    if labels == POSITIVES_ONLY or not shares.shape[1]:
+        return False
+    return float(shares[:EXPERTS].mean(axis=1).min()) < WELL_JUDGED
 
 
 def judged_share(one: JudgedConsensus) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 
 from juryrank.data import Dataset
+from juryrank.data.arrays import Ints
 from juryrank.kernels.ragged import parents
 from juryrank.training.gains import slot_gains
 
@@ -35,6 +36,16 @@ class LabelSurvey:
         labelled = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data)) > 0
         n_zeros = int((gains[judged] <= 0.0).sum())
         return cls(int(judged.sum()), n_zeros, int(labelled.sum()), int(sizes[labelled].sum()))
+
+    @classmethod
+    def from_counts(cls, counts: Ints) -> LabelSurvey:
+        """The survey with these ``counts``."""
+        return cls(*counts.tolist())
+
+    @property
+    def counts(self) -> Ints:
+        """The counts as an array."""
+        return np.array(astuple(self), np.int64)
 
     def add(self, other: LabelSurvey) -> LabelSurvey:
         """The labels of both, which have no query in common."""

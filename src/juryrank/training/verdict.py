@@ -110,10 +110,11 @@ class Verdict(Report):
             best = f"{self.name}{alone} is expected to be best"
             return f"not shown, but {'no gain over RRF is expected' if self.choice == RRF else best}"
         if not self.differences:
-            return f"not shown, because there is {'only one' if self.n_queries else 'no'} labelled query"
+            few = "only one" if self.n_queries else "no"
+            return f"not shown, because there is {few} labelled query: RRF until there are more"
         if self.labels == POSITIVES_ONLY:
-            return "not shown, and labels of relevant items only cannot show it"
-        return "not shown, because no held-out query tells the alternatives apart"
+            return "not shown, and labels of relevant items only cannot show it: judge other items, too"
+        return f"not shown, because no held-out query tells the alternatives apart: {self.name} is the simplest"
 
     @property
     def text(self) -> str:
@@ -124,17 +125,15 @@ class Verdict(Report):
     def details(self) -> str:
         """What the headline rests on, and what makes it uncertain."""
         if not self.differences:
-            return "RRF needs no labels, so it stays until there are more."
+            return "RRF needs no labels."
         if self.labels == POSITIVES_ONLY:
             values = f"{self._values()} These values decide nothing: an item without a label may be relevant, too."
-            until = f"Until then, {self.method} rests on what other collections gave, not on these labels."
-            return f"{values} {LABELS_ELSEWHERE} To find out, judge items that are not relevant, too. {until}"
+            until = f"Until other items are judged, {self.method} rests on what other collections gave"
+            return f"{values} {LABELS_ELSEWHERE} {until}, not on these labels."
         parts = [self._values(), *self._reasons()]
         if self.evidence == EXPECTED:
             parts += [f"That {self.name} is better than {self._name(a)} is shown." for a in self._beaten()]
             parts.append("The choice rests on what other collections gave; more labels could change it.")
-        elif self.evidence == NONE:
-            parts.append(f"The choice is the simplest: {self.name}.")
         return " ".join([*parts, *self.cautions])
 
     def _values(self) -> str:

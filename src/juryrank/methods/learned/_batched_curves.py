@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ from juryrank.training.batches import Batch, Batches
 from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
 from juryrank.training.expert_lists import experts_with_several_lists, rising_by_expert
 from juryrank.training.gains import slot_gains
-from juryrank.training.held_out_values import HeldOutValues, JudgedAlternatives, few_are_judged
+from juryrank.training.held_out_values import HeldOutValues, JudgedAlternatives, are_condensed
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.labelled_queries import LabelledQueries, no_labels_differ
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics, add_in_order, part_offsets
 
@@ -58,6 +60,7 @@ class _Survey:
     n_queries: int
     n_slots: int
     n_judged: int
+    labels: LabelSurvey
 
     @classmethod
     def of(cls, batch: Batch, model: PositionCurves) -> _Survey:
@@ -76,6 +79,7 @@ class _Survey:
             n_queries=len(data),
             n_slots=data.rankings.n_slots,
             n_judged=int((~np.isnan(slot_gains(data))).sum()),
+            labels=LabelSurvey.of(data),
         )
 
 
@@ -103,6 +107,7 @@ class _BatchedFit:
             judged = sum(part.n_judged for part in found)
             n_slots, n_queries = (sum(getattr(part, name) for part in found) for name in ("n_slots", "n_queries"))
             raise no_labels_differ(model.name, n_slots, n_queries, judged)
+        self.labels = reduce(LabelSurvey.add, (part.labels for part in found))
         self.before = np.append(0, np.cumsum(usable))  # usable queries before each query
         lists, pairs, rising = (
             _total([getattr(part, name) for part in found]) for name in ("lists", "pairs", "rising")
@@ -125,7 +130,7 @@ class _BatchedFit:
             rows, sums = rows.add(found, whole.names), sums + found.sums()
         else:
             rows = rows.with_experts(whole.names)
-        model._set_learned(whole, sums, rows)
+        model._set_learned(whole, sums, rows, self.labels)
 
     def _total(self) -> Statistics:
         """The statistics of all queries."""
@@ -162,7 +167,7 @@ class _BatchedFit:
             warn_of_rising_scores(self.rising)
         found = list(filter(None, self.batches.map(values, self._together())))
         shares, plain, condensed = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
-        few = few_are_judged(shares)
+        few = are_condensed(shares, self.labels.kind)
         return HeldOutValues.from_queries(self.experts, shares, condensed if few else plain, few)
 
     def _parts(self, batch: Batch) -> QueryParts | None:

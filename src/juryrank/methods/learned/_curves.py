@@ -21,6 +21,7 @@ from juryrank.metrics import parse_metric
 from juryrank.params import param
 from juryrank.training.expert_groups import ExpertGroups
 from juryrank.training.held_out_values import EXPERTS, HeldOutValues
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.rrf_baseline import sum_of_points
 from juryrank.training.solvers.position_curves import QueryParts, Solver, Statistics, solve_curves
@@ -52,6 +53,7 @@ class PositionCurves(GroupedExperts):
     row_values_: Floats = learned(Array("rows", "alternatives"))  # target metric of the model, of RRF, of each expert
     judged_: Floats = learned(Array("alternatives", at_least=0))  # Judged@10 of the same, summed over these queries
     condensed_: int = learned(Number(whole=True, at_least=0))  # of these queries, those with values of condensed lists
+    labels_: Ints = learned(Array(4, whole=True, at_least=0))  # LabelSurvey.counts of all that was given to fit
 
     @property
     def n_curves(self) -> int:
@@ -65,11 +67,12 @@ class PositionCurves(GroupedExperts):
 
     @classmethod
     def _complete(cls, learned: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Models of earlier versions have no values of single experts, and did not count filled ranks."""
+        """Models of earlier versions have no values of single experts, and did not count filled ranks and labels."""
         names = [name for key in ("own_", "pooled_") if isinstance(names := learned.get(key), list) for name in names]
         none = HeldOutValues.empty(names)
         rows = {"row_counts_": none.counts, "row_values_": none.values, "judged_": none.judged}
-        return {"fill_": np.zeros(2), "condensed_": 0, **rows, **learned}
+        labels = LabelSurvey().counts
+        return {"fill_": np.zeros(2), "condensed_": 0, "labels_": labels, **rows, **learned}
 
     def _fault(self) -> str | None:
         if fault := super()._fault():
@@ -85,7 +88,8 @@ class PositionCurves(GroupedExperts):
         queries = LabelledQueries.of(data, self.unjudged).require(self.name, data)
         own, pooled = self._own_and_pooled(queries)
         layout = Statistics.empty(self.n_curves, own, pooled)
-        self._add(queries, layout, Statistics.empty(self.n_curves), np.zeros(5), HeldOutValues.empty(()))
+        none = Statistics.empty(self.n_curves), np.zeros(5), HeldOutValues.empty(())
+        self._add(queries, layout, *none, LabelSurvey.of(data))
 
     def partial_fit(self, data: Dataset | Rankings, y: object = None) -> Self:
         """Learn from more labelled queries; the same as one fit of all, if each query is given once.
@@ -95,14 +99,16 @@ class PositionCurves(GroupedExperts):
         if not self.is_fitted:
             return self.fit(data)
         self._check_curves()
-        queries = LabelledQueries.of(as_dataset(data), self.unjudged)
+        data = as_dataset(data)
+        queries = LabelledQueries.of(data, self.unjudged)
         known = set(self.own_)
         own, pooled = self._own_and_pooled(queries)
         if self.experts == "hybrid":
             present = [*own, *pooled]
             own, pooled = [e for e in present if e in known], [e for e in present if e not in known]
         layout = Statistics.empty(self.n_curves, own, pooled)
-        self._add(queries, layout, self._statistics(), self.held_out_, self._held_out_values())
+        labels = self._label_survey().add(LabelSurvey.of(data))
+        self._add(queries, layout, self._statistics(), self.held_out_, self._held_out_values(), labels)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -114,7 +120,8 @@ class PositionCurves(GroupedExperts):
         merged = copy(self)
         whole = self._statistics().add(other._statistics())
         rows = self._held_out_values().add(other._held_out_values(), whole.names)
-        merged._set_learned(whole, self.held_out_ + other.held_out_, rows)
+        labels = self._label_survey().add(other._label_survey())
+        merged._set_learned(whole, self.held_out_ + other.held_out_, rows, labels)
         return merged
 
     def _check_curves(self) -> None:
@@ -125,7 +132,7 @@ class PositionCurves(GroupedExperts):
         """Use the model, stay with RRF, or use one expert alone; None if the model was saved by an earlier version."""
         if len(self.row_counts_) < 1 <= self.held_out_[0]:
             return None
-        return self._held_out_values().verdict(self.name, self.target)
+        return self._held_out_values().verdict(self.name, self.target, self._label_survey().kind)
 
     def report(self) -> str:
         """How much was learned from, the held-out gain over RRF, and the verdict."""
@@ -206,17 +213,21 @@ class PositionCurves(GroupedExperts):
         before: Statistics,
         held_out: Floats,
         rows: HeldOutValues,
+        labels: LabelSurvey,
     ) -> None:
-        """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out."""
+        """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out.
+
+        ``labels`` are those of the queries and of earlier ones.
+        """
         solver = self._solver()
         if len(queries):
             curves = self._entry_curves(queries.rankings, self.n_curves)
             parts = QueryParts(queries, curves, before.without_queries().add(layout))
             before = before.add(parts.total())
             scores = parts.held_out_scores(before, solver)
-            found = HeldOutValues.of(queries, scores, parse_metric(self.target))
+            found = HeldOutValues.of(queries, scores, parse_metric(self.target), labels.kind)
             held_out, rows = held_out + found.sums(), rows.add(found, before.names)
-        self._set_learned(before, held_out, rows)
+        self._set_learned(before, held_out, rows, labels)
 
     def query_parts(self, queries: LabelledQueries, layout: Statistics, offsets: Ints | None = None) -> QueryParts:
         """The queries in parts that can be held out, each query or as ``offsets`` say, with the columns of a layout."""
@@ -236,13 +247,13 @@ class PositionCurves(GroupedExperts):
         model._use_lists(found)
         return model
 
-    def from_statistics(self, whole: Statistics, held_out: HeldOutValues) -> Self:
-        """The fitted model of these sums over queries, and of the held-out values of the same queries."""
+    def from_statistics(self, whole: Statistics, held_out: HeldOutValues, labels: LabelSurvey) -> Self:
+        """The fitted model of these sums over queries, their held-out values, and what labels there are."""
         model = copy(self)
-        model._set_learned(whole, held_out.sums(), HeldOutValues.empty(()).add(held_out, whole.names))
+        model._set_learned(whole, held_out.sums(), HeldOutValues.empty(()).add(held_out, whole.names), labels)
         return self.from_learned(model.params(), model.learned())
 
-    def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:
+    def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues, labels: LabelSurvey) -> None:
         curves, unknown = solve_curves(whole, self._solver())
         self.own_, self.pooled_ = list(whole.own), list(whole.pooled)
         self.curves_, self.stranger_ = curves, unknown
@@ -252,6 +263,10 @@ class PositionCurves(GroupedExperts):
         self.held_out_ = held_out
         self.row_counts_, self.row_values_, self.judged_ = rows.counts, rows.values, rows.judged
         self.condensed_ = rows.n_condensed
+        self.labels_ = labels.counts
+
+    def _label_survey(self) -> LabelSurvey:
+        return LabelSurvey.from_counts(self.labels_)
 
     def _held_out_values(self) -> HeldOutValues:
         names = (*self.own_, *self.pooled_)

@@ -23,7 +23,8 @@ from juryrank.methods.learned._curves import PositionCurves
 from juryrank.metrics import parse_metric
 from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
 from juryrank.training.expert_lists import experts_with_several_lists, rising_by_expert
-from juryrank.training.held_out_values import EXPERTS, HeldOutValues, JudgedAlternatives, few_are_judged
+from juryrank.training.held_out_values import EXPERTS, HeldOutValues, JudgedAlternatives, are_condensed
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.solvers.position_curves import Limits, Statistics, part_offsets
 
@@ -169,8 +170,10 @@ def _in_groups(queries: LabelledQueries, groups: Mapping[str, int] | None) -> tu
     return queries.take(order), np.append(starts, len(order))
 
 
-def whole_model(model: PositionCurves, whole: PartSums, parts: Iterable[PartValues]) -> PositionCurves:
-    """The fitted model of all queries, given its sums and the held-out values of all parts."""
+def whole_model(
+    model: PositionCurves, whole: PartSums, parts: Iterable[PartValues], labels: LabelSurvey
+) -> PositionCurves:
+    """The fitted model of all queries, given its sums, the held-out values of all parts, and what labels there are."""
     names, place = whole.statistics.names, {name: n for n, name in enumerate(whole.queries)}
     values = np.zeros((2, EXPERTS + len(names), len(place)))
     judged = np.ones(values.shape[1:])
@@ -180,6 +183,6 @@ def whole_model(model: PositionCurves, whole: PartSums, parts: Iterable[PartValu
         columns = np.array([place[name] for name in part.queries])
         values[:, at[:, None], columns] = part.values
         judged[at[:, None], columns] = part.judged
-    condensed = few_are_judged(judged)
+    condensed = are_condensed(judged, labels.kind)
     found = HeldOutValues.from_queries(names, judged, values[int(condensed)], condensed)
-    return model.from_statistics(whole.statistics, found)
+    return model.from_statistics(whole.statistics, found, labels)
