@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -19,6 +20,7 @@ from juryrank.serving import Fuser
 from juryrank.serving.preparation import resolve
 
 D = TypeVar("D")
+T = TypeVar("T")
 OnError = Literal["raise", "skip"]
 Model = Aggregator | str | os.PathLike[str]
 
@@ -85,8 +87,7 @@ def collect(
         finished.put((name, answer))
 
     for name, call in calls.items():
-        work = partial(contextvars.copy_context().run, run, name, call)
-        threading.Thread(target=work, daemon=True, name=f"juryrank {name}").start()
+        _start_thread(name, partial(run, name, call))
     end = None if timeout is None else time.monotonic() + timeout
     while len(answers) < len(calls):
         try:
@@ -98,6 +99,33 @@ def collect(
         if isinstance(answer, BaseException) and on_error == "raise":
             break
     return _settle({name: answers[name] for name in calls if name in answers}, on_error)
+
+
+def _start_thread(name: str, work: Callable[[], None]) -> None:
+    """Call in a new thread, with the context variables of this one; it does not keep the program from ending."""
+    run = partial(contextvars.copy_context().run, work)
+    threading.Thread(target=run, daemon=True, name=f"juryrank {name}").start()
+
+
+async def in_thread(name: str, call: Callable[[], T]) -> T:
+    """The result of a synchronous call in a thread of its own.
+
+    The threads that an event loop has for all would be used up by calls that hang, and a call would wait for a free one
+    while its time runs; nor can a program end before them.
+    """
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # a thread cannot be cancelled
+
+    def run() -> None:
+        try:
+            result = call()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    _start_thread(name, run)
+    return await asyncio.wrap_future(future)
 
 
 def collect_in_turn(calls: Mapping[str, Callable[[], Sequence[D]]], *, on_error: OnError = "raise") -> Collected[D]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
@@ -18,16 +18,20 @@ from juryrank.integrations._retrieval import (
     collect,
     demand_policy,
     demand_weights_of,
+    in_thread,
     make_fuser,
 )
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
     from langchain_core.retrievers import BaseRetriever
-    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnableSequence
+    from langchain_core.runnables.base import RunnableBindingBase
     from langchain_core.runnables.config import patch_config
     from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_config_specs
+    from langchain_core.vectorstores import InMemoryVectorStore, VectorStore, VectorStoreRetriever
     from pydantic import PrivateAttr, SkipValidation, model_validator
 except ImportError as error:
     raise MissingExtraError.of("langchain", "juryrank.integrations.langchain needs langchain-core") from error
@@ -156,7 +160,7 @@ class JuryRetriever(BaseRetriever):
     ) -> list[Document]:
         _check_k(k)
         calls = {
-            name: partial(retriever.ainvoke, query, _config_of(name, run_manager, run_config))
+            name: partial(_asynchronous(name, retriever), query, _config_of(name, run_manager, run_config))
             for name, retriever in self.retrievers.items()
         }
         collected = await acollect(calls, on_error=self.on_error, timeout=self.timeout)
@@ -189,6 +193,45 @@ def _config_of(
 ) -> RunnableConfig:
     """The configuration of the call, with callbacks that show the retriever below the fusion."""
     return patch_config(config, callbacks=run_manager.get_child(tag=f"retriever:{name}"))
+
+
+def _asynchronous(name: str, retriever: Runnable) -> Callable[[str, RunnableConfig], Awaitable[list[Document]]]:
+    """Its ``ainvoke``; in a thread of its own where that would be ``invoke`` in a thread of the event loop."""
+    if _is_synchronous(retriever):
+        return lambda query, config: in_thread(name, partial(retriever.invoke, query, config))
+    return retriever.ainvoke  # type: ignore[no-any-return]
+
+
+def _is_synchronous(runnable: Any) -> bool:
+    """Whether it has no asynchronous code of its own, nor has any part of it."""
+    kind = type(runnable)
+    if kind.ainvoke is Runnable.ainvoke:
+        return True
+    if isinstance(runnable, RunnableBindingBase):
+        return kind.ainvoke is RunnableBindingBase.ainvoke and _is_synchronous(runnable.bound)
+    if isinstance(runnable, RunnableSequence):
+        return kind.ainvoke is RunnableSequence.ainvoke and all(map(_is_synchronous, runnable.steps))
+    if isinstance(runnable, RunnableLambda):
+        return kind.ainvoke is RunnableLambda.ainvoke and not hasattr(runnable, "afunc")
+    if not isinstance(runnable, BaseRetriever) or kind.ainvoke is not BaseRetriever.ainvoke:
+        return False
+    own = kind._aget_relevant_documents
+    if isinstance(runnable, VectorStoreRetriever) and own is VectorStoreRetriever._aget_relevant_documents:
+        return _is_synchronous_store(runnable.vectorstore)
+    return own is BaseRetriever._aget_relevant_documents
+
+
+SEARCHES = ("asimilarity_search", "asimilarity_search_with_relevance_scores", "amax_marginal_relevance_search")
+
+
+def _is_synchronous_store(store: VectorStore) -> bool:
+    """Whether its searches are the synchronous ones in threads; the store in memory only embeds otherwise."""
+    base: type[VectorStore] = VectorStore
+    if isinstance(store, InMemoryVectorStore):
+        base = InMemoryVectorStore
+        if type(store.embeddings).aembed_query is not Embeddings.aembed_query:
+            return False
+    return all(getattr(type(store), name) is getattr(base, name) for name in SEARCHES)
 
 
 def _check_retrievers(retrievers: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
@@ -10,7 +9,7 @@ from typing import Any, Self
 
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, unknown_names, warn_user
 from juryrank.integrations._documents import DocumentFusion, FusedDocuments, Identity, Key
-from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect
+from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect, in_thread
 from juryrank.serving import Fuser
 
 try:
@@ -107,7 +106,7 @@ class JuryRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         calls = {
-            name: partial(_asynchronous(retriever), own_query(query_bundle))
+            name: partial(_asynchronous(name, retriever), own_query(query_bundle))
             for name, retriever in self._retrievers.items()
         }
         collected = await acollect(calls, on_error=self._on_error, timeout=self._timeout)
@@ -135,10 +134,10 @@ def _key_of_node(key: Callable[[Any], Any], node: NodeWithScore) -> Any:
     return key(node.node)
 
 
-def _asynchronous(retriever: BaseRetriever) -> Callable[[Any], Awaitable[list[NodeWithScore]]]:
+def _asynchronous(name: str, retriever: BaseRetriever) -> Callable[[Any], Awaitable[list[NodeWithScore]]]:
     """Its ``aretrieve``; in a thread where it has no code of its own for that, as it would hold up all others."""
     if type(retriever)._aretrieve is BaseRetriever._aretrieve:
-        return partial(asyncio.to_thread, retriever.retrieve)
+        return lambda query: in_thread(name, partial(retriever.retrieve, query))
     return retriever.aretrieve  # type: ignore[no-any-return]
 
 
@@ -229,7 +228,7 @@ class JuryPostprocessor(BaseNodePostprocessor):
             return self._fuse(nodes, Collected({}))
         calls = self._others(_nothing)
         for name, reranker in self._rerankers.items():
-            calls[name] = partial(reranker.apostprocess_nodes, own_nodes(nodes), own_query(query_bundle))
+            calls[name] = partial(_reranking(name, reranker), own_nodes(nodes), own_query(query_bundle))
         return self._fuse(nodes, await acollect(calls, on_error=self.on_error, timeout=self.timeout))
 
     @property
@@ -263,6 +262,13 @@ class JuryPostprocessor(BaseNodePostprocessor):
         if self._fuser.uses_scores:
             return {each.node_id: score_of(each) for each in reversed(nodes)}
         return list(dict.fromkeys(each.node_id for each in nodes))
+
+
+def _reranking(name: str, reranker: BaseNodePostprocessor) -> Callable[..., Awaitable[list[NodeWithScore]]]:
+    """Its ``apostprocess_nodes``; in a thread of its own where it has no code of its own for that."""
+    if type(reranker)._apostprocess_nodes is BaseNodePostprocessor._apostprocess_nodes:
+        return lambda *given: in_thread(name, partial(reranker.postprocess_nodes, *given))
+    return reranker.apostprocess_nodes  # type: ignore[no-any-return]
 
 
 async def _nothing() -> list[NodeWithScore]:

@@ -1,6 +1,5 @@
 """``JuryRetriever``: runs several Haystack retrievers at once and fuses their lists."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
@@ -13,10 +12,11 @@ from haystack.dataclasses import SparseEmbedding
 from juryrank.errors import ParameterError
 from juryrank.integrations._documents import Key
 from juryrank.integrations._haystack import HaystackFusion, as_count, with_function
-from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect, demand_policy
+from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect, demand_policy, in_thread
 
 __all__ = ["JuryRetriever"]
 
+SUPPORTED = "__haystack_supports_async__"  # an attribute of every component
 FORMS = ("query", "query_embedding", "query_sparse_embedding")  # of a query, by the inputs that take them
 
 
@@ -95,11 +95,11 @@ class JuryRetriever:
         query_embedding: list[float] | None = None,
         query_sparse_embedding: SparseEmbedding | None = None,
     ) -> dict[str, Any]:
-        """As ``run``: retrievers with ``run_async`` share the event loop, the others run in threads."""
+        """As ``run``: retrievers with ``run_async`` share the event loop, each of the others has a thread."""
         forms = (query, query_embedding, query_sparse_embedding)
         inputs = self._inputs(forms, filters, top_k_per_retriever)
         await self.warm_up_async()
-        calls = {name: partial(_run_async, self._retrievers[name], given) for name, given in inputs.items()}
+        calls = {name: partial(_run_async, name, self._retrievers[name], given) for name, given in inputs.items()}
         return self._result(await acollect(calls, on_error=self._on_error, timeout=self._timeout), top_k)
 
     def fuse_documents(self, lists: Mapping[str, Sequence[Document]], top_k: int | None = None) -> list[Document]:
@@ -189,10 +189,16 @@ def _run(retriever: Any, inputs: Mapping[str, Any]) -> Any:
     return retriever.run(**inputs)["documents"]
 
 
-async def _run_async(retriever: Any, inputs: Mapping[str, Any]) -> Any:
-    if retriever.__haystack_supports_async__:
+async def _run_async(name: str, retriever: Any, inputs: Mapping[str, Any]) -> Any:
+    if _is_asynchronous(retriever):
         return (await retriever.run_async(**inputs))["documents"]
-    return await asyncio.to_thread(_run, retriever, inputs)
+    return await in_thread(name, partial(_run, retriever, inputs))
+
+
+def _is_asynchronous(part: Any) -> bool:
+    """Whether the component and those that it is made of have ``run_async``; ``run`` all have."""
+    parts = [value for name, value in vars(part).items() if not name.startswith("_") and hasattr(value, SUPPORTED)]
+    return getattr(part, SUPPORTED) and all(map(_is_asynchronous, parts))
 
 
 def _demand_retrievers(retrievers: Any) -> None:
