@@ -70,7 +70,7 @@ def statuses(answer: bytes) -> list[int]:
 
 def post(body: bytes, *, path: bytes = b"/v1/fuse", headers: bytes = b"", length: int | None = None) -> bytes:
     """A request, with the length of its body or another one."""
-    head = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%b\r\n"
+    head = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%b\r\n"
     return head % (path, len(body) if length is None else length, headers) + body
 
 

@@ -43,7 +43,7 @@ class Service:
     def call(self, method, path, body=None, headers=None):
         async def send():
             transport = httpx.ASGITransport(self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 content = body if isinstance(body, bytes) else json.dumps(body).encode()
                 return await client.request(method, path, content=content, headers=headers)
 

@@ -27,7 +27,7 @@ ROOM = 150.0  # MB that hostile requests may leave behind
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("models")
     write_model(folder / "m.json")
-    with running(folder) as found:
+    with running(folder, "--allow-host", "*") as found:
         found.post("/v1/fuse", GOOD)
         yield found
         assert "Traceback" not in found.log
@@ -35,14 +35,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 PIECES = (b"\r\n", b"\0", b'"', b"[[[[", b"1e999", b"\\ud800", b"-", b"{}", b"\xff")
-GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
-POST = b"POST /v1/fuse HTTP/1.1\r\nHost: x\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /v1/fuse HTTP/1.1\r\nHost: localhost\r\n"
 RAW = {
     "nothing of HTTP": (b"\x00\xff" * 100, {400}),
     "a TLS greeting": (bytes.fromhex("16030100f0010000ec0303") + bytes(200), {400}),
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {400}),
-    "a path of 100 kB": (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", {400, 404, 431}),
-    "a path of 10 MB": (b"GET /" + b"a" * 10_000_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", {400, 431}),
+    "a path of 100 kB": (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", {400, 404, 431}),
+    "a path of 10 MB": (b"GET /" + b"a" * 10_000_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", {400, 431}),
     "a header of 10 MB": (GET + b"X: " + b"a" * 10_000_000 + b"\r\n\r\n", {431}),
     "300,000 headers": (GET + b"A: b\r\n" * 300_000 + b"\r\n", {431}),
     "two lengths": (POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}", {400}),
@@ -55,18 +55,18 @@ RAW = {
     "a chunk of a terabyte": (POST + b"Transfer-Encoding: chunked\r\n\r\nffffffffffff\r\n" + b" " * 9_000_000, {413}),
     "an unknown encoding": (POST + b"Transfer-Encoding: gzip\r\n\r\nzz\r\n", {400}),
     "a length that is too small": (post(GOOD, length=10), {400}),
-    "CONNECT": (b"CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n", {400}),
-    "OPTIONS *": (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", {404}),
-    "TRACE": (b"TRACE / HTTP/1.1\r\nHost: x\r\n\r\n", {404, 405}),
-    "an unknown method": (b"STEAL /healthz HTTP/1.1\r\nHost: x\r\n\r\n", {400, 405}),
-    "an absolute address": (b"GET http://elsewhere/healthz HTTP/1.1\r\nHost: x\r\n\r\n", {200}),
-    "a zero in the path": (b"GET /v1/models/\x00 HTTP/1.1\r\nHost: x\r\n\r\n", {400}),
-    "an encoded zero": (b"GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n", {404}),
-    "a path that is not ASCII": ("GET /ü HTTP/1.1\r\nHost: x\r\n\r\n".encode(), {400}),
-    "an encoded surrogate": (b"GET /v1/models/%ED%A0%80 HTTP/1.1\r\nHost: x\r\n\r\n", {404}),
-    "a wrong percent sign": (b"GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n", {404}),
-    "dots": (b"GET /v1/models/../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", {404}),
-    "encoded dots": (b"GET /v1/models/..%2f..%2fetc%2fpasswd HTTP/1.1\r\nHost: x\r\n\r\n", {404}),
+    "CONNECT": (b"CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\n", {400}),
+    "OPTIONS *": (b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", {404}),
+    "TRACE": (b"TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n", {404, 405}),
+    "an unknown method": (b"STEAL /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", {400, 405}),
+    "an absolute address": (b"GET http://elsewhere/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", {200}),
+    "a zero in the path": (b"GET /v1/models/\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n", {400}),
+    "an encoded zero": (b"GET /v1/models/%00 HTTP/1.1\r\nHost: localhost\r\n\r\n", {404}),
+    "a path that is not ASCII": ("GET /ü HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(), {400}),
+    "an encoded surrogate": (b"GET /v1/models/%ED%A0%80 HTTP/1.1\r\nHost: localhost\r\n\r\n", {404}),
+    "a wrong percent sign": (b"GET /v1/models/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", {404}),
+    "dots": (b"GET /v1/models/../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", {404}),
+    "encoded dots": (b"GET /v1/models/..%2f..%2fetc%2fpasswd HTTP/1.1\r\nHost: localhost\r\n\r\n", {404}),
     "HTTP/1.0": (b"GET /healthz HTTP/1.0\r\n\r\n", {200}),
     "HTTP/9.9": (b"GET /healthz HTTP/9.9\r\n\r\n", {400}),
     "a WebSocket": (GET + b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\r\n", {200}),
@@ -111,7 +111,7 @@ def test_a_client_that_leaves_in_the_middle_is_no_fault(service: Running) -> Non
     for path in (b"/v1/fuse", b"/v1/feedback", b"/v1/models/m/rollback"):
         for end in (True, False):
             exchange(service, post(GOOD, path=path, length=10_000), seconds=0.05, end=end)
-    upload = b"PUT /v1/models/m HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" + b"{" * 500
+    upload = b"PUT /v1/models/m HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n" + b"{" * 500
     exchange(service, upload, seconds=0.05)
     deadline = time.monotonic() + 10
     while not [line for line in service.log_lines() if line.get("status") == 499 and line["method"] == "PUT"]:
@@ -126,7 +126,7 @@ def test_damaged_requests_are_never_a_fault_of_the_service(service: Running) -> 
     rng, found, before = random.Random(19), Counter[int](), memory(service)
     feedback = b'{"query":"q","lists":{"a":["x"]},"labels":{"x":1},"key":"k"}'
     kinds = [post(GOOD), post(GOOD, path=b"/v1/explain"), post(feedback, path=b"/v1/feedback"),
-             b"GET /v1/models/m HTTP/1.1\r\nHost: x\r\n\r\n"]  # fmt: skip
+             b"GET /v1/models/m HTTP/1.1\r\nHost: localhost\r\n\r\n"]  # fmt: skip
     for _ in range(DAMAGED):
         data = bytearray(rng.choice(kinds))
         for _ in range(rng.choice((1, 1, 2, 5, 20))):

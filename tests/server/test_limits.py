@@ -105,7 +105,7 @@ def chunked(service: Running, path: str, size: int, method: bytes = b"POST") -> 
     """The answer to a body of unknown length, in chunks of 1,000 bytes."""
     with connect(service) as connection:
         connection.sendall(
-            method + b" " + path.encode() + b" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            method + b" " + path.encode() + b" HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
         content = padded(size)
         try:
@@ -138,7 +138,7 @@ def test_more_requests_under_way_than_allowed_are_refused_and_told_to_try_again(
     waiting = [connect(limited) for _ in range(6)]
     try:
         for connection in waiting:
-            connection.sendall(b"POST /v1/fuse HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            connection.sendall(b"POST /v1/fuse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         wait_until(lambda: limited.get("/healthz").status == 503)
         assert limited.get("/healthz").headers["retry-after"] == "1"
         assert not [connection for connection in waiting if _has_answer(connection)]
@@ -153,7 +153,7 @@ def test_more_requests_under_way_than_allowed_are_refused_and_told_to_try_again(
 def test_a_body_that_does_not_arrive_in_its_time_is_refused(tmp_path: Path) -> None:
     (tmp_path / "serve.toml").write_text("body_seconds = 0.2\n")
     with running("--config", tmp_path / "serve.toml") as service:
-        begun = b"POST /v1/fuse HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
+        begun = b"POST /v1/fuse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
         assert first_answer(service, begun).startswith(b"HTTP/1.1 408")
 
 
@@ -163,7 +163,9 @@ def test_bodies_that_are_being_read_are_limited_together(tmp_path: Path) -> None
     with running("--config", config) as service:
         waiting = [connect(service) for _ in range(6)]
         for connection in waiting:  # 1.2 MB, of which the service may hold 1 MB
-            connection.sendall(b"POST /v1/fuse HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n" + b" " * 200_000)
+            connection.sendall(
+                b"POST /v1/fuse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n" + b" " * 200_000
+            )
         wait_until(lambda: any(map(_has_answer, waiting)))
         refused = [connection for connection in waiting if _has_answer(connection)]
         assert len(refused) <= 3

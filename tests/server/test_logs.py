@@ -143,7 +143,8 @@ def call(app: Any, method: str, path: str, body: bytes = b"", headers: list[tupl
     sent: list[dict[str, Any]] = []
     scope = {
         "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"",
-        "headers": headers or [], "http_version": "1.1", "scheme": "http", "server": None, "client": None,
+        "headers": [(b"host", b"localhost"), *(headers or [])], "http_version": "1.1",
+        "scheme": "http", "server": None, "client": None,
         "root_path": "", "asgi": {"version": "3.0"},
     }  # fmt: skip
 

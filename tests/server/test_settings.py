@@ -25,6 +25,7 @@ port = 8999
 workers = 3
 keys = "keys.json"
 insecure = true
+allow_hosts = ["fusion.example.org", "::1"]
 cors = ["https://example.org"]
 store = "feedback.db"
 store_seconds = 2.5
@@ -55,7 +56,8 @@ def test_every_setting_can_be_in_the_file_and_paths_are_relative_to_it(tmp_path:
     found = read_settings(write(tmp_path, EVERY), {})
     assert found == Settings(
         models=tmp_path / "models", default_model="m", host="127.0.0.2", port=8999, workers=3,
-        keys=tmp_path / "keys.json", insecure=True, cors=("https://example.org",), store=str(tmp_path / "feedback.db"),
+        keys=tmp_path / "keys.json", insecure=True, allow_hosts=("fusion.example.org", "::1"),
+        cors=("https://example.org",), store=str(tmp_path / "feedback.db"),
         store_seconds=2.5, versions=4, max_body=1000, max_model=2000, max_held=3000, max_experts=5, max_items=6,
         max_queries=7, rate=8.5, concurrency=9, body_seconds=1.5, shutdown_seconds=2, refit_hours=24, promote="gain",
         access_log=False, log_level="warning",
@@ -95,6 +97,10 @@ WRONG = {
     'access_log = "no"': "access_log must be true or false, got 'no'",
     'cors = "https://example.org"': "cors must be a list of origins",
     "cors = [1]": "cors must be a list of origins",
+    'allow_hosts = "example.org"': "allow_hosts must be a list of names",
+    'allow_hosts = ["https://example.org"]': "an allowed host must be a name or an IP address without https://",
+    'allow_hosts = ["example.org:80"]': "an allowed host must be a name or an IP address without https:// and port",
+    'allow_hosts = [""]': "an allowed host must be a name or an IP address",
     'promote = "always"': "promote must be one of never, gain, got 'always'",
     'log_level = "loud"': "log_level must be one of debug, info, warning, error, got 'loud'",
     "port = ": "not a TOML file",

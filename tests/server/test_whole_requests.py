@@ -74,7 +74,7 @@ def has_answers(found: bytes, number: int) -> bool:
 
 def chunked(body: bytes, *, size: int, headers: bytes, path: bytes = b"/v1/fuse") -> bytes:
     parts = [body[start : start + size] for start in range(0, len(body), size)]
-    head = b"POST " + path + b" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n" + headers + b"\r\n"
+    head = b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" + headers + b"\r\n"
     return head + b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
 
 

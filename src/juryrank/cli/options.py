@@ -164,6 +164,13 @@ Memory = Annotated[
         help="Process query by query in about this much memory (500MB, 2GB); TREC runs and Parquet only.",
     ),
 ]
+AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host", metavar="NAME",
+        help="A name by which this may be called, beside localhost and its address; can be repeated.",
+    ),
+]  # fmt: skip
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Number of items written for each query; default: all.")]
 TieBreakRule = Annotated[
     str,

@@ -33,6 +33,7 @@ def run(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow an address that other machines can reach without keys.")
     ] = False,
+    allow_host: options.AllowedHosts = None,
     create_key: Annotated[
         str | None, typer.Option(metavar="NAME", help="Create an API key in --keys, print it, and exit.")
     ] = None,
@@ -61,6 +62,7 @@ def run(
         return
     given = {
         "models": models, "host": host, "port": port, "workers": workers, "keys": keys, "store": store,
-        "insecure": insecure or None, "log_level": "warning" if quiet else None,
+        "insecure": insecure or None, "allow_hosts": tuple(allow_host or ()) or None,
+        "log_level": "warning" if quiet else None,
     }  # fmt: skip
     server.run(read_settings(config, given))

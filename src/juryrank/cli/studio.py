@@ -41,6 +41,7 @@ def run(
     token: Annotated[
         str | None, typer.Option(help="The token of the address, 16 characters or more; default: a new one.")
     ] = None,
+    allow_host: options.AllowedHosts = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser, or only print its address.")
     ] = True,
@@ -57,7 +58,7 @@ def run(
     from juryrank.judging.grades import Grades
     from juryrank.judging.store import JudgementFile
 
-    address = Address(port, token, browser)
+    address = Address(port, token, browser, tuple(allow_host or ()))
     session.check()
     material = find_material(data or [], session, texts, reading, quiet=quiet)
     settings = JudgingSettings(

@@ -1,4 +1,4 @@
-"""The front of the service, a plain ASGI application: keys, limits, request ids, metrics and logs for every request.
+"""The front of the service, a plain ASGI application: sites, keys, limits, ids, metrics and logs for every request.
 
 ``/v1/fuse`` and ``/v1/explain`` are answered here, since a framework would take longer than the fusion; all other
 requests go on to the application with the other routes. A connection that has such a request as a whole asks for its
@@ -11,7 +11,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable, MutableMapping
+from collections.abc import MutableMapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -25,6 +25,7 @@ from juryrank.server.paths import FUSION, OPEN, route_of
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.rates import RateLimit
 from juryrank.server.settings import Settings
+from juryrank.server.sites import Sites
 from juryrank.server.telemetry import Metrics
 
 Scope = MutableMapping[str, Any]
@@ -41,6 +42,7 @@ class Front:
     def __init__(self, inner: Any, fusing: Fusing, metrics: Metrics, settings: Settings) -> None:
         self._inner, self._fusing, self._metrics, self._settings = inner, fusing, metrics, settings
         self._keys = None if settings.keys is None else KeyRing(settings.keys)
+        self._sites = Sites(settings.host, settings.allow_hosts, settings.cors)
         self._rates = RateLimit(settings.rate / settings.workers)
         self._prefix, self._counter = secrets.token_hex(4), count(1)
         self._bodies = Bodies(settings)
@@ -60,6 +62,7 @@ class Front:
         try:
             if self._active > self._settings.concurrency:
                 raise too_many()
+            self._sites.check(method, headers, scope["headers"], scope["http_version"])
             caller = self._admit(path, method, headers)
             if method == "POST" and (path == "/v1/fuse" or path == "/v1/explain"):
                 await self._fuse(path, receive, answer, headers)
@@ -77,13 +80,14 @@ class Front:
             self._active -= 1
             self._note(request_id, method, route_of(path), answer.status, start)
 
-    def answer_at_once(self, path: str, found: Iterable[tuple[bytes, bytes]], body: bytes) -> bytes:
+    def answer_at_once(self, path: str, found: Sequence[tuple[bytes, bytes]], body: bytes) -> bytes:
         """The answer, with its head, to POST of a path of ``FUSION`` with these headers; the whole body is there."""
         start, headers = time.perf_counter(), dict(found)
         request_id = self._request_id(headers)
         try:
             if self._active >= self._settings.concurrency:
                 raise too_many()
+            self._sites.check("POST", headers, found)
             self._admit(path, "POST", headers)
             if len(body) > self._settings.max_body:
                 raise too_large(self._settings.max_body)

@@ -13,6 +13,7 @@ from typing import Any
 
 from juryrank.errors import DataError, ParameterError, unknown_names
 from juryrank.server.logs import LEVELS
+from juryrank.server.sites import check_hosts
 
 PORT = 8347
 RULES = ("never", "gain")
@@ -29,6 +30,7 @@ class Settings:
     workers: int = 1
     keys: Path | None = None  # file of API keys; None: no keys are asked for
     insecure: bool = False  # allows a public address without keys
+    allow_hosts: tuple[str, ...] = ()  # names of the service, beside localhost and the address
     cors: tuple[str, ...] = ()  # origins that browsers may call from
     store: str | None = None  # of feedback: path of an SQLite file or a postgresql:// URL; None: beside the models
     store_seconds: float = 5.0  # in which a lock of the store must be free
@@ -56,6 +58,7 @@ class Settings:
             if not right or not least <= value < math.inf:
                 kind = "whole number" if whole else "number"
                 raise ParameterError(f"{name} must be a {kind} >= {least}, got {value!r}")
+        check_hosts(self.allow_hosts)
         if self.port > 65535:
             raise ParameterError(f"port must be at most 65535, got {self.port}")
         for name, known in (("promote", RULES), ("log_level", tuple(LEVELS))):
@@ -87,6 +90,10 @@ LEAST: dict[str, float] = {
     "refit_hours": 0.0, "store_seconds": 0.0,
 }  # fmt: skip
 PATHS = ("models", "keys")
+LISTS = {
+    "allow_hosts": 'names such as "fusion.example.org"',
+    "cors": 'origins such as "https://example.org"',
+}
 
 
 def dump(settings: Settings) -> str:
@@ -100,7 +107,8 @@ def parse(text: str) -> Settings:
     """The settings in a text of ``dump``."""
     found = json.loads(text)
     paths = {name: Path(found[name]) for name in PATHS if found[name] is not None}
-    return Settings(**{**found, **paths, "cors": tuple(found["cors"])})
+    lists = {name: tuple(found[name]) for name in LISTS}
+    return Settings(**{**found, **paths, **lists})
 
 
 def read_settings(config: Path | None, given: Mapping[str, Any]) -> Settings:
@@ -133,9 +141,9 @@ def _value(path: Path, name: str, value: Any, default: Any) -> Any:
         raise DataError(f"{path}: {name} must be a text, got {value!r}")
     if isinstance(default, bool) and not isinstance(value, bool):
         raise DataError(f"{path}: {name} must be true or false, got {value!r}")
-    if name == "cors":
-        if not isinstance(value, list) or not all(isinstance(origin, str) for origin in value):
-            raise DataError(f'{path}: cors must be a list of origins such as "https://example.org", got {value!r}')
+    if name in LISTS:
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise DataError(f"{path}: {name} must be a list of {LISTS[name]}, got {value!r}")
         return tuple(value)
     if name in PATHS:
         return path.parent / value

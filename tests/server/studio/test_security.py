@@ -60,6 +60,7 @@ def test_with_the_token_requests_are_answered(studio: RunningStudio, given: str)
     [
         ("127.0.0.1:{port}", 200), ("localhost:{port}", 200), ("LOCALHOST:9999", 200), ("[::1]:{port}", 200),
         ("evil.example:{port}", 403), ("127.0.0.1.evil.example", 403), ("localhost@evil.example", 403), ("[", 403),
+        ("", 400),
     ],
 )  # fmt: skip
 def test_requests_to_other_hosts_are_refused(studio: RunningStudio, host: str, status: int) -> None:

@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from juryrank.errors import JuryrankError, UnknownNameError
 from juryrank.server.logs import log
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
+from juryrank.server.sites import Sites
 from juryrank.server.studio.assessment import Assessment
 from juryrank.server.studio.comparison_view import METRICS, ComparisonView
 from juryrank.server.studio.deployment import MODEL, Deployment
@@ -50,7 +51,7 @@ class Undone(msgspec.Struct, forbid_unknown_fields=True):
     judge: str
 
 
-def create_app(studio: Studio, token: str, port: int) -> Gate:
+def create_app(studio: Studio, token: str, port: int, sites: Sites) -> Gate:
     """The ASGI application."""
     mimetypes.add_type("text/javascript", ".js")  # some systems say otherwise, and browsers would refuse it
     routes = FastAPI(title="juryrank studio", docs_url=None, redoc_url=None, openapi_url=None)
@@ -63,7 +64,7 @@ def create_app(studio: Studio, token: str, port: int) -> Gate:
     routes.add_exception_handler(JuryrankError, _answer_mistake)
     routes.add_exception_handler(HTTPException, _answer_http_error)
     routes.add_exception_handler(Exception, _answer_fault)
-    return Gate(routes, token, port)
+    return Gate(routes, token, port, sites)
 
 
 def add_judging_routes(routes: FastAPI, studio: Studio, assessment: Assessment) -> None:

@@ -17,6 +17,7 @@ import uvicorn
 
 from juryrank.errors import DataError, DataWarning, ParameterError
 from juryrank.server import logs
+from juryrank.server.sites import Sites, check_hosts
 from juryrank.server.studio.app import create_app
 from juryrank.server.studio.studio import Studio
 
@@ -35,8 +36,10 @@ class Address:
     port: int | None = None  # None: the usual one or the next that is free; 0: any
     token: str | None = None  # None: a new one
     browser: bool = True
+    allow_hosts: tuple[str, ...] = ()  # names of it, beside localhost
 
     def __post_init__(self) -> None:
+        check_hosts(self.allow_hosts)
         if self.token is not None and not TOKEN.fullmatch(self.token):
             raise ParameterError("the token must have 16 to 100 letters, digits, - or _")
 
@@ -49,8 +52,9 @@ def run(studio: Studio, address: Address, say: Callable[[str], None]) -> None:
     port = listener.getsockname()[1]
     token = address.token or secrets.token_urlsafe(24)
     url = f"http://{HOST}:{port}/?token={token}"
+    app = create_app(studio, token, port, Sites(HOST, address.allow_hosts))
     config = uvicorn.Config(
-        create_app(studio, token, port), log_config=None, access_log=False, server_header=False, date_header=False,
+        app, log_config=None, access_log=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS, lifespan="off",
     )  # fmt: skip
     say(url)

@@ -6,16 +6,16 @@ import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from juryrank.server.problems import CONTENT_TYPE, Problem
+from juryrank.server.sites import Sites
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
-HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -35,12 +35,12 @@ NEEDED = "open the address with the token that juryrank studio printed"
 class Gate:
     """Passes requests on that have the token, and adds headers for browsers to every answer.
 
-    ``/?token=…`` sets a cookie and goes on to ``/``, so that the token is not in the address any more. The host is
-    checked, too: else a page of another site could get here by a name of its own that leads to this machine.
+    ``/?token=…`` sets a cookie and goes on to ``/``, so that the token is not in the address any more. Pages of other
+    sites are refused, too, even where a browser would send the cookie.
     """
 
-    def __init__(self, inner: Any, token: str, port: int) -> None:
-        self._inner, self._token = inner, token.encode()
+    def __init__(self, inner: Any, token: str, port: int, sites: Sites) -> None:
+        self._inner, self._token, self._sites = inner, token.encode(), sites
         self._cookie = f"juryrank-studio-{port}"  # browsers have one set of cookies for all ports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,14 +54,15 @@ class Gate:
                 message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
 
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        raw = dict(scope["headers"])
+        headers = {name: value.decode("latin-1") for name, value in raw.items()}
         in_address = _token_in(scope)
         try:
             if scope["type"] != "http":
                 raise Problem(403, "there are no web sockets here")
-            self._check_host(headers)
+            self._sites.check(scope["method"], raw, scope["headers"], scope["http_version"])
             self._check_token(headers, in_address)
-            self._check_origin(scope["method"], headers)
+            _check_kind(scope["method"], headers)
         except Problem as problem:
             await _answer(send_safely, problem.status, problem.body(""), [(b"content-type", CONTENT_TYPE)])
             return
@@ -70,10 +71,6 @@ class Gate:
             await _answer(send_safely, 303, b"", [(b"location", b"/"), (b"set-cookie", value.encode())])
             return
         await self._inner(scope, receive, send_safely)
-
-    def _check_host(self, headers: dict[bytes, str]) -> None:
-        if _host_of(f"//{headers.get(b'host', '')}") not in HOSTS:
-            raise Problem(403, "the studio answers requests to 127.0.0.1 or localhost only")
 
     def _check_token(self, headers: dict[bytes, str], in_address: str | None) -> None:
         scheme, _, bearer = headers.get(b"authorization", "").partition(" ")
@@ -88,23 +85,12 @@ class Gate:
             return ""
         return "" if found is None else found.value
 
-    def _check_origin(self, method: str, headers: dict[bytes, str]) -> None:
-        """A page of another site must not change anything, even where a browser would send the cookie."""
-        if method in ("GET", "HEAD"):
-            return
-        origin, host = headers.get(b"origin"), headers.get(b"host", "")
-        own = origin is None or origin.partition("://")[2].lower() == host.lower()  # with the port
-        if not own or headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none"):
-            raise Problem(403, "only the page of the studio may send this")
-        if headers.get(b"content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise Problem(415, "the body must be JSON, with the header Content-Type: application/json")
 
-
-def _host_of(address: str) -> str | None:
-    try:
-        return urlsplit(address).hostname
-    except ValueError:
-        return None
+def _check_kind(method: str, headers: dict[bytes, str]) -> None:
+    """What changes something must be JSON, which no form of a page can send."""
+    kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+    if method not in ("GET", "HEAD") and kind != "application/json":
+        raise Problem(415, "the body must be JSON, with the header Content-Type: application/json")
 
 
 def _token_in(scope: Scope) -> str | None:
