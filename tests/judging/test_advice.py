@@ -60,6 +60,7 @@ def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
     assert advice.gain is not None
     np.testing.assert_allclose([advice.gain.mean, advice.gain.low, advice.gain.high], [np.mean(gains), low, high])
     assert (advice.n_queries, advice.n_judged) == (n, 120)
+    assert advice.to_dict()["evidence"] == ("shown" if low > 0 else "expected")
     assert f"after 120 judgements, on {n} held-out queries" in advice.text
 
 
@@ -125,6 +126,7 @@ def test_with_few_labels_the_advice_is_to_go_on(labels: Any, judged: int, querie
     assert advice.text.startswith("Go on: ")
     assert "cannot be said before there are 10 queries" in advice.text
     assert advice.to_dict()["enough"] is False
+    assert advice.evidence == ("none" if advice.gain is None or advice.gain.mean == 0 else "expected")
     assert "Judging advice" in str(advice)
 
 

@@ -171,6 +171,7 @@ def test_gain_promotes_if_the_interval_is_above_0_and_not_otherwise(place):
     place.send(*(turned(query, f"t{query}") for query in REST[4:]))
     asked = place.refit("never")
     assert asked["held_out"]["low"] > 0
+    assert asked["held_out"]["evidence"] == "shown"
     assert (asked["promoted"], asked["reason"]) == (False, "not asked for")
     assert hashlib.sha256(place.content).hexdigest()[:12] == version
     report = place.refit("gain")
@@ -185,7 +186,21 @@ def test_gain_does_not_promote_a_model_that_is_no_better(place):
     )
     report = place.refit("gain")
     assert report["held_out"]["low"] <= 0
+    assert report["held_out"]["evidence"] == "expected"
     assert (report["promoted"], report["reason"]) == (False, "the interval of the gain is not above 0")
+
+
+def test_relevant_items_alone_show_no_gain_however_many_there_are(place):
+    """The first items of one system, as clicks and gold items are: without unjudged items, all lists are perfect."""
+    first = {q: next(iter(lists_by_query()[q].values()))[0] for q in REST}
+    place.send(*(entry(q, labels={item: 1.0}) for q, item in first.items()))
+    report = place.refit("gain")
+    held_out = report["held_out"]
+    assert (held_out["labels"], held_out["evidence"]) == ("positives only", "none")
+    assert not held_out["without_unjudged_items"]
+    assert held_out["running_mean"] < 1.0
+    told = "the feedback names relevant items only, which cannot show a gain: label other items, too"
+    assert (report["promoted"], report["reason"]) == (False, told)
 
 
 def test_grades_of_several_judges_are_combined_as_combine_judgements_does(place):

@@ -15,6 +15,7 @@ from juryrank.methods.learned.jury import Jury
 from juryrank.metrics import Truth, parse_metric
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, number
+from juryrank.training import verdict
 from juryrank.training.held_out_values import judged_share
 from juryrank.training.label_survey import FEW_ZEROS, NONE, POSITIVES_ONLY, LabelSurvey
 from juryrank.training.labelled_queries import LabelledQueries
@@ -52,6 +53,13 @@ class JudgingAdvice(Report):
         return self.added is not None and self.added.mean < NEGLIGIBLE
 
     @property
+    def evidence(self) -> str:
+        """How well the gain is shown, as ``Verdict.evidence``: ``none`` where nothing can be said of it."""
+        if self.gain is None or self.gain.is_zero:
+            return verdict.NONE
+        return verdict.SHOWN if self.gain.low > 0 else verdict.EXPECTED
+
+    @property
     def text(self) -> str:
         """The advice in plain sentences."""
         return f"{'Enough' if self.enough else 'Go on'}: {self._so_far()} {self._next()}"
@@ -60,7 +68,7 @@ class JudgingAdvice(Report):
         if self.gain is None:
             return f"{count(self.n_judged, 'judgement')} so far, {count(self.n_queries, 'query')} to learn from."
         on = f"after {count(self.n_judged, 'judgement')}, on {count(self.n_queries, 'held-out query')}"
-        unsure = "" if self.gain.excludes_zero else " That it is not 0 is not certain yet."
+        unsure = "" if self.gain.excludes_zero else " That it is not 0 is not shown yet."
         return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10 of the judged items).{unsure}"
 
     def _next(self) -> str:
@@ -88,6 +96,7 @@ class JudgingAdvice(Report):
     def to_dict(self) -> dict[str, Any]:
         return {
             "enough": self.enough,
+            "evidence": self.evidence,
             "judged": self.n_judged,
             "queries": self.n_queries,
             "gain": None if self.gain is None else asdict(self.gain),

@@ -35,7 +35,10 @@ from juryrank.server.registry import Registry, digest
 from juryrank.server.settings import Settings, parse
 from juryrank.server.store import Refit, Store
 from juryrank.server.store_address import address_of, make_store
-from juryrank.training.held_out_values import WELL_JUDGED, judged_share
+from juryrank.training.held_out_values import are_condensed, judged_share
+from juryrank.training.label_survey import NONE as NO_LABELS
+from juryrank.training.label_survey import POSITIVES_ONLY, LabelSurvey
+from juryrank.training.verdict import EXPECTED, NONE, SAME, SHOWN
 
 FOLDS = 5
 FEWEST_QUERIES = 10  # that are new, for the rule gain
@@ -130,7 +133,9 @@ def decide(report: dict[str, Any], promote: str) -> tuple[bool, str]:
         return False, "not asked for"
     if held_out["queries"] < FEWEST_QUERIES:
         return False, f"the gain needs {FEWEST_QUERIES} new queries or more, and there are {held_out['queries']}"
-    if held_out["low"] > 0:
+    if held_out["labels"] == POSITIVES_ONLY:
+        return False, "the feedback names relevant items only, which cannot show a gain: label other items, too"
+    if held_out["evidence"] == SHOWN:
         return True, "the interval of the gain is above 0"
     return False, "the interval of the gain is not above 0"
 
@@ -142,7 +147,7 @@ def learn(running: Running, found: Collected) -> tuple[dict[str, Any], bytes | N
     report: dict[str, Any] = {
         "feedback": {"rows": found.rows, "queries": len(found.first), "new_queries": len(new)},
         "learned_queries": 0, "not_used": lessons.not_used, "candidate": None,
-        "held_out": no_comparison(running.model.target),
+        "held_out": no_comparison(running.model.target, NO_LABELS),
     }  # fmt: skip
     if (data := lessons.data) is None:
         return report, None
@@ -157,10 +162,12 @@ def learn(running: Running, found: Collected) -> tuple[dict[str, Any], bytes | N
     }, content  # fmt: skip
 
 
-def no_comparison(target: str) -> dict[str, Any]:
+def no_comparison(target: str, labels: str) -> dict[str, Any]:
     """The held-out values where fewer than two queries are new."""
     values = dict.fromkeys(("running_mean", "candidate_mean", "gain", "low", "high"))
-    return {"metric": target, "queries": 0, **values, "without_unjudged_items": False}
+    return {
+        "metric": target, "queries": 0, **values, "without_unjudged_items": False, "labels": labels, "evidence": NONE,
+    }  # fmt: skip
 
 
 def compare(running: Running, data: Dataset, old: Ints, new: Ints) -> dict[str, Any]:
@@ -168,8 +175,9 @@ def compare(running: Running, data: Dataset, old: Ints, new: Ints) -> dict[str, 
 
     The queries that the version in use has learned are in the training part of every fold.
     """
+    labels = LabelSurvey.of(data).kind
     if len(new) < 2:
-        return no_comparison(running.model.target)
+        return no_comparison(running.model.target, labels)
     start = copy(running.base).partial_fit(data.take(old)) if len(old) else running.base
     scores = np.zeros(data.rankings.n_slots)
     for part in np.array_split(np.random.default_rng(0).permutation(new), min(FOLDS, len(new))):
@@ -178,28 +186,31 @@ def compare(running: Running, data: Dataset, old: Ints, new: Ints) -> dict[str, 
         scores[children(data.rankings.slot_ptr, test)] = model.predict(data.take(test), warn_unknown=False).scores
     tested = data.take(new)
     candidate = Consensus(tested.rankings, scores[children(data.rankings.slot_ptr, new)])
-    return difference(running.model.predict(tested, warn_unknown=False), candidate, tested, running.model.target)
+    before = running.model.predict(tested, warn_unknown=False)
+    return difference(before, candidate, tested, running.model.target, labels)
 
 
-def difference(running: Consensus, candidate: Consensus, data: Dataset, target: str) -> dict[str, Any]:
-    """The target metric of both, and the mean of the difference with its 95 % interval.
+def difference(running: Consensus, candidate: Consensus, data: Dataset, target: str, labels: str) -> dict[str, Any]:
+    """The target metric of both, the mean of the difference with its 95 % interval, and how well a gain is shown.
 
     Where few of the first items are judged, unjudged items are removed first: feedback is of items that were shown,
-    and the version in use has chosen those.
+    and the version in use has chosen those. With ``labels`` of relevant items only, they stay, and nothing is shown.
     """
     truth, metric = Truth(data), parse_metric(target)
     judged = [truth.judge(each) for each in (running, candidate)]
-    condensed = min(float(np.mean(judged_share(each))) for each in judged) < WELL_JUDGED
+    condensed = are_condensed(np.array([judged_share(each) for each in judged]), labels)
     values = [metric.per_query(condense(each) if condensed else each) for each in judged]
     known = ~np.isnan(values).any(axis=0)
     before, after = (each[known] for each in values)
     if len(before) < 2:
-        return no_comparison(target)
+        return no_comparison(target, labels)
     gain, spread = float(np.mean(after - before)), half_width(after - before)
+    unknown = labels == POSITIVES_ONLY or bool((np.abs(after - before) <= SAME).all())
     return {
         "metric": target, "queries": len(before), "running_mean": float(before.mean()),
         "candidate_mean": float(after.mean()), "gain": gain, "low": gain - spread, "high": gain + spread,
-        "without_unjudged_items": condensed,
+        "without_unjudged_items": condensed, "labels": labels,
+        "evidence": NONE if unknown else SHOWN if gain - spread > 0 else EXPECTED,
     }  # fmt: skip
 
 
