@@ -237,7 +237,7 @@ def test_a_picture_is_drawn(tmp_path) -> None:
 def test_a_result_that_may_have_other_winners_says_so() -> None:
     cycle = from_orders([["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"]])
     cut, whole = (election(cycle, f"ranked-pairs:limit={limit}") for limit in (2, 3))
-    assert "a, b and c tie; perhaps others, too: not all orders of equal pairs were followed" in cut.summary()
+    assert "a, b and c tie; perhaps others, too: not all ways to break ties were followed" in cut.summary()
     assert "perhaps" not in whole.summary()
     searched = election(cycle, "kemeny:solver=heuristic")
     assert "the order is not proven to be the best" in searched.summary()

@@ -34,7 +34,7 @@ def disagreement(results: Sequence[RuleResult], pairs: Pairs, ballots: float) ->
         groups.setdefault(tuple(sorted(result.winners or result.tied)), []).append(result)
     if len(groups) == 1:
         first, all_rules = results[0], "Both rules" if len(results) == 2 else f"All {len(results)} rules"
-        return f"{all_rules}{f': {first.sentence()}' if first.tied else f' elect {listed(first.winners)}'}."
+        return f"{all_rules}{f': {first.outcome()}' if first.is_tie else f' elect {listed(first.winners)}'}."
     winner, clauses = pairs.condorcet_winner, []
     if winner is not None and (winner,) in groups:
         rules = [each.rule for each in groups.pop((winner,))]

@@ -17,13 +17,14 @@ class RuleResult:
     """What one rule makes of the ballots."""
 
     rule: str
-    winners: tuple[str, ...]  # several: they tie, unless there are several seats
-    tied: tuple[str, ...]  # who ties for what is left: the first place, or the last seats
+    winners: tuple[str, ...]  # several: they tie, unless each has a seat
+    tied: tuple[str, ...]  # who wins in some, but not in all ways to break ties
     places: tuple[tuple[str, ...], ...]  # from best to worst; candidates in one place tie
     scores: dict[str, float]
     rounds: tuple[Round, ...] = ()
     note: str = ""  # a tie that was broken
     doubt: str = ""  # why the rule might have other winners
+    seated: bool = False  # each of the winners has a seat
 
     @classmethod
     def of(cls, rule: str, consensus: Consensus, tie_break: TieBreak, seed: int) -> RuleResult:
@@ -39,22 +40,42 @@ class RuleResult:
         scores = next(iter(consensus.to_dict().values()))
         places = tuple(tuple(sorted(group)) for group in groups.values())
         winners, tied = places[0], places[0] if len(places[0]) > 1 else ()
-        if "elected" in consensus.details:
-            winners, tied = (tuple(consensus.details[name][0]) for name in ("elected", "tied"))
+        seated = "elected" in consensus.details
+        if seated:
+            winners = tuple(consensus.details["elected"][0])
+        if "tied" in consensus.details:
+            tied = tuple(consensus.details["tied"][0])
         rounds = tuple(consensus.details["rounds"][0]) if "rounds" in consensus.details else ()
-        return cls(rule, winners, tied, places, scores, rounds, note, _doubt(consensus))
+        return cls(rule, winners, tied, places, scores, rounds, note, _doubt(consensus), seated)
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether somebody ties for a seat at the end of the count."""
+        return not self.winners or (len(self.winners) > 1 and not self.seated) or bool(self._for_the_rest())
+
+    def outcome(self) -> str:
+        """The winners, or who ties."""
+        if not self.winners or (len(self.winners) > 1 and not self.seated):
+            return f"{listed(self.winners or self.tied)} tie"
+        more = self._for_the_rest()
+        return (self.note or listed(self.winners)) + (f"; {listed(more)} tie for the rest" if more else "")
 
     def sentence(self) -> str:
         """The winners in plain words.
 
         >>> RuleResult("borda", ("A", "B"), ("A", "B"), (("A", "B"),), {}).sentence()
         'A and B tie'
+        >>> RuleResult("irv", ("A",), ("A", "B"), (("A",), ("B",)), {}).sentence()
+        'A; how a tie within the count falls decides between A and B'
         """
-        doubt = f"; {self.doubt}" if self.doubt else ""
-        if self.winners == self.tied or not self.winners:
-            return f"{listed(self.tied)} tie{doubt}"
-        more = f"; {listed(self.tied)} tie for the rest" if self.tied else ""
-        return (self.note or listed(self.winners)) + more + doubt
+        parts = [self.outcome()]
+        if self.tied != self.winners and set(self.tied) & set(self.winners):
+            parts.append(f"how a tie within the count falls decides between {listed(self.tied)}")
+        return "; ".join([*parts, *filter(None, [self.doubt])])
+
+    def _for_the_rest(self) -> tuple[str, ...]:
+        """Who ties for the seats that nobody has."""
+        return self.tied if self.winners and not set(self.tied) & set(self.winners) else ()
 
     def order(self) -> str:
         """The candidates from best to worst, with ``=`` between those that tie; of a long order the beginning."""
@@ -74,7 +95,7 @@ def _winners(consensus: Consensus) -> list[str]:
 def _doubt(consensus: Consensus) -> str:
     details = consensus.details
     if "complete" in details and not details["complete"][0]:
-        return "perhaps others, too: not all orders of equal pairs were followed"
+        return "perhaps others, too: not all ways to break ties were followed"
     if "optimal" in details and not details["optimal"][0]:
         return "the order is not proven to be the best"
     return ""

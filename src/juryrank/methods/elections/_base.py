@@ -17,6 +17,7 @@ from juryrank.errors import ParameterError
 from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.elections._ballots import Ballots, Standing, ballots_of
+from juryrank.methods.elections._outcomes import Winners, all_winners, contested
 from juryrank.methods.elections._rounds import Round, all_of, listed
 from juryrank.methods.elections._votes import Tally, Votes
 from juryrank.params import param
@@ -125,8 +126,13 @@ class RoundCount(NamedTuple):
 
 @dataclass(kw_only=True)
 class EliminationRule(TieBreakingRule):
-    """A rule that eliminates candidates in rounds until one wins or all that are left tie."""
+    """A rule that eliminates candidates in rounds until one wins or all that are left tie.
 
+    Beside the rounds it reports ``tied``, those who win in some but not in all ways to break the ties within the count
+    if ``tie_break`` does not say how, and whether all ways were followed (``complete``).
+    """
+
+    facts: ClassVar[tuple[str, ...]] = ("rounds", "tied", "complete")
     worst_by: ClassVar[str]  # what the eliminated have, for a sentence
     one_by_one: ClassVar[bool] = True  # whether a tie for the worst place is broken, where ties are
 
@@ -145,7 +151,40 @@ class EliminationRule(TieBreakingRule):
         rest = np.flatnonzero(course.standing)
         if len(rest) and not course.finished:
             course.places.append(rest)
-        return Count(course.places, {"rounds": tuple(course.rounds)})
+        tied, complete = self._tied(course)
+        return Count(course.places, {"rounds": tuple(course.rounds), "tied": tied, "complete": complete})
+
+    def _tied(self, course: Course) -> tuple[tuple[str, ...], bool]:
+        """Who wins in some but not in all ways to break the ties, and whether all ways were followed."""
+        if not course.places:
+            return (), True
+        outcomes, complete = {frozenset([c]) for c in course.places[-1].tolist()}, True
+        if course.first_tie is not None:
+            more, complete = all_winners(
+                course.first_tie,
+                lambda standing: self._ways_on(course.ballots, standing),
+                lambda standing: standing.tobytes(),
+                len(course.ballots.votes),
+            )
+            outcomes |= more
+        return tuple(course.named(np.array(sorted(contested(outcomes)), np.int64))), complete
+
+    def _ways_on(self, ballots: Ballots, standing: Standing) -> tuple[list[Standing], list[Winners]]:
+        """Who may be in after the next round, for each way to break its tie; or who wins."""
+        left = np.flatnonzero(standing)
+        if len(left) == 1:
+            return [], [frozenset(left.tolist())]
+        found = self._round(ballots, standing)
+        if found.majority is not None:
+            return [], [frozenset([found.majority])]
+        if len(found.worst) in (0, len(left)):
+            return [], [frozenset([c]) for c in left.tolist()]
+        groups = np.split(found.worst, len(found.worst)) if self._matters(found, standing) else [found.worst]
+        return [_without(standing, gone) for gone in groups], []
+
+    def _matters(self, found: RoundCount, standing: Standing) -> bool:
+        """Whether it may matter which of the worst goes first."""
+        return self.one_by_one and len(found.worst) > 1
 
     def _take_round(self, course: Course, found: RoundCount) -> None:
         """Elect, or eliminate, or find that all that are left tie."""
@@ -161,6 +200,8 @@ class EliminationRule(TieBreakingRule):
             course.record(found.shown, note=f"{listed(course.named(left))} tie for the first place")
             course.finish(found.merit)
             return
+        if course.first_tie is None and self.tie_break == "none" and self._matters(found, course.standing):
+            course.first_tie = course.standing
         tied = np.flatnonzero(course.standing) if all_tied else worst
         gone = tied
         if len(tied) > 1 and self.tie_break != "none" and (self.one_by_one or all_tied):
@@ -185,6 +226,7 @@ class Course:
     places: list[Ints] = field(default_factory=list)  # from the last place up
     rounds: list[Round] = field(default_factory=list)
     finished: bool = False
+    first_tie: Standing | None = None  # who was in at the first tie whose outcome may matter
 
     def named(self, candidates: Ints) -> list[str]:
         """Names, sorted."""
@@ -207,8 +249,7 @@ class Course:
 
     def remove(self, shown: Tally, gone: Ints, note: str) -> None:
         """Eliminate candidates; one that is left alone wins."""
-        after = self.standing.copy()
-        after[gone] = False
+        after = _without(self.standing, gone)
         last = np.flatnonzero(after) if np.count_nonzero(after) == 1 else np.array([], np.int64)
         note += "".join(f"; {self.ballots.names[c]} is left and wins" for c in last)
         self.record(shown, note, last.tolist(), self.named(gone))
@@ -224,3 +265,9 @@ class Course:
         if winner is not None:
             self.places.append(np.array([winner]))
         self.finished = True
+
+
+def _without(standing: Standing, gone: Ints) -> Standing:
+    after = standing.copy()
+    after[gone] = False
+    return after

@@ -16,6 +16,7 @@ import numpy as np
 from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.methods.elections._ballots import Ballots
+from juryrank.methods.elections._outcomes import Winners
 from juryrank.methods.elections._rounds import Round, listed, number
 
 VOTE = 10**5  # units of a vote
@@ -66,7 +67,7 @@ class ScottishCount:
     """The state of a count at the end of a stage."""
 
     def __init__(self, ballots: Ballots, seats: int) -> None:
-        self.names, self.seats, self.papers = ballots.names, seats, Papers.of(ballots)
+        self.ballots, self.names, self.seats, self.papers = ballots, ballots.names, seats, Papers.of(ballots)
         self.valid = sum(self.papers.copies) * VOTE
         self.quota = (sum(self.papers.copies) // (seats + 1) + 1) * VOTE
         self.continuing = set(range(ballots.n))
@@ -140,9 +141,9 @@ class ScottishCount:
         else:
             self.take(chosen, f"{names} have had the same votes at all stages; by lot ({drawn}) ")
 
-    def winners(self) -> frozenset[int]:
+    def outcomes(self) -> frozenset[Winners]:
         """Who has a seat."""
-        return frozenset(c for group in self.elected for c in group)
+        return frozenset([Winners(c for group in self.elected for c in group)])
 
     def all_places(self) -> list[Ints]:
         """Groups from the last place to the first."""
@@ -156,7 +157,7 @@ class ScottishCount:
         elected = tuple(name for group in self.elected for name in sorted(self.names[c] for c in group))
         lost = self.valid - sum(self.votes)
         return {
-            "rounds": tuple(self.rounds), "elected": elected, "tied": (), "quota": self.quota / VOTE,
+            "rounds": tuple(self.rounds), "elected": elected, "quota": self.quota / VOTE,
             "exhausted": lost / VOTE,
         }  # fmt: skip
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from copy import copy
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.methods.elections._ballots import Ballots
+from juryrank.methods.elections._outcomes import Winners
 from juryrank.methods.elections._rounds import Round, listed, number
 
 MAX_BITS = 50_000  # of an exact value; the digits double with every transfer of a surplus
@@ -35,6 +37,27 @@ class Transfers:
         filled = np.flatnonzero(np.diff(ballots.ptr))
         self.quota = Fraction(self._papers(filled) // (seats + 1) + 1)
         self._hand_on(Fraction(1), filled)
+
+    def copy(self) -> Transfers:
+        """A count that goes its own way from here."""
+        out = copy(self)
+        for name in ("standing", "votes", "rounds", "elected", "eliminated"):
+            setattr(out, name, copy(getattr(self, name)))
+        out.piles = [defaultdict(list, {value: list(lists) for value, lists in pile.items()}) for pile in self.piles]
+        return out
+
+    def state(self) -> Hashable:
+        """What decides how the count goes on."""
+        held = tuple(
+            tuple(sorted((value, np.sort(np.concatenate(lists)).tobytes()) for value, lists in pile.items() if lists))
+            for pile in self.piles
+        )
+        return self.standing.tobytes(), self.outcomes(), held
+
+    def outcomes(self) -> frozenset[Winners]:
+        """Who has a seat; with each of those that tie for the seats that are left."""
+        seated = Winners(c for group in self.elected for c in group.tolist())
+        return frozenset([seated | {c} for c in self.tied.tolist()] or [seated])
 
     def named(self, candidates: Ints) -> list[str]:
         """Names, sorted."""
@@ -101,7 +124,6 @@ class Transfers:
         return {
             "rounds": tuple(self.rounds),
             "elected": tuple(name for group in self.elected for name in self.named(group)),
-            "tied": tuple(sorted(names[c] for c in self.tied)),
             "quota": float(self.quota),
             "exhausted": float(self.exhausted),
         }

@@ -16,7 +16,9 @@ class IRV(EliminationRule):
     A majority is more than half of the ballots that still rank somebody. A ballot with several candidates in its first
     place is a whole vote for each (``approval``) or a part of a vote for each (``split``); with ``approval`` only
     ballots with one first place count for a majority, so that no later round can turn it. Scores are the order of
-    elimination; those that are in when the count ends are placed by their last votes.
+    elimination; those that are in when the count ends are placed by their last votes. ``tied`` in
+    ``Consensus.details`` names those who win in some but not in all ways to break the ties within the count, unless
+    ``tie_break`` says how.
 
     >>> from juryrank import from_orders
     >>> ballots = from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "b", "a"]], weights=[4, 3, 2])
@@ -52,3 +54,11 @@ class IRV(EliminationRule):
         left = np.flatnonzero(standing)
         worst = left[tally.numbers[left] == tally.numbers[left].min()]
         return RoundCount(tally, tally.numbers, worst, int(ahead[0]) if len(ahead) else None)
+
+    def _matters(self, found: RoundCount, standing: Standing) -> bool:
+        """As for every rule; not where all votes of the worst together are fewer than those of anybody else."""
+        votes = found.shown.numbers
+        others = np.flatnonzero(standing)
+        others = others[~np.isin(others, found.worst)]
+        alone = len(others) and votes[found.worst].sum() < votes[others].min()
+        return super()._matters(found, standing) and not alone

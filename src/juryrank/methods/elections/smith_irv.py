@@ -1,6 +1,7 @@
 """Smith, then instant-runoff voting."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,21 +34,21 @@ class SmithIRV(IRV):
     """
 
     name = "smith-irv"
-    facts = ("rounds", "condorcet", "smith_set")
+    facts = (*IRV.facts, "condorcet", "smith_set")
 
     def _count(self, ballots: Ballots) -> Count:
         majorities = Majorities(_margins(ballots))
         places: list[Ints] = []
-        rounds: tuple[Round, ...] = ()
+        facts: dict[str, Any] = {"rounds": (), "tied": (), "complete": True}
         for k, smith in enumerate(majorities.smith_sets):
             standing = np.zeros(ballots.n, bool)
             standing[smith] = True
             found = self.eliminate(ballots, standing)
             places = [*found.places, *places]
             if k == 0:
-                rounds = (*_restriction(ballots, smith), *found.facts["rounds"])
+                facts = {**found.facts, "rounds": (*_restriction(ballots, smith), *found.facts["rounds"])}
         names = tuple(sorted(ballots.names[c] for c in majorities.smith_set))
-        return Count(places, {"rounds": rounds, "condorcet": majorities.condorcet, "smith_set": names})
+        return Count(places, {**facts, "condorcet": majorities.condorcet, "smith_set": names})
 
 
 def _restriction(ballots: Ballots, smith: Ints) -> list[Round]:
