@@ -32,7 +32,7 @@ def write(tmp_path: Path, name: str, text: str) -> Path:
     [
         ("query,docs,rank\n1,a,1\n", (), "use --columns item=HEADER\n"),
         ("item,model,source,rank\na,x,y,1\n", (), "choose one: --columns expert=model\n"),
-        ("item,value\na,1\n", (), "use --values rank or --values score\n"),
+        ("item,value\na,1\n", (), "use --values rank or --values score, or --values distance for"),
         ("a,w,1\n", (), "--columns item=1,expert=2,score=3"),
         ("item,rank\na,1\n", ("--columns", "doc=x"), "--columns does not take 'doc' here"),
         ("item,rank\na,1\n", ("--values", "score"), "--values score, but the table has no column"),

@@ -157,7 +157,7 @@ def test_distances_in_a_wide_table_must_be_explained(tmp_path: Path) -> None:
     path = table(tmp_path, "item,x_distance,y_distance\na,0.5,0.4\nb,0.3,0.5\n")
     with pytest.raises(DataError, match=r"'x_distance', 'y_distance' .* use values='rank' or values='score'"):
         read(path)
-    data = read(path, columns={"expert": ["x_distance", "y_distance"]}, values="rank")
+    data = read(path, columns={"expert": ["x_distance", "y_distance"]}, values="distance")
     assert data.rankings.items[data.rankings.slot_item[data.rankings.entry_slot]].tolist() == ["b", "a", "a", "b"]
 
 

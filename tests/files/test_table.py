@@ -210,7 +210,7 @@ def test_several_lists_of_one_expert_are_told_apart_by_the_list_column(tmp_path:
         ('query,item,expert,rank\n1,"a"b,e,1\n', ":2: expected cells whose quotes match"),
         ("query,expert,rank\n1,e,1\n", "a table needs a column 'item'; columns are 'query', 'expert', 'rank'"),
         ("query,item,expert\n1,a,e\n", "experts need a rank or a score"),
-        ("query,item,expert,rank\n1,a,e,0\n", "ranks start at 1 (1 is best), got 0.0; is it a score?"),
+        ("query,item,expert,rank\n1,a,e,0\n", "ranks that count from 0: add 1"),
         ("item,expert,rank,weight\na,e,1,1\nb,e,2,7\n", "a list has one weight"),
         (
             "item,expert,rank,weight\na,e,1,-1\n",

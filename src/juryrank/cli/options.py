@@ -154,7 +154,13 @@ LabelColumns = Annotated[
         "--label-columns", metavar="NAME=HEADER,…", help="Headers of the columns query, item, label in --labels."
     ),
 ]
-Values = Annotated[str | None, typer.Option("--values", help="Meaning of the values: rank (lower is better) or score.")]
+Values = Annotated[
+    str | None,
+    typer.Option(
+        "--values",
+        help="Meaning of the values: rank (1 is best), score (higher is better) or distance (lower is better).",
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail if data would be skipped or repaired with a warning.")]
 Memory = Annotated[
     str | None,

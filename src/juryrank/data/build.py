@@ -12,6 +12,7 @@ from juryrank.data.dataset import Dataset
 from juryrank.data.entries import rank_by_score
 from juryrank.data.long_table import LabelDict, drop_missing_values, from_long, label_rows
 from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements_of, ids, is_number, unique_names
+from juryrank.data.values import demand_values, scores_of_distances
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.lazy_polars import pl
@@ -31,14 +32,14 @@ def from_dicts(
 
     A list may also have any other form that ``juryrank.fuse`` takes; ``key`` is described there. ``labels`` is
     ``{query: {item: label}}``, as for ranx and pytrec_eval; a label may be ``(label, weight)``. With ``values="rank"``
-    the numbers are ranks (lower is better), not scores (higher is better). If some lists have scores and others only an
-    order, ranks are used for all. Items are sorted in the natural order of their names.
+    the numbers are ranks (1 is best), with ``"distance"`` other numbers of which lower is better, not scores (higher is
+    better); a distance becomes the score below zero. If some lists have scores and others only an order, ranks are used
+    for all. Items are sorted in the natural order of their names.
 
     >>> from_dicts({"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 0.5, "x": 0.1}}}, labels={"q": {"x": 1}})
     Dataset(1 queries, 2 slots, 2 experts, 2 lists, 4 entries, 1 labels)
     """
-    if values not in ("score", "rank"):
-        raise DataError(f"values must be 'score' or 'rank', got {values!r}")
+    demand_values(values)
     if not isinstance(runs, Mapping):
         raise DataError(f"runs must be {{expert: {{query: list}}}}, got {type(runs).__name__}")
     lists: list[tuple[str, str, ItemList]] = []
@@ -46,7 +47,8 @@ def from_dicts(
         if not isinstance(queries, Mapping):
             raise DataError(f"expert {expert!r}: {{query: list}} is needed, got {type(queries).__name__}")
         for query, listed in unique_names(queries, f"expert {expert!r}: query").items():
-            lists.append((expert, query, as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)))
+            found = as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
+            lists.append((expert, query, scores_of_distances(found) if values == "distance" else found))
     return from_lists(lists, values, None if labels is None else label_rows(labels))
 
 
@@ -127,12 +129,24 @@ def _tie_groups(order: Iterable[Any], where: str) -> list[list[Any]]:
     return [ids(group, where) for group in groups]
 
 
-def from_array(ranks: Floats, *, experts: Sequence[str] | None = None, items: Sequence[str] | None = None) -> Dataset:
+def from_array(
+    ranks: Floats,
+    *,
+    experts: Sequence[str] | None = None,
+    items: Sequence[str] | None = None,
+    values: str = "rank",
+) -> Dataset:
     """A Dataset of one query from ranks [n_experts, n_items]; NaN where an expert did not rank an item.
+
+    With ``values="score"`` the numbers are scores (higher is better), with ``"distance"`` others of which lower is
+    better; a distance becomes the score below zero.
 
     >>> from_array(np.array([[1, 2], [np.nan, 1]]))
     Dataset(1 queries, 2 slots, 2 experts, 2 lists, 3 entries)
+    >>> from_array(np.array([[0.91, 0.42, 0.13]]), values="score").rankings.entry_slot.tolist()
+    [0, 1, 2]
     """
+    demand_values(values)
     ranks = np.asarray(ranks, np.float64)
     if ranks.ndim != 2:
         raise DataError(f"ranks must have two dimensions, experts × items; got {ranks.ndim}")
@@ -147,7 +161,7 @@ def from_array(ranks: Floats, *, experts: Sequence[str] | None = None, items: Se
             "query": pl.Series([ONE_QUERY], dtype=pl.String).new_from_index(0, len(item)),
             "item": pl.Series(item_names[item], dtype=pl.String),
             "expert": pl.Series(expert_names[expert], dtype=pl.String),
-            "rank": ranks[expert, item],
+            "rank" if values == "rank" else "score": ranks[expert, item] * (-1 if values == "distance" else 1),
         }
     )
     return from_long(entries, candidates=candidates, keep_order=True)

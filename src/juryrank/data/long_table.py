@@ -27,6 +27,7 @@ from juryrank.data.labels import LARGEST_LABEL, Labels, invalid_weights
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.data.shapes import missing_scores_message
+from juryrank.data.values import demand_ranks
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.lazy_polars import pl
@@ -169,9 +170,8 @@ def drop_missing_values(entries: pl.DataFrame, source: str) -> pl.DataFrame:
         raise DataError(f"{source}: entries need a rank or a score; columns are {', '.join(entries.columns)}")
     values = entries[value].cast(pl.Float64).to_numpy()
     good = np.isfinite(values)
-    if value == "rank" and len(bad := np.flatnonzero(good & (values <= 0))):
-        first = entries["rank"][int(bad[0])]
-        raise DataError(f"{source}: ranks start at 1 (1 is best), got {first}; is it a score?")
+    if value == "rank":
+        demand_ranks(entries, source)
     if dropped := entries.height - int(good.sum()):
         warn_about_data(f"{source}: {dropped} entries without a {value} are dropped")
         return pl.DataFrame([column.filter(pl.Series(good)) for column in entries])

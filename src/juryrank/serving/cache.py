@@ -34,7 +34,8 @@ def fuse(
     also as a generator, array or series:
 
     * items in order, best first;
-    * ``{item: score}``, or pairs ``(item, score)``, in any order (``values="rank"`` if the numbers are ranks);
+    * ``{item: score}``, or pairs ``(item, score)``, in any order (``values="rank"`` if the numbers are ranks,
+      ``values="distance"`` if other numbers of which lower is better, which become scores below zero);
     * objects with ``.id`` or dicts with ``"id"``, with their ``score`` if they have one, else in order;
     * objects whose id ``key`` gives: a function, or the name of an attribute; also pairs of an object and a score.
 

@@ -9,7 +9,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores, warn_of_repeated_pairs
-from juryrank.errors import DataError, warn_about_data
+from juryrank.data.values import are_ranks, demand_ranks
+from juryrank.errors import warn_about_data
+from juryrank.lazy_polars import pl
 from juryrank.methods.combination import ranks_by
 
 Key = TypeVar("Key", bound=Hashable)
@@ -113,6 +115,8 @@ def clean(lists: Mapping[Key, ItemList], *, uses_scores: bool, values: str = "sc
     own = as_texts(list(chain.from_iterable(listed.items for listed in lists.values())))[1]
     if uses_scores and values == "score":
         warn_of_lists_without_scores(list(lists.values()))
+    if values == "rank" and not all(listed.numbers is None or are_ranks(listed.numbers) for listed in lists.values()):
+        _refuse_ranks(lists)
     out: dict[Key, PlainList] = {}
     dropped = Dropped()
     for name, (given, numbers) in lists.items():
@@ -127,6 +131,17 @@ def clean(lists: Mapping[Key, ItemList], *, uses_scores: bool, values: str = "sc
     dropped.warn(values=values)
     by_order = any(listed.items and listed.scored is None for listed in out.values())
     return {name: by_rank(listed) for name, listed in out.items()} if uses_scores and by_order else out
+
+
+def _refuse_ranks(lists: Mapping[Any, ItemList]) -> None:
+    """The error of a Dataset about numbers that are no ranks."""
+    rows = [
+        (query, expert, str(item), rank)
+        for (expert, query), (items, numbers) in lists.items()
+        for item, rank in zip(items, numbers or range(1, len(items) + 1), strict=True)
+    ]
+    schema = {"query": pl.String, "expert": pl.String, "item": pl.String, "rank": pl.Float64}
+    demand_ranks(pl.DataFrame(rows, schema=schema, orient="row"), "the data")
 
 
 def by_rank(listed: PlainList) -> PlainList:
@@ -175,8 +190,6 @@ def _by_given_ranks(items: Sequence[Any], ranks: Sequence[float], dropped: Dropp
     """The items in the order of their ranks; of the ranks of a repeated item, the best."""
     if ranks == list(range(1, len(ranks) + 1)) and len(set(items)) == len(items):  # as most are
         return PlainList(items)
-    if (wrong := next((rank for rank in ranks if isfinite(rank) and rank <= 0), None)) is not None:
-        raise DataError(f"the data: ranks start at 1 (1 is best), got {wrong}; is it a score?")
     best = best_of_each([(item, -rank) for item, rank in zip(items, ranks, strict=True)], dropped)
     ordered = sorted(best, key=best.__getitem__, reverse=True)
     return PlainList(ordered, None, [-best[item] for item in ordered])

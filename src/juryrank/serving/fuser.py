@@ -25,6 +25,7 @@ from juryrank.serving.inputs import (
     by_name,
     by_query,
     demand_options,
+    distances_as_scores,
     lists_of_one,
     many_queries,
     runs_of_one,
@@ -113,6 +114,8 @@ class Fuser:
         """
         if top is not None or values != "score":
             demand_options(values, top)
+            if values == "distance":
+                lists, values, key = distances_as_scores(lists, key), "score", None
         if type(lists) is not dict:
             lists = by_name(lists)
         if self._named and tuple(lists) != self._accepted:
@@ -139,7 +142,10 @@ class Fuser:
         With ``explore``, this takes as long as one call for each variant. Without, all probabilities are 1.
         """
         name = demand_request(request, "explored()")
+        demand_options(values, top)
         named = lists_of_one(lists, "explored()")
+        if values == "distance":
+            named, values, key = distances_as_scores(named, key), "score", None
         weighting, rankings = self._rank_by_variants(named, name, values, key, top, strict)
         ranking = rankings[weighting.variant]
         return Explored(
@@ -182,6 +188,8 @@ class Fuser:
         """
         demand_options(values, top)
         named = lists_of_one(lists, "detailed()")
+        if values == "distance":
+            named, values, key = distances_as_scores(named, key), "score", None
         if self._named and tuple(named) != self._accepted:
             self._check_experts(named, strict)
         usual = key is None and values == "score"

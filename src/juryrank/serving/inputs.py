@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data.shapes import ItemList, Key, as_item_list, elements_of, is_number, unique_names
+from juryrank.data.values import demand_values, scores_of_distances
 from juryrank.errors import DataError, ParameterError
 
 ONE = "one"  # the name of the only query
@@ -38,6 +39,23 @@ def many_queries(lists: Mapping[str, Any]) -> bool:
     return False
 
 
+def distances_as_scores(lists: Mapping[Any, Any] | Iterable[Any], key: Key) -> dict[str, Any]:
+    """Lists with distances, of one query or of many, as lists with scores."""
+
+    def scored(listed: Any, where: str) -> ItemList:
+        return scores_of_distances(as_item_list(listed, where, key, "distance"))
+
+    named = without_iterators(by_name(lists))
+    if not many_queries(named):
+        return {expert: scored(listed, f"expert {expert!r}") for expert, listed in named.items()}
+    return {
+        expert: {query: scored(of, f"expert {expert!r}, query {query!r}") for query, of in listed.items()}
+        if isinstance(listed, Mapping)
+        else listed
+        for expert, listed in named.items()
+    }
+
+
 def runs_of_one(lists: Mapping[Any, Any], values: str, key: Key) -> dict[tuple[str, str], ItemList]:
     """The lists of the only query."""
     return {
@@ -64,7 +82,6 @@ def lists_of_one(lists: Mapping[Any, Any] | Iterable[Any], function: str) -> Map
 
 def demand_options(values: str, top: int | None) -> None:
     """An error for options that have no meaning."""
-    if values not in ("score", "rank"):
-        raise DataError(f"values must be 'score' or 'rank', got {values!r}")
+    demand_values(values)
     if top is not None and (not isinstance(top, int | np.integer) or top < 1):
         raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")

@@ -39,7 +39,13 @@ class Entries(NamedTuple):
         if not all(np.isfinite(value).all() for value in values.values()):
             return None
         text, size = rows["item"].str.join("").item().encode(), rows["item"].str.len_bytes().to_numpy()
-        if not size.all() or any(byte in text for byte in UNUSUAL) or (values.get("rank", size) <= 0).any():
+        rank = values.get("rank", size)
+        if (
+            not size.all()
+            or any(byte in text for byte in UNUSUAL)
+            or (rank < 1).any()
+            or (rank != np.floor(rank)).any()
+        ):
             return None
         offset = np.append(0, np.cumsum(size, dtype=np.int64))
         if "expert" not in rows.columns:

@@ -134,6 +134,8 @@ class TableFile(QueryFile):
         if self.layout.experts or not numeric or not found.keys() <= {"query", "item", "expert", *ORDERED}:
             return
         raw = self.raw.select(pl.col(found[word]).alias(word) for word in words)
+        if self.layout.distances:
+            raw = raw.with_columns(-pl.col("score").cast(pl.Float64))
 
         def decode(start: int, stop: int) -> Entries | None:
             with self._reading():

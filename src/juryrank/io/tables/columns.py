@@ -25,6 +25,7 @@ HEADERS = {
     "rank": ("position", "place", "ranking"),
     "score": ("rating", "similarity"),
     "value": (),
+    "distance": (),
     "label": ("gold", "grade", "rel", "relevance", "judgment", "judgement", "qrel"),
     "weight": ("count",),
     "label_weight": ("labelweight",),
@@ -43,7 +44,7 @@ HEADERS = {
     "right_score": ("rightscore", "winnermodelb", "awayscore", "awaygoals", "scoreb", "score2"),
 }  # fmt: skip
 LAST_RESORT = {"query": ("question", "prompt", "task", "taskid"), "item": ("id",)}  # if no header above is there
-NUMBERS = ("rank", "score", "label", "weight", "label_weight")
+NUMBERS = ("rank", "score", "distance", "label", "weight", "label_weight")
 NO_NUMBER = ("", "NULL", "null", "NA", "N/A", "nan", "NaN", "None")
 DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$"
 

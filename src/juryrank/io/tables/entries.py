@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from juryrank.data.build import ONE_QUERY
+from juryrank.data.values import demand_ranks
 from juryrank.io.rows import SLOT, Rows, first_true, warn_of_contradictions
 from juryrank.io.tables.columns import Fail, as_numbers, convert_columns
 from juryrank.io.tables.layout import Layout
@@ -13,6 +14,8 @@ def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFra
     """The rows that are not blank, with standard names as headers; a row without a query or item is an error."""
     rows = convert_columns(frame, chosen.headers, fail, comma=chosen.comma)
     rows = rows.with_columns(as_numbers(frame[h], h, fail, comma=chosen.comma).alias(h) for h in chosen.experts)
+    if chosen.distances:
+        rows = rows.with_columns(-pl.col(h) for h in chosen.experts or ["score"])
     blank = rows.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if "query" not in chosen.headers:
         rows = rows.with_columns(query=pl.lit(ONE_QUERY))
@@ -46,6 +49,8 @@ def split_rows(rows: pl.DataFrame, chosen: Layout, *, name: str, expert: str) ->
         is_entry = rows.select(pl.col("expert").is_not_null() & some).to_series()
         entries = rows.filter(is_entry)
     entries = entries.drop("label", "label_weight", strict=False)
+    if "rank" in entries.columns:
+        demand_ranks(entries, name, chosen.remedies)
     if len(chosen.ordered) == 2:
         warn_of_contradictions(entries, name, "ranks")
     rest = rows.filter(~is_entry).select(SLOT).unique(maintain_order=True)

@@ -12,8 +12,9 @@ from juryrank.errors import DataError, warn_about_data
 from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_names, normalise, number_values, roles
 from juryrank.lazy_polars import pl
 
-WORDS = ("query", "item", "expert", "list", "rank", "score", "value", "label", "weight", "label_weight")
+WORDS = ("query", "item", "expert", "list", "rank", "score", "distance", "value", "label", "weight", "label_weight")
 ORDERED = ("rank", "score")
+VALUES = (*ORDERED, "distance")  # what gives an order; distances are read as scores below zero
 DESCRIPTIVE = (  # other columns that tables often have, and that hold no ranking
     "abstract", "body", "comment", "comments", "content", "contents", "date", "datetime", "description", "genres",
     "iter", "iteration", "language", "link", "note", "notes", "q0", "querytext", "snippet", "text", "time", "timestamp",
@@ -29,25 +30,37 @@ SIGNS = {"rank": ("rank", "position"), "score": ("score", "similarity")}  # in h
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a table by standard name; a wide table has ``experts``, whose columns hold ``values``."""
+    """The columns of a table by standard name; a wide table has ``experts``, whose columns hold ``values``.
+
+    Where ``distances``, the scores are distances, which are negated when they are read.
+    """
 
     headers: Mapping[str, str]
     experts: tuple[str, ...] = ()
     values: str = ""
     comma: bool = False  # a decimal comma: 0,5 is 0.5
+    distances: bool = False
 
     @property
     def ordered(self) -> list[str]:
         """Which of rank and score the table has."""
         return [self.values] if self.experts else [word for word in ORDERED if word in self.headers]
 
+    @property
+    def remedies(self) -> tuple[str, str]:
+        """How numbers that are read as ranks are read as scores, and as distances."""
+        header = self.headers.get("rank")
+        if self.experts or header is None or normalise(header) == "value":
+            return "values='score'", "values='distance'"
+        return f"columns={{'score': {header!r}}}", f"columns={{'distance': {header!r}}}"
+
 
 def layout(
     frame: pl.LazyFrame, columns: Columns = None, values: str | None = None, *, name: str, comma: bool = False
 ) -> Layout:
     """The layout of a table, or an error that names the option to use."""
-    if values not in (None, *ORDERED):
-        raise DataError(f"values must be 'rank' or 'score', got {values!r}")
+    if values not in (None, *VALUES):
+        raise DataError(f"values must be 'rank', 'score' or 'distance', got {values!r}")
     headers = list(frame.collect_schema())
     if patterns := [header for header in headers if header == "*" or (header[:1] == "^" and header[-1:] == "$")]:
         raise DataError(f"{name}: column {patterns[0]!r} has a name that means several columns; rename or drop it")
@@ -59,17 +72,36 @@ def layout(
     found = roles([header for header in headers if header not in wide], given, name, WORDS)
     if "item" not in found:
         choice = "columns={'item': 'HEADER'}"
-        known = any(word in found for word in (*ORDERED, "value", "label"))
+        known = any(word in found for word in (*VALUES, "value", "label"))
         ballots = "" if known else ", or for ballots format='ballot-choices', 'ballot-grid' or 'ballot-orders'"
         raise DataError(
             f"{name}: a table needs a column 'item'; columns are {join_names(headers)}; use {choice}{ballots}"
         )
+    if "distance" in found and "distance" not in (columns or {}) and values != "distance":
+        others = {word: header for word, header in found.items() if word != "distance"}
+        if others.keys() & {*ORDERED, "value", "label"} or len(Table(frame, others, name, comma, ()).numeric()) > 1:
+            found = others  # only a column of this name that nothing else explains has distances
     table = Table(frame, found, name, comma, tuple(columns or ()))
     if not table.height:
         raise DataError(f"{name}: the table has a header and no rows")
+    _warn_of_small_is_good(name, columns or {})
     chosen = _wide(table, wide, values) if wide else _long(table, found, values)
     table.warn_of_unused(chosen)
     return chosen
+
+
+def _warn_of_small_is_good(name: str, columns: Mapping[str, object]) -> None:
+    """Warn of a column that is named as ranks or scores where its header says that it has other numbers."""
+    for word in ORDERED:
+        header = columns.get(word)
+        if not isinstance(header, str) or any(sign in normalise(header) for sign in (*SIGNS[word], "place")):
+            continue
+        if any(sign in normalise(header) for sign in SMALL_IS_GOOD):
+            best = "1 is best" if word == "rank" else "large is best"
+            warn_about_data(
+                f"{name}: column {header!r} is read as {word}s ({best}); if small is best, "
+                f"use columns={{'distance': {header!r}}}"
+            )
 
 
 @dataclass(frozen=True)
@@ -137,6 +169,14 @@ def _long(table: Table, found: dict[str, str], values: str | None) -> Layout:
     if values is None and not table.chosen and table.is_beir_qrels():
         found["label"] = found.pop("score")
     found = resolve_value(found, values, name)
+    if "distance" in found:
+        if "score" in found:
+            raise DataError(
+                f"{name}: lists go by scores or by distances, and there are {found['score']!r} and "
+                f"{found['distance']!r}; to use the distances, add columns={{'score': None}}"
+            )
+        found["score"] = found.pop("distance")
+        return _finished(table, found, distances=True)
     if "expert" in found and not any(word in found for word in ORDERED):
         choice = f"columns={{'score': {found['label']!r}}}" if "label" in found else "columns={'score': 'HEADER'}"
         raise DataError(f"{name}: experts need a rank or a score; use columns={{'rank': 'HEADER'}} or {choice}")
@@ -150,9 +190,14 @@ def _long(table: Table, found: dict[str, str], values: str | None) -> Layout:
         raise _without_order(table, table.numeric())
     if not any(word in found for word in ORDERED) and normalise(found.get("weight", "count")) != "count":
         found.setdefault("label_weight", found.pop("weight"))  # without lists, the weights are those of labels
+    return _finished(table, found)
+
+
+def _finished(table: Table, found: Mapping[str, str], *, distances: bool = False) -> Layout:
+    """The layout with one row per entry, of columns that are decided."""
     if any(word in found for word in ORDERED):
         _demand_no_other_names(table, found)
-    return Layout(found, comma=table.comma)
+    return Layout(found, comma=table.comma, distances=distances)
 
 
 def _without_order(table: Table, numeric: list[str]) -> DataError:
@@ -166,7 +211,7 @@ def _without_order(table: Table, numeric: list[str]) -> DataError:
 
 def resolve_value(found: dict[str, str], values: str | None, source: str) -> dict[str, str]:
     """The roles with 'value' replaced by rank or score, according to ``values``."""
-    if "rank" in found or "score" in found:
+    if any(word in found for word in VALUES):
         if values is not None and values not in found:
             raise DataError(f"{source}: values={values!r}, but the table has no column for a {values}")
         return {word: header for word, header in found.items() if word != "value"}
@@ -174,18 +219,18 @@ def resolve_value(found: dict[str, str], values: str | None, source: str) -> dic
         return found
     if values is None:
         raise DataError(
-            f"{source}: column {found['value']!r} may be a rank (small is best) or a score (large is best); "
-            "use values='rank' or values='score'"
+            f"{source}: column {found['value']!r} may be a rank (1 is best) or a score (large is best); "
+            "use values='rank' or values='score', or values='distance' for other numbers of which small is best"
         )
     return {values if word == "value" else word: header for word, header in found.items()}
 
 
 def _wide(table: Table, experts: tuple[str, ...], values: str | None, *, assumed: bool = False) -> Layout:
     """The layout with one column per expert; ``assumed`` if the user has not named them."""
-    name, found = table.name, {w: h for w, h in table.found.items() if w not in (*ORDERED, "value")}
+    name, found = table.name, {w: h for w, h in table.found.items() if w not in (*VALUES, "value")}
     signs = {h: next((w for w, signs in SIGNS.items() if any(s in normalise(h) for s in signs)), None) for h in experts}
     if assumed and len(set(signs.values()) - {None}) == 2:
-        if values is None:
+        if values not in ORDERED:
             raise DataError(
                 f"{name}: columns {join_names(experts)} contain ranks and scores; use values='rank' or values='score'"
             )
@@ -196,17 +241,19 @@ def _wide(table: Table, experts: tuple[str, ...], values: str | None, *, assumed
     if decided is None:
         raise DataError(
             f"{name}: columns {join_names(experts)} look like one per expert, but their numbers may be ranks "
-            "(small is best) or scores (large is best); use values='rank' or values='score'"
+            "(1 is best) or scores (large is best); use values='rank' or values='score', or values='distance' for "
+            "other numbers of which small is best"
         )
     if assumed or values is None:
-        best = "small" if decided == "rank" else "large"
+        best = "large" if decided == "score" else "small"
         choice = f"columns={{'expert': {list(experts)!r}}} and " if len(experts) <= SHOWN else ""
         message = (
             f"{name}: read as one column per expert ({join_names(experts)}) with {decided}s ({best} is best); "
             f"to confirm or choose, use {choice}values={decided!r}"
         )
         warn_about_data(message)
-    return Layout(found, experts, decided, table.comma)
+    distances = decided == "distance"
+    return Layout(found, experts, "score" if distances else decided, table.comma, distances)
 
 
 def _kind(table: Table, experts: tuple[str, ...]) -> str | None:
