@@ -298,6 +298,13 @@ class TestIdentity:
         result = JuryJoiner(["x", "y"]).run(x=self.TEXTS, y=self.OTHERS)["documents"]
         assert len(result) == 4
 
+    def test_many_texts_with_other_ids_are_told_with_the_remedy(self) -> None:
+        drinks = ("tea", "milk", "juice")
+        x, y = ([Document(content=each, meta={"store": store}) for each in drinks] for store in "xy")
+        with pytest.warns(DataWarning, match=r'3 texts are in more than one list.*give key="text"'):
+            assert len(JuryJoiner(["x", "y"]).run(x=x, y=y)["documents"]) == 6
+        assert len(JuryJoiner(["x", "y"], key="text").run(x=x, y=y)["documents"]) == 3
+
     @pytest.mark.parametrize("key", ["url", lambda document: document.content], ids=["field", "function"])
     def test_a_field_or_a_function_recognises_the_same_document(self, key: str | Callable[[Document], str]) -> None:
         result = JuryJoiner(["x", "y"], weights={"x": 2.0}, key=key).run(x=self.TEXTS, y=self.OTHERS)["documents"]

@@ -10,11 +10,13 @@ import pytest
 
 pytest.importorskip("langchain_core")
 
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_retrievers import Broken, Slow, documents, listing
 
 import juryrank
-from juryrank.errors import JuryrankError, MissingExtraError, RetrieverError, RetrieverWarning
+from juryrank.errors import DataError, DataWarning, JuryrankError, MissingExtraError, RetrieverError, RetrieverWarning
 from juryrank.integrations.langchain import JuryRetriever
 
 TEA, MILK = documents("tea", "milk")
@@ -165,3 +167,30 @@ class TestAssignment:
         other = retriever.model_copy(update={"weights": {"y": 2.0}})
         assert other.invoke("q")[0].page_content == "milk"
         assert retriever.invoke("q")[0].page_content == "tea"
+
+
+class TestIdsThatStoresMakeUp:
+    """The same eight documents in two stores, or in a store and a retriever that leaves them without ids."""
+
+    TEXTS = [f"{each} is a drink" for each in ("tea", "milk", "rice milk", "juice", "beer", "wine", "water", "cocoa")]
+
+    def store(self) -> Any:
+        store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+        store.add_documents(documents(*self.TEXTS))
+        return store.as_retriever(search_kwargs={"k": 8})
+
+    @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+    async def test_two_stores_are_told_what_to_do(self, way) -> None:
+        stores = {"one": self.store(), "two": self.store()}
+        with pytest.warns(DataWarning, match=r'8 texts are in more than one list, and no documents by.*key="text"'):
+            found = await ask(JuryRetriever(retrievers=stores, k=None), way)
+        assert len(found) == 16
+        found = await ask(JuryRetriever(retrievers=stores, k=None, key="text"), way)
+        assert sorted(each.page_content for each in found) == sorted(self.TEXTS)
+        assert all(len(each.metadata["juryrank"]["ranks"]) == 2 for each in found)
+
+    def test_a_store_beside_a_retriever_without_ids_is_told_what_to_do(self) -> None:
+        pair = {"bm25": listing(*documents(*self.TEXTS)), "dense": self.store()}
+        with pytest.raises(DataError, match=r"'bm25' have no id and others have one.*give key=\"text\""):
+            JuryRetriever(retrievers=pair).invoke("q")
+        assert len(JuryRetriever(retrievers=pair, key="text", k=None).invoke("q")) == 8

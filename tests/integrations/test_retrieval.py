@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import warnings
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -213,7 +214,7 @@ def test_identity_by_a_field_or_a_function():
         identity("url").keys_of({"a": [given["a"][0], Doc("9")]})
     with pytest.raises(DataError, match="the id is missing or None"):
         identity("id").keys_of({"a": [Doc()]})
-    with pytest.raises(ParameterError, match="key is 'id', the name of a metadata field or a function, got 3"):
+    with pytest.raises(ParameterError, match="key is 'id', 'text', the name of a metadata field or a function, got 3"):
         identity(3)
 
 
@@ -276,3 +277,72 @@ def test_scores_count_only_for_methods_that_use_them():
     assert [(each.document.id, each.score) for each in by_score] == list(expected.items())
     assert by_score[0].ranks == {"bm25": 1, "dense": 1}
     assert by_score[0].document is lists["bm25"][1]
+
+
+def test_the_text_is_the_identity_where_no_field_of_that_name_is():
+    given = {"a": [Doc("1", "tea"), Doc("2", "milk")], "b": [Doc("3", "milk")]}
+    assert identity("text").keys_of(given) == {"a": ["tea", "milk"], "b": ["milk"]}
+    for listed in given.values():
+        for doc in listed:
+            doc.meta["text"] = f"field {doc.text}"
+    assert identity("text").keys_of(given) == {"a": ["field tea", "field milk"], "b": ["field milk"]}
+    given["b"][0].meta.clear()
+    assert identity("text").keys_of(given) == {"a": ["tea", "milk"], "b": ["milk"]}
+    with pytest.raises(DataError, match="the text is missing or None"):
+        identity("text").keys_of({"a": [Doc("1", None)]})
+
+
+def made_up(name: str, texts: str, shared: int = 0) -> list[Doc]:
+    """Documents with ids that a store has made up, except for the first."""
+    return [Doc(text if n < shared else f"{name}-{n}", text) for n, text in enumerate(texts)]
+
+
+def fuse_said(lists, key=None, top=None):
+    """The number of documents in the result, and what was said."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fused = DocumentFusion(juryrank.Fuser("rrf"), identity(key)).fuse(lists, top)
+    return len(fused), [str(each.message) for each in said]
+
+
+@pytest.mark.parametrize("top", [None, 10, 1])
+def test_stores_that_make_up_ids_are_told(top):
+    lists = {"x": made_up("x", "abcdefgh"), "y": made_up("y", "hgfedcba")}
+    number, said = fuse_said(lists, top=top)
+    assert number == (top or 16)
+    assert len(said) == 1
+    assert "8 texts are in more than one list, and no documents by their id" in said[0]
+    assert 'give key="text"' in said[0]
+    assert fuse_said(lists, "text", top) == (min(top or 8, 8), [])
+    for listed in lists.values():
+        for doc in listed:
+            doc.meta["url"] = doc.id
+    assert "by their metadata field 'url'" in fuse_said(lists, "url")[1][0]
+    assert fuse_said(lists, attrgetter("id"))[1] == []  # a function is meant so
+
+
+def test_two_texts_are_a_sign_only_with_the_same_metadata():
+    lists = {"x": [Doc("1", "tea", {"page": 1})], "y": [Doc("2", "tea", {"page": 1})]}
+    assert "1 texts with the same metadata are in more than one list, and no documents" in fuse_said(lists)[1][0]
+
+
+def test_a_single_id_in_common_is_almost_nothing():
+    lists = {"x": made_up("x", "abcdefgh", 1), "y": made_up("y", "abcdefgh", 1)}
+    assert "8 texts are in more than one list, and 1 documents by their id" in fuse_said(lists)[1][0]
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"x": made_up("x", "abcd"), "y": made_up("y", "efgh")},  # nothing is the same
+        {"x": made_up("x", "abcd"), "y": []},
+        {"x": made_up("x", "aaaa")},
+        {"x": made_up("x", "abcdefgh", 2), "y": made_up("y", "abcdefgh", 2)},
+        {"x": [Doc("1", None)], "y": [Doc("2", None)]},
+        {"x": [Doc("1", "blank", {"page": 1})], "y": [Doc("2", "blank", {"page": 2})]},
+        {},
+    ],
+    ids=str,
+)
+def test_lists_that_share_little_are_no_fault(lists):
+    assert fuse_said(lists)[1] == []

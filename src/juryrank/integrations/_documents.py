@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from juryrank.errors import DataError, ParameterError
+from juryrank.errors import DataError, ParameterError, warn_about_data
 from juryrank.serving import Fuser
 from juryrank.serving.detail import FusedItem
 
 D = TypeVar("D")
 Key = str | Callable[[Any], Any] | None
+MANY = 3  # texts that are no accident, whatever the metadata
+ALMOST_NONE = 5  # more texts than that in common for each document are a sign that documents are not recognised
 
 
 class Identity(Generic[D]):
     """What makes two documents the same.
 
-    ``key`` is None, "id", the name of a metadata field, or a function of the document. None is the id if every document
-    has one and the text if none has; if only some have an id, documents of different retrievers could not be matched,
-    which is an error.
+    ``key`` is None, "id", "text", the name of a metadata field, or a function of the document. None is the id if every
+    document has one and the text if none has; if only some have an id, documents of different retrievers could not be
+    matched, which is an error. A metadata field named "text" that all documents have comes before their text. Without
+    ``text_of``, documents have no text. ``remedy`` is what the warning about other ids proposes.
     """
 
     def __init__(
@@ -28,11 +32,13 @@ class Identity(Generic[D]):
         *,
         id_of: Callable[[D], Any],
         metadata_of: Callable[[D], Mapping[str, Any]],
-        text_of: Callable[[D], Any],
+        text_of: Callable[[D], Any] | None,
+        remedy: str = 'key="text"',
     ) -> None:
         if key is not None and not isinstance(key, str) and not callable(key):
-            raise ParameterError(f"key is 'id', the name of a metadata field or a function, got {key!r}")
+            raise ParameterError(f"key is 'id', 'text', the name of a metadata field or a function, got {key!r}")
         self._key, self._id_of, self._metadata_of, self._text_of = key, id_of, metadata_of, text_of
+        self._remedy = remedy
 
     def keys_of(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
         """The identity of each document of each list, as text."""
@@ -42,6 +48,8 @@ class Identity(Generic[D]):
             of, name = self._key, "what key= gives"
         elif self._key == "id":
             of, name = self._id_of, "the id"
+        elif self._key == "text" and self._text_of and not all(map(self._has_field, chain(*lists.values()))):
+            of, name = self._text_of, "the text"
         else:
             of, name = self._field, f"the metadata field {self._key!r}"
         keys = {expert: list(map(of, documents)) for expert, documents in lists.items()}
@@ -54,6 +62,34 @@ class Identity(Generic[D]):
     def _field(self, document: D) -> Any:
         return self._metadata_of(document).get(self._key)  # type: ignore[arg-type]
 
+    def _has_field(self, document: D) -> bool:
+        return self._field(document) is not None
+
+    def warn_of_other_ids(self, lists: Mapping[str, Sequence[D]], keys: Mapping[str, Sequence[str]]) -> None:
+        """A warning if lists have the same texts, and almost no document in common.
+
+        Stores make up ids for documents that have none, other ones in each store.
+        """
+        if self._text_of is None or callable(self._key):
+            return
+        documents = _number_shared(keys.values())
+        content = [[(self._text_of(each), each) for each in listed] for listed in lists.values()]
+        which, texts = "texts", _number_shared([text for text, _ in listed if text] for listed in content)
+        if texts < MANY:  # different documents may have a text in common
+            which, texts = (
+                "texts with the same metadata",
+                _number_shared(
+                    [(text, repr(self._metadata_of(each))) for text, each in listed if text] for listed in content
+                ),
+            )
+        if texts > ALMOST_NONE * documents:
+            field = "id" if self._key in (None, "id") else f"metadata field {self._key!r}"
+            warn_about_data(
+                f"{texts} {which} are in more than one list, and {documents or 'no'} documents by their {field}: the "
+                "same text counts as another document in each list, so that no list confirms another; give "
+                f"{self._remedy}, or put the documents into all stores with ids of your own"
+            )
+
     def _by_id_or_text(self, lists: Mapping[str, Sequence[D]]) -> dict[str, list[str]]:
         ids = {expert: list(map(self._id_of, documents)) for expert, documents in lists.items()}
         if all(map(_are_texts, ids.values())):
@@ -61,12 +97,18 @@ class Identity(Generic[D]):
         without = [expert for expert, found in ids.items() if None in found]
         if not without:
             return {expert: _as_texts(found) for expert, found in ids.items()}
-        if all(each is None for each in chain.from_iterable(ids.values())):
+        if self._text_of and all(each is None for each in chain.from_iterable(ids.values())):
             return {expert: _as_texts(list(map(self._text_of, documents))) for expert, documents in lists.items()}
         raise DataError(
             f"documents of {', '.join(map(repr, without))} have no id and others have one, so that the same document "
-            "cannot be recognised: give key=, a metadata field that all have or a function of the document"
+            'cannot be recognised: give key="text", or as key= a metadata field that all have or a function of the '
+            "document"
         )
+
+
+def _number_shared(lists: Iterable[Iterable[Any]]) -> int:
+    """How many values are in more than one list."""
+    return sum(count > 1 for count in Counter(chain.from_iterable(map(set, lists))).values())
 
 
 def _are_texts(keys: list[Any]) -> bool:
@@ -136,8 +178,12 @@ class DocumentFusion(Generic[D]):
         keys = self._identity.keys_of(lists)
         detail = None if self._score_of is not None else self._fuser.detail_in_order(keys, top)
         if detail is None:
-            return self._fuse_any(keys, lists, top)
-        return FusedDocuments(_highest(lists, detail.ranks.values()), *detail.columns)
+            fused = self._fuse_any(keys, lists, top)
+        else:
+            fused = FusedDocuments(_highest(lists, detail.ranks.values()), *detail.columns)
+        if len(lists) > 1 and ALMOST_NONE * sum(len(each) > 1 for each in fused.ranks) <= len(fused.ranks):
+            self._identity.warn_of_other_ids(lists, keys)  # only now: it takes time
+        return fused
 
     def _fuse_any(
         self, keys: Mapping[str, list[str]], lists: Mapping[str, Sequence[D]], top: int | None

@@ -38,7 +38,7 @@ def fuse_hits(
         key = _default_key(lists)
     elif isinstance(key, str):
         key = partial(_field, key)
-    identity: Identity[Hit] = Identity(key, id_of=_id, metadata_of=dict, text_of=str)
+    identity: Identity[Hit] = Identity(key, id_of=_id, metadata_of=dict, text_of=None)
     fuser = model if isinstance(model, Fuser) else Fuser(model, **params)
     fused = DocumentFusion(fuser, identity, _score).fuse(lists, top)
     return [{**hit, "_score": score} for hit, score, _, _ in fused]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from math import isfinite
@@ -165,23 +164,3 @@ def _with_scores(nodes: Sequence[NodeWithScore], scores: Iterable[float]) -> lis
     for own, score in zip(values, scores, strict=True):
         own["score"] = score
     return with_values(nodes, values, {"score"})
-
-
-def warn_of_other_ids(lists: Mapping[str, Sequence[NodeWithScore]]) -> None:
-    """Warn if the lists have nodes with the same text and metadata, and no id in common.
-
-    An index that splits documents gives every node an id of its own, so that no retriever would confirm another.
-    """
-    if sum(map(bool, lists.values())) < 2 or _shared({node.node_id for node in nodes} for nodes in lists.values()):
-        return
-    if same := _shared({node.node.hash for node in nodes} for nodes in lists.values()):
-        warn_user(
-            f"no two lists have a node id in common, but {same} texts with the same metadata are in several lists and "
-            "count as different nodes: give key=lambda node: node.hash, or build the indexes from the same nodes",
-            DataWarning,
-        )
-
-
-def _shared(sets: Iterable[set[str]]) -> int:
-    """How many values are in more than one set."""
-    return sum(count > 1 for count in Counter(value for each in sets for value in each).values())

@@ -54,10 +54,10 @@ class JuryRetriever(BaseRetriever):
     >>> [document.page_content for document in retriever.invoke("drinks", k=1)]
     ['milk']
 
-    ``key`` says which documents are the same: None (the id if all have one, the text if none has), "id", a metadata
-    field or a function. ``score_key`` is the metadata field with the score, for methods that use scores. A retriever
-    that fails, or takes more than ``timeout`` seconds, is an error, or left out with ``on_error="skip"``. Documents of
-    the result have score, ranks and contributions by retriever in ``metadata[metadata_key]``.
+    ``key`` says which documents are the same: None (the id if all have one, the text if none has), "id", "text", a
+    metadata field or a function. ``score_key`` is the metadata field with the score, for methods that use scores. A
+    retriever that fails, or takes more than ``timeout`` seconds, is an error, or left out with ``on_error="skip"``.
+    Documents of the result have score, ranks and contributions by retriever in ``metadata[metadata_key]``.
     """
 
     # The types of fields are not checked by pydantic, whose errors have several lines, but below.

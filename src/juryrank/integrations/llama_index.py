@@ -16,7 +16,7 @@ try:
     from llama_index.core.callbacks import CallbackManager
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.retrievers import BaseRetriever
-    from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
+    from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore, QueryBundle
     from pydantic import PrivateAttr, SkipValidation, model_validator
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
@@ -32,7 +32,6 @@ from juryrank.integrations._llama_index import (
     prepare_fuser,
     score_of,
     scores_in,
-    warn_of_other_ids,
 )
 
 
@@ -55,8 +54,8 @@ class JuryRetriever(BaseRetriever):
     >>> [node.text for node in retriever.retrieve("drinks")]
     ['milk', 'rice']
 
-    ``key`` says which nodes are the same: None or "id" (their ids), a metadata field or a function of the node. A
-    retriever that fails, or takes more than ``timeout`` seconds, is an error, or left out with ``on_error="skip"``.
+    ``key`` says which nodes are the same: None or "id" (their ids), "text", a metadata field or a function of the node.
+    A retriever that fails, or takes more than ``timeout`` seconds, is an error, or left out with ``on_error="skip"``.
     Nodes of the result have score, ranks and contributions by retriever in ``metadata[metadata_key]``.
     """
 
@@ -91,10 +90,10 @@ class JuryRetriever(BaseRetriever):
             partial(_key_of_node, key) if callable(key) else key,
             id_of=attrgetter("node.id_"),
             metadata_of=attrgetter("node.metadata"),
-            text_of=attrgetter("node.text"),
+            text_of=_text_of_node,
+            remedy='key="text" or key=lambda node: node.hash',
         )
         self._fusion = DocumentFusion(fuser, identity, score_of)
-        self._by_id = key in (None, "id")
         self._retrievers, self._k, self._metadata_key = dict(retrievers), k, metadata_key
         self._on_error, self._timeout = on_error, timeout
         super().__init__(callback_manager=callback_manager, object_map=object_map, objects=objects, verbose=verbose)
@@ -125,13 +124,15 @@ class JuryRetriever(BaseRetriever):
         except Exception:
             demand_nodes(lists)  # only now: it takes time
             raise
-        if self._by_id and not any(len(ranks) > 1 for ranks in best.ranks):
-            warn_of_other_ids(lists)
         return fused_nodes(best, failed, self._metadata_key)
 
 
 def _key_of_node(key: Callable[[Any], Any], node: NodeWithScore) -> Any:
     return key(node.node)
+
+
+def _text_of_node(node: NodeWithScore) -> str:
+    return node.node.get_content(MetadataMode.NONE)  # type: ignore[no-any-return]
 
 
 def _asynchronous(name: str, retriever: BaseRetriever) -> Callable[[Any], Awaitable[list[NodeWithScore]]]:

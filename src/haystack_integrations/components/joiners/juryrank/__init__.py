@@ -21,8 +21,9 @@ class JuryJoiner:
     model knows: ``pipeline.connect("bm25_retriever", "joiner.bm25")``. ``model`` is a fitted method or the path of a
     saved one; without a model, ``method`` (default "rrf"), ``weights`` by expert, and further parameters of the method.
 
-    Documents of two experts are the same if their ``key`` is the same: None or "id" is the id, another string a field
-    of ``meta``, and a function is called with each document. ``top_k`` is the length of the result, None for all.
+    Documents of two experts are the same if their ``key`` is the same: None or "id" is the id, "text" the content,
+    another string a field of ``meta``, and a function is called with each document. ``top_k`` is the length of the
+    result, None for all.
 
     An input that is not connected, or gets nothing because its branch of the pipeline did not run, is an error with
     ``on_missing="raise"``; with "skip", the others are fused without it, with a warning. An empty list is not missing.
