@@ -131,6 +131,6 @@ def test_many_write_ins_are_counted_at_once_and_too_many_ways_are_told() -> None
     for rule in ("irv", "stv"):
         details = method(rule).fit_predict(data_of(ballots)).details
         assert (details["tied"][0], details["complete"][0]) == ((), True)
-    close = {pair: 1 for pair in pairwise(names)}
+    close = dict.fromkeys(pairwise(names), 1)
     result = juryrank.election(data_of({**close, ("w00", "w05"): 1}), ["irv"])
     assert "not all ways to break ties were followed" in result["irv"].sentence()

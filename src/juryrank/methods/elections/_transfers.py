@@ -120,7 +120,6 @@ class Transfers:
 
     def report(self) -> dict[str, Any]:
         """What is reported about the election."""
-        names = self.ballots.names
         return {
             "rounds": tuple(self.rounds),
             "elected": tuple(name for group in self.elected for name in self.named(group)),
