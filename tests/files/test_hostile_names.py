@@ -35,8 +35,8 @@ NAMES = [
     "False",
     "query", "item", "expert", "rank", "score", "label", "weight", "left", "right", "winner", "loser", "tie", "draw",
     "both",
-    "a_duplicated_0", "=1+1", "@x", "+x", "2020-01-01", "1_000", "\u0661", "x" * 255, "x" * 300, "é" * 200, "CON",
-    "NUL", "a.run", "a.",
+    "a_duplicated_0", "=1+1", "'=1+1", "''@x", "@x", "+x", "2020-01-01", "1_000", "\u0661", "x" * 255, "x" * 300,
+    "é" * 200, "CON", "NUL", "a.run", "a.",
 ]  # fmt: skip
 ROLES = ("query", "item", "expert")
 PLAIN = {"experts": False, "scores": False, "gaps": False}

@@ -1,5 +1,6 @@
 """The judgement file: what is saved is there, also after a kill, an editor, or another session."""
 
+import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,10 @@ def test_names_come_back_as_they_were(tmp_path: Path, ending: str) -> None:
         'a "quoted" one',
         "ünïcode 漢字 🍲",
         "=1+1",
+        "-x",
+        "'=1+1",
+        "'tis",
+        "-1.5",
         "tab\there",
         "two\nlines",
         "\x1b[31mred",
@@ -182,3 +187,16 @@ def test_labels_are_those_of_graded_items() -> None:
     assert found is not None
     assert (list(found.items[found.label_item]), found.label_value.tolist()) == (["a"], [2.0])
     assert labels_of([Judgement("q", "b", "ann", None, "skipped")]) is None
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_a_spreadsheet_runs_no_cell(tmp_path: Path, ending: str) -> None:
+    file = JudgementFile(tmp_path / f"judgements{ending}")
+    for name in ("=1+1", "+x", "-x", "@SUM(A1)", "-1.5", "'=1"):
+        file.append(Judgement(name, name, name, -1.5, name))
+    rows = [*csv.reader(file.path.read_text().splitlines(), delimiter="," if ending == ".csv" else "\t")][1:]
+    names = ["'=1+1", "'+x", "'-x", "'@SUM(A1)", "-1.5", "''=1"]
+    assert [row[:5] for row in rows] == [[name, name, name, "-1.5", name] for name in names]
+    assert [each.item for each in judgements_of(file.path)] == [
+        "=1+1", "+x", "-x", "@SUM(A1)", "-1.5", "'=1",
+    ]  # fmt: skip

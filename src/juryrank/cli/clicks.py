@@ -94,7 +94,7 @@ def run(
     log = reading.read(logs)
     labels = click_labels(log, examination=known)
     frame = labels.to_frame().select("query", "item", "label", "weight")
-    save(out, b"".join(frames.frame_lines(frame, out.name)))
+    save(out, b"".join(frames.frame_lines(frame, out.name, for_people=True)))
     report = labels.report()
     deliver(report, form, as_json=as_json, out=None, quiet=quiet)
     if plot is not None:

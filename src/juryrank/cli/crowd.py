@@ -123,7 +123,7 @@ class FileOptions:
             write(found.to_dataset("expected"), self.out, format="trec-qrels")
             note(f"{self.out}: expected grades of {len(found)} tasks", quiet=quiet)
         elif self.out is not None:
-            save(frame_lines(found.to_frame(), self.out.name), self.out)
+            save(frame_lines(found.to_frame(), self.out.name, for_people=True), self.out)
             note(f"{self.out}: labels of {len(found)} tasks, with probabilities", quiet=quiet)
         tables = {
             self.workers: found.workers_frame, self.confusion: found.confusion,
@@ -132,7 +132,7 @@ class FileOptions:
         for path, table in tables.items():
             if path is not None:
                 rows = table()
-                save(frame_lines(rows, path.name), path)
+                save(frame_lines(rows, path.name, for_people=True), path)
                 note(f"{path}: {rows.height} rows", quiet=quiet)
         if self.picture is not None:
             found.plot(self.picture)

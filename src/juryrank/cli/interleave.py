@@ -105,6 +105,6 @@ def _write_pages(data: Dataset, top: int, seed: int, report: ReportOptions) -> N
     rows = [row for query, page in zip(rankings, pages, strict=True) for row in page.log_rows(query)]
     names = dict.fromkeys(("query", "session", "item"), pl.String)
     frame = pl.DataFrame(rows, schema={**names, "position": pl.Int64, "team": pl.String})
-    deliver(frame_lines(frame, "" if report.out is None else report.out.name), report.out or stdout())
+    deliver(frame_lines(frame, "" if report.out is None else report.out.name, for_people=True), report.out or stdout())
     if report.out is not None:
         note(f"{report.out}: {len(pages)} pages of {len(data.experts)} rankings", quiet=report.quiet)

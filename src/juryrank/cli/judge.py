@@ -15,7 +15,6 @@ from juryrank.cli.judge_endpoint import EndpointOptions, judge_by_model
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.reports import deliver as deliver_report
 from juryrank.cli.terminal import bars, note
-from juryrank.report.escapes import escape_formula
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
@@ -192,7 +191,7 @@ def write_plan(
         lines = iter([plan.render("json").encode()])
     else:
         frame = plan_frame(plan, *texts.read(data, quiet=quiet), sheet=ending in SPREADSHEETS)
-        lines = frame_lines(frame, f"plan{ending}")
+        lines = frame_lines(frame, f"plan{ending}", for_people=True)
     deliver(lines, stdout() if out is None else out)
     note(f"{'' if out is None else f'{out}: '}{plan.note()}", quiet=quiet)
     if data.labels is not None and not quiet:
@@ -249,9 +248,8 @@ def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *,
     frame = plan.to_frame()
     for column, found, key in (("query_text", queries, "query"), ("text", items, "item")):
         if found is not None:
-            cells = (found.get(name) for name in frame[key])
-            shown = [escape_formula(cell) if sheet else cell for cell in cells]
-            frame = frame.with_columns(pl.Series(column, shown, dtype=pl.String))
+            cells = [found.get(name) for name in frame[key]]
+            frame = frame.with_columns(pl.Series(column, cells, dtype=pl.String))
     return frame.with_columns(label=pl.lit(None, pl.String)) if sheet else frame
 
 

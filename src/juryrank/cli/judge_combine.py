@@ -38,5 +38,5 @@ class CombineOptions:
         found = combine_judgements(self.combine, gold, trusted=self.trusted or ())
         print_report(found)
         if out is not None:
-            deliver(frame_lines(found.to_frame(), out.name), out)
+            deliver(frame_lines(found.to_frame(), out.name, for_people=True), out)
             note(f"{out}: {len(found.labels.label_value)} labels with weights, for --labels", quiet=quiet)

@@ -33,6 +33,7 @@ from juryrank.judging.judgements import (
     column_words,
     judgements_in_frame,
 )
+from juryrank.report.escapes import escape_formula, unescape_formula
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 UNREADABLE = ("\r", "\0")  # in names: a text file would not give them back
@@ -143,7 +144,7 @@ class JudgementFile:
         for cells in reader:
             if not any(map(str.strip, cells)):
                 continue
-            row = {word: cell for word, cell in zip(words, cells, strict=False) if word}
+            row = {word: unescape_formula(cell) for word, cell in zip(words, cells, strict=False) if word}
             if len(cells) < len(words) or not all(row[word].strip() for word in ("query", "item", "judge")):
                 raise DataError(f"{self.path}:{reader.line_num}: expected query, item and judge, as in the header")
             yield Judgement(
@@ -243,4 +244,4 @@ def _line(cells: Sequence[str], separator: str) -> str:
 def _cell(judgement: Judgement, word: str | None) -> str:
     """What a judgement has in a column; nothing in a column that was added by others."""
     value = getattr(judgement, word) if word else None
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(escape_formula(value))

@@ -1,6 +1,7 @@
 """Escaping of names for a terminal, Markdown or a spreadsheet, which would otherwise interpret them.
 
-Data files have names as they are; only reports escape them.
+Data files have names as they are. Reports escape them, and so do files that people fill in or look at, such as
+judgements, where reading takes the apostrophe before a formula away again.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Iterable
 
 # Control characters, and marks that change the direction of text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?\s*%?", re.IGNORECASE)
+NUMBER = re.compile(r"(?i)[-+]?[\d.,]+(e[-+]?\d+)?\s*%?")
 QUOTED = re.compile('[",\r\n]')
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # the first characters of a formula in a spreadsheet
+FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a formula begins in a spreadsheet; after apostrophes, it was one
 MARKUP = re.compile(
     r"[\\`|*\[\]~]"  # code, columns, emphasis, links, strikethrough
     r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis; not inside a word
@@ -59,5 +60,14 @@ def escape_formula(value: object) -> object:
     >>> escape_formula("=1+1"), escape_formula("-0.5"), escape_formula(-0.5), escape_formula("bm25")
     ("'=1+1", '-0.5', -0.5, 'bm25')
     """
-    formula = isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+    formula = isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value)
     return f"'{value}" if formula else value
+
+
+def unescape_formula(text: str) -> str:
+    """The text of a cell that was written by ``escape_formula``.
+
+    >>> unescape_formula("'=1+1"), unescape_formula("-0.5"), unescape_formula("'tis")
+    ('=1+1', '-0.5', "'tis")
+    """
+    return text[1:] if text.startswith("'") and FORMULA.match(text) else text

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import juryrank as jr
+from juryrank.io.dataset_frames import long_table
 from juryrank.models import from_json
 from server.studio.studios import (
     DEMO,
@@ -222,7 +223,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory):
 
 HOSTILE = [
     "<script>alert(1)</script>", "\"quoted\" 'twice'", "\u202eright to left\u202c", "x" * 300, "a,b;c\td",
-    "=1+1", "../../etc/passwd", "q?id=1&x=%00#", "ünïcödé 漢字 🎲", "' OR 1=1 --",
+    "=1+1", "@SUM(A1)", "-1+cmd|' /C calc'!A0", "'=2", "../../etc/passwd", "q?id=1&x=%00#", "ünïcödé 漢字 🎲",
+    "' OR 1=1 --",
 ]  # fmt: skip
 
 
@@ -252,7 +254,15 @@ def test_hostile_names_come_back_as_they_are(tmp_path: Path) -> None:
         table = studio.request("/export/qrels", format="csv")
         labels = pl.read_csv(table.body)
         expected = {(query, item, n % 3) for query in HOSTILE for n, item in enumerate(HOSTILE)}
-        assert set(labels.select("query", "item", "label").rows()) == expected
+        shown = {name: f"'{name}" if name.lstrip("'")[0] in "=+-@" else name for name in HOSTILE}  # no formulas
+        assert set(labels.select("query", "item", "label").rows()) == {
+            (shown[query], shown[item], label) for query, item, label in expected
+        }
+        (tmp_path / "labels.csv").write_bytes(table.body)
+        again = long_table(jr.read(tmp_path / "labels.csv"))
+        assert set(again.select("query", "item", "label").rows()) == expected
+        cells = [cell for row in csv.reader((tmp_path / "judgements.csv").read_text().splitlines()) for cell in row]
+        assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
         assert studio.when_ready("/overview")["verdict"] is not None
         shell = studio.when_ready("/deploy")["curl"]
         assert "'\"'\"' OR 1=1" in shell  # quoted for a shell

@@ -16,6 +16,7 @@ from juryrank.io.source import Source, ending_of
 from juryrank.io.tables.columns import HEADERS, Fail, normalise
 from juryrank.io.tables.pandas_frames import polars_frame
 from juryrank.lazy_polars import pl
+from juryrank.report.escapes import FORMULA, NUMBER
 
 CELL = 8  # bytes of a cell in memory, at least
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -23,6 +24,7 @@ JSON_LINES = (".ndjson", ".jsonl")
 ENDINGS = (*SEPARATORS, *JSON_LINES, ".parquet")
 QUOTED = re.compile(r'"[^"]*"')
 SHUT = "\0"  # stands for a separator inside quotes; no text has it
+ESCAPED = (b"'=", b"'+", b"'-", b"'@", b"'\t")  # part of each cell with an apostrophe before a formula
 UNREADABLE = r"[\r\x00]"  # in text: line ends become line feeds, and NUL means that a file is not text
 
 
@@ -63,6 +65,11 @@ def frame_of(source: Source) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _unreadable(source, str(error).splitlines()[0]) from None
     _demand_whole_rows(source, frame)
+    if any(sign in source.data for sign in ESCAPED):
+        text = pl.col(pl.String)
+        frame = frame.with_columns(
+            pl.when(text.str.contains(f"^'{FORMULA.pattern}")).then(text.str.slice(1)).otherwise(text)
+        )
     doubled = {header: header.replace('""', '"') for header in frame.columns if '""' in header}
     return frame.rename(doubled) if doubled else frame  # polars does so in cells, but not in headers
 
@@ -129,22 +136,34 @@ def row_errors(name: str) -> Fail:
     return lambda row, expected: DataError(f"{name}: row {row + 1}: expected {expected}")
 
 
-def frame_lines(frame: pl.DataFrame, file_name: str, *, header: bool = True) -> Iterator[bytes]:
+def frame_lines(
+    frame: pl.DataFrame, file_name: str, *, header: bool = True, for_people: bool = False
+) -> Iterator[bytes]:
     """A frame as the content of a file with this name (CSV without one); a DataError for a name it cannot represent.
 
-    Without ``header``, it is a later part of the content, which is not possible with Parquet.
+    Without ``header``, it is a later part of the content, which is not possible with Parquet. A file ``for_people`` may
+    be opened in a spreadsheet: in CSV and TSV, text that it would run as a formula gets an apostrophe, which reading
+    takes away.
     """
     ending = ending_of(Path(file_name))
     separator = None if ending == ".parquet" or ending in JSON_LINES else SEPARATORS.get(ending, ",")
     _demand_names(frame, text=separator is not None)
     out = io.BytesIO()
     if separator is not None:
+        frame = frame.with_columns(_without_formulas(for_people=for_people))
         frame.write_csv(out, separator=separator, include_header=header)
     elif ending == ".parquet":
         frame.write_parquet(out)
     else:
         frame.write_ndjson(out)
     return iter([out.getvalue()])
+
+
+def _without_formulas(*, for_people: bool) -> pl.Expr:
+    """Text columns with an apostrophe where reading takes one away, and before formulas in a file for people."""
+    text = pl.col(pl.String)
+    begins = text.str.contains(f"^{'' if for_people else chr(39)}{FORMULA.pattern}")
+    return pl.when(begins & ~text.str.contains(f"^({NUMBER.pattern})$")).then("'" + text).otherwise(text).name.keep()
 
 
 def _demand_names(frame: pl.DataFrame, *, text: bool) -> None:

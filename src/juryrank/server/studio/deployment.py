@@ -132,7 +132,7 @@ class Deployment:
         if labels is None:
             raise DataError("there are no labels yet: judge some items first")
         if table:
-            return "labels.csv", b"".join(frame_lines(labels_frame(labels), "labels.csv"))
+            return "labels.csv", b"".join(frame_lines(labels_frame(labels), "labels.csv", for_people=True))
         out = io.BytesIO()
         write(labels, out, "trec-qrels")
         return "judgements.qrels", out.getvalue()
