@@ -19,7 +19,7 @@ from everyday.names import EXPERTS, some_ids, some_queries
 from juryrank.data.build import from_dicts
 
 NUMBERS = [0.5, 1.25, 2.0, -3.5, 10.0, 7.0, 0.125, 1e-3, 3.0]
-RANKS = [1, 2, 3, 4, 2.5, 10]
+RANKS = [1, 2, 3, 4, 7, 10]
 BROKEN = {"nan": nan, "inf": inf, "-inf": -inf, "none": None}
 MIXED = [1, "1", 2, "2", 3, "a", "b", 10, "10", "07", 7]
 Pairs = list[tuple[Any, Any]]
