@@ -165,6 +165,15 @@ def test_elasticsearch_needs_two_retrievers():
     assert json.loads(export(method("rrf").fit(data), "opensearch", data=data, experts=["b"]))["weights"] == {"b": 1.0}
 
 
+@pytest.mark.parametrize("length", [5, 9, 10, 11])
+def test_elasticsearch_is_not_asked_for_more_items_than_its_window_has(length):
+    """Its default size is 10, and it refuses a size above rank_window_size."""
+    items = [f"i{n}" for n in range(length)]
+    data = from_dicts({"a": {"q": items}, "b": {"q": items[::-1]}})
+    request = json.loads(export(method("rrf", weights={"a": 2.0}).fit(data), "elasticsearch", data=data))["request"]
+    assert request["retriever"]["rrf"]["rank_window_size"] == max(length, 10)
+
+
 @pytest.mark.parametrize("to", ["elasticsearch", "opensearch"])
 def test_lists_that_are_longer_than_an_engine_takes_are_reported(to):
     data = from_dicts({e: {"q": [f"i{n}" for n in range(10_001)][::step]} for e, step in (("a", 1), ("b", -1))})

@@ -65,6 +65,8 @@ class FakeSearchServer:
         if self.answers:
             return self.answers.pop(0)
         if "retriever" in body:
+            if body.get("size", 10) > body["retriever"].get("rrf", {}).get("rank_window_size", 10):
+                raise ValueError("rank_window_size must be at least size")
             scores = self._retriever(index, body["retriever"])
         elif "hybrid" in body["query"]:
             scores = self._hybrid(index, body["query"]["hybrid"], self.pipelines[options["search_pipeline"]])

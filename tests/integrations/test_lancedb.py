@@ -273,6 +273,28 @@ def test_single_searches_are_scored_by_their_own_list(searches: Searches, model:
         assert "_rowid" not in rows[0]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": {"dense": 2.0}}, r"weights of no list: .*dense.*; experts= gives the lists other names"),
+        ({"weights": {"vectors": 2.0}}, "did you mean 'vector'"),
+        ({"weights": {"fts": 2.0}, "experts": ["dense", "bm25"]}, r"weights of no list: .*fts.*bm25"),
+    ],
+)
+def test_a_weight_of_no_list_is_refused(options: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        JuryReranker(**options)
+
+
+def test_a_weight_of_no_list_of_the_search_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"weights of no list: .*vector2"):
+        JuryReranker(weights={"vector2": 2.0}).rerank_vector("q", found([3, 1], "_distance"))
+    lists = [found([3, 1], "_distance"), found([1, 2], "_distance")]
+    assert JuryReranker(weights={"vector2": 2.0}).rerank_multivector(lists)["_rowid"].to_pylist() == [1, 2, 3]
+    with pytest.raises(ParameterError, match=r"weights of no list: .*fts"):
+        JuryReranker(weights={"vector": 1.0, "fts": 2.0}).rerank_multivector(lists)
+
+
 def test_a_weight_of_the_other_search_is_no_mistake_in_a_single_search() -> None:
     reranker = JuryReranker(weights={"vector": 2.0, "fts": 1.0})
     assert reranker.rerank_vector("q", found([3, 1], "_distance"))["_rowid"].to_pylist() == [3, 1]

@@ -24,14 +24,15 @@ class Limits:
     title: str
     fewest: int = 1  # queries
     most: int | None = None
-    longest: int | None = None  # items of each list, unless the index is configured otherwise
+    shortest: int = 1  # items of each list, unless the request says how many it wants
+    longest: int | None = None  # the same, unless the index is configured otherwise
 
 
 # With the version whose documentation or source says so.
 LIMITS = {
     # 9.2: "two or more child retrievers are required"; each is searched with size=rank_window_size, which
-    # index.max_result_window bounds.
-    "elasticsearch": Limits(title="Elasticsearch", fewest=2, longest=10_000),
+    # index.max_result_window bounds. It "must be greater than or equal to size", which is 10 by default.
+    "elasticsearch": Limits(title="Elasticsearch", fewest=2, shortest=10, longest=10_000),
     # 3.9: "the maximum number of query clauses is 5"; pagination_depth is bounded by index.max_result_window.
     "opensearch": Limits(title="OpenSearch", most=5, longest=10_000),
     # 1.17: none
@@ -47,7 +48,7 @@ class WeightedRRF:
     experts: tuple[str, ...]
     weights: Floats  # [n_experts] 0 where the expert is left out
     constant: int
-    depth: int  # items that each list should have: as many as the longest of the data, if the engine takes them
+    depth: int  # items that each list may have: as many as the longest of the data, if the engine takes that
     common: dict[int, float]  # share of the model's first items that are among its first, too
     loss: dict[str, tuple[float, float, float]]  # by metric: the model, this, plain RRF
 
@@ -125,7 +126,7 @@ def _check_number(target: Consensus, dialect: str, weights: Floats, constant: in
 
 def _depth(longest: int, limits: Limits) -> int:
     if limits.longest is None or longest <= limits.longest:
-        return longest
+        return max(longest, limits.shortest)
     warn_about_data(
         f"lists have up to {longest:,} items, and {limits.title} takes {limits.longest:,} of each list by default "
         f"(index.max_result_window): the request asks for {limits.longest:,}, and what is measured is of whole lists"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from juryrank.errors import DataError, MissingExtraError, ParameterError
+from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
 from juryrank.integrations._retrieval import make_fuser
 from juryrank.methods import Aggregator
 from juryrank.serving.inputs import demand_options
@@ -30,8 +31,8 @@ class JuryReranker(Reranker):
 
     ``model`` is a fitted method or the path of a saved one; ``method`` the name of a method (``rrf`` by default), with
     its ``weights`` and parameters. ``experts`` are the names of the vector search and of the full-text search in the
-    model. ``top`` is the number of rows to return; by default all rows of the lists. ``return_score="all"`` keeps the
-    columns ``_distance`` and ``_score``.
+    model and in ``weights``. ``top`` is the number of rows to return; by default all rows of the lists.
+    ``return_score="all"`` keeps the columns ``_distance`` and ``_score``.
     """
 
     def __init__(
@@ -50,6 +51,8 @@ class JuryReranker(Reranker):
         super().__init__(return_score)
         self._fuser = make_fuser(model, method, weights=weights, **params)
         self._experts = None if experts is None else _checked_names(experts)
+        self._weights = weights or {}
+        self._demand_lists_of_weights()
         demand_options("score", top)
         self._top = top
 
@@ -93,8 +96,20 @@ class JuryReranker(Reranker):
             )
         return self._experts
 
+    def _demand_lists_of_weights(self, names: Sequence[str] | None = None) -> None:
+        """An error for weights of no list; without ``names``, of none that a search can have."""
+        known = names or self._experts or HYBRID
+        unknown = self._weights.keys() - set(known)
+        if not names and not self._experts and all(map(re.compile(r"vector[1-9]\d*").fullmatch, unknown)):
+            return  # of rerank_multivector
+        if unknown:
+            raise ParameterError(
+                f"weights of no list: {unknown_names(unknown, known)}; experts= gives the lists other names"
+            )
+
     def _rerank(self, found: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of all lists in the order of their fused scores."""
+        self._demand_lists_of_weights(list(found))
         tables = list(found.values())
         ids = _row_ids(tables)
         lists = ids if not self._fuser.uses_scores else list(map(_scored, ids, tables))
