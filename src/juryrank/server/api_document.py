@@ -35,7 +35,7 @@ FUSE: dict[str, Any] = {
             "additionalProperties": {"type": ["string", "number", "boolean", "object", "null"]},
             "description": 'of the method, such as {"k": 60}',
         },
-        "top": {"type": "integer", "minimum": 1, "description": "how many items are returned"},
+        "top": {"type": ["integer", "null"], "minimum": 1, "description": "how many items are returned; null: all"},
         "explain": {"type": "boolean", "description": "adds ranks and contributions by expert"},
     },
     "oneOf": [{"required": ["lists"]}, {"required": ["queries"]}],

@@ -20,6 +20,7 @@ from juryrank.server.api_document import complete_document
 from juryrank.server.feedback import Feedback, add_feedback_routes
 from juryrank.server.front import Front
 from juryrank.server.fusing import Fusing, install_warnings
+from juryrank.server.methods import HeadAsGet, allowed_methods
 from juryrank.server.model_pages import describe, summarise
 from juryrank.server.problems import CONTENT_TYPE, Problem, problem_of, unexpected
 from juryrank.server.refit_routes import Refits, add_refit_routes
@@ -56,7 +57,7 @@ def create_app(settings: Settings, metrics: telemetry.Metrics | None = None) -> 
     routes.add_exception_handler(ClientDisconnect, _answer_nobody)
     routes.add_exception_handler(Exception, _answer_fault)
     complete_document(routes)
-    app: Any = with_spans(Front(routes, fusing, metrics, settings))
+    app: Any = with_spans(Front(HeadAsGet(routes), fusing, metrics, settings))
     if settings.cors:
         app = CORSMiddleware(
             app, allow_origins=list(settings.cors), allow_methods=["GET", "POST", "PUT", "DELETE"],
@@ -176,7 +177,10 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     """What the framework refuses: paths that do not exist, methods that are not allowed."""
     assert isinstance(error, HTTPException)
     detail = f"{request.method} {request.url.path!r:.200}: {error.detail}; GET /openapi.json lists all routes"
-    return await _answer_problem(request, Problem(error.status_code, detail, headers=dict(error.headers or {})))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["allow"] = allowed_methods(request.app.routes, request.scope)
+    return await _answer_problem(request, Problem(error.status_code, detail, headers=headers))
 
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:

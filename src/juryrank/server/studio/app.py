@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from juryrank.errors import JuryrankError, UnknownNameError
 from juryrank.server.logs import log
+from juryrank.server.methods import HeadAsGet, allowed_methods
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.sites import Sites
 from juryrank.server.studio.assessment import Assessment
@@ -64,7 +65,7 @@ def create_app(studio: Studio, token: str, port: int, sites: Sites) -> Gate:
     routes.add_exception_handler(JuryrankError, _answer_mistake)
     routes.add_exception_handler(HTTPException, _answer_http_error)
     routes.add_exception_handler(Exception, _answer_fault)
-    return Gate(routes, token, port, sites)
+    return Gate(HeadAsGet(routes), token, port, sites)
 
 
 def add_judging_routes(routes: FastAPI, studio: Studio, assessment: Assessment) -> None:
@@ -205,7 +206,10 @@ async def _answer_mistake(request: Request, error: Exception) -> Response:
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = f"{request.method} {request.url.path!r:.200}: {error.detail}"
-    return await _answer_problem(request, Problem(error.status_code, detail, headers=dict(error.headers or {})))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["allow"] = allowed_methods(request.app.routes, request.scope)
+    return await _answer_problem(request, Problem(error.status_code, detail, headers=headers))
 
 
 async def _answer_fault(request: Request, error: Exception) -> Response:

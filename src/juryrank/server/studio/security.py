@@ -66,7 +66,7 @@ class Gate:
         except Problem as problem:
             await _answer(send_safely, problem.status, problem.body(""), [(b"content-type", CONTENT_TYPE)])
             return
-        if in_address is not None and scope["path"] == "/" and scope["method"] == "GET":
+        if in_address is not None and scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
             value = f"{self._cookie}={in_address}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send_safely, 303, b"", [(b"location", b"/"), (b"set-cookie", value.encode())])
             return
