@@ -68,7 +68,7 @@ def test_every_alias_leads_to_a_method() -> None:
 # fmt: off
 PUBLIC = [
     "METHODS", "METRICS", "Consensus", "DataWarning", "Dataset", "Fuser", "JuryrankError", "Labels", "Rankings",
-    "agreement", "click_labels", "combine_judgements", "crowd", "election",
+    "agreement", "click_labels", "combine_judgements", "crowd", "election", "elections",
     "compare", "evaluate", "explain", "export", "fit", "from_array", "from_dicts", "from_orders", "from_pairs", "fuse",
     "judging_advice", "judging_plan", "leaderboard", "load", "method", "parse_metric", "rank_files", "read", "save",
     "read_clicks", "write",

@@ -2,6 +2,7 @@
 
 from juryrank._crowd import crowd as crowd
 from juryrank._election import election as election
+from juryrank._election import elections as elections
 from juryrank._explain import explain as explain
 from juryrank._export import export as export
 from juryrank._leaderboard import leaderboard as leaderboard

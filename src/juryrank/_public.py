@@ -4,7 +4,7 @@ from juryrank.methods import CLASSES, module_of
 
 _NAMES = {
     "_crowd": ["crowd"],
-    "_election": ["election"],
+    "_election": ["election", "elections"],
     "_explain": ["explain"],
     "_export": ["export"],
     "_leaderboard": ["leaderboard"],

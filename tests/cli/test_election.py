@@ -74,11 +74,14 @@ def test_seats_are_filled_by_stv(run, tmp_path):
     assert "use stv" in run("election", path, "--seats", 2, "--rules", "irv").err
 
 
-def test_one_of_several_elections_is_chosen(run, tmp_path):
+def test_several_elections_are_counted_in_one_run_or_one_of_them_is_chosen(run, tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("contest,first,second\nmayor,A,B\nmayor,A,B\nboard,C,D\n")
-    done = run("election", path)
-    assert (done.code, done.err.count("\n")) == (1, 1)
+    found = json.loads(run("election", path, "--rules", "irv", "--json").out)["elections"]
+    assert [(each["election"], each["results"][0]["winners"]) for each in found] == [("board", ["C"]), ("mayor", ["A"])]
+    assert "board,irv,1,C," in run("election", path, "--rules", "irv", "--format", "csv").out
+    done = run("election", path, "--matrix", tmp_path / "m.csv")
+    assert (done.code, (tmp_path / "m.csv").exists()) == (1, False)
     assert "the ballots are of 2 elections; choose one with --query: board, mayor" in done.err
     assert json.loads(run("election", path, "--query", "mayor", "--json").out)["ballots"] == 2
     assert run("election", path, "--query", "major").code == 2

@@ -22,15 +22,16 @@ def election(
     data: Dataset | Rankings,
     rules: Methods | None = None,
     *,
-    seats: int = 1,
+    seats: int | None = None,
     tie_break: TieBreak = "none",
     seed: int = 0,
 ) -> Election:
     """The winners of one election by several rules, with rounds, pairwise majorities and ties told.
 
     ``data`` has one query; voters are its experts. ``rules`` are names (``stv:decimals=5`` has a parameter) or methods;
-    by default the usual ones, and ``stv`` for more than one of ``seats``. ``tie_break`` is ``none`` (ties are told),
-    ``name``, ``random`` (drawn with ``seed``), or candidates in the order in which ties go to them.
+    by default the usual ones, and ``stv`` for more than one of ``seats``: those that the file states, as BLT does, or
+    one. ``tie_break`` is ``none`` (ties are told), ``name``, ``random`` (drawn with ``seed``), or candidates in the
+    order in which ties go to them.
 
     >>> from juryrank import from_orders
     >>> result = election(from_orders([["A", "B", "C"], ["B", "A", "C"]], weights=[5, 5]), ["borda", "copeland"])
@@ -40,7 +41,10 @@ def election(
     There is no Condorcet winner: nobody beats A and B in pairs (weak Condorcet winners); A and B tie 5 to 5.
     Both rules: A and B tie.
     """
-    r = _one_query(as_dataset(data).rankings)
+    data = as_dataset(data)
+    r = _one_query(data.rankings)
+    if seats is None:
+        seats = data.seats.get(r.queries[0], 1)
     _check_seats(seats, r)
     split_rule(tie_break)
     chosen = methods_by_label(_default(seats) if rules is None else rules)
@@ -59,7 +63,10 @@ def _default(seats: int) -> list[str]:
 def _one_query(r: Rankings) -> Rankings:
     if len(r) != 1:
         names = ", ".join(map(repr, r.queries[:SHOWN])) + (" …" if len(r) > SHOWN else "")
-        raise DataError(f"an election is one query, and the data has {len(r)} ({names}); choose one: data['NAME']")
+        raise DataError(
+            f"an election is one query, and the data has {len(r)} ({names}); choose one: data['NAME'], or count all: "
+            "elections(data)"
+        )
     if not r.n_lists:
         raise DataError("an election needs ballots; the data has none")
     return r

@@ -13,7 +13,7 @@ from juryrank._election.rule_result import RuleResult
 from juryrank.data.arrays import Floats
 from juryrank.errors import UnknownNameError
 from juryrank.lazy_polars import pl
-from juryrank.methods.elections._rounds import Round, number
+from juryrank.methods.elections._rounds import Round, counted, number
 from juryrank.report import Report, Table, csv_text
 from juryrank.report.escapes import escape_formula
 
@@ -31,7 +31,8 @@ class Election(Report):
 
     def __repr__(self) -> str:
         rules = ", ".join(result.rule for result in self.results)
-        return f"Election({len(self.candidates)} candidates, {number(self.ballots)} ballots, by {rules})"
+        n_candidates, n_ballots = counted(len(self.candidates), "candidate"), counted(self.ballots, "ballot")
+        return f"Election({n_candidates}, {n_ballots}, by {rules})"
 
     def __getitem__(self, rule: str) -> RuleResult:
         found = {result.rule: result for result in self.results}
@@ -78,12 +79,16 @@ class Election(Report):
         return "\n".join([*lines, *self.sentences()])
 
     def tables(self, percent: bool | None = None) -> list[Table]:
-        ballots = f"{number(self.ballots)} ballots, {len(self.candidates)} candidates"
+        ballots = f"{counted(self.ballots, 'ballot')}, {counted(len(self.candidates), 'candidate')}"
         seats = f", {self.seats} seats" if self.seats > 1 else ""
         rows = [[result.rule, result.sentence(), result.order()] for result in self.results]
         head = ["rule", "winner" if self.seats == 1 else "elected", "order"]
         first = Table("", head, rows, n_names=3, note=" ".join([f"{ballots}{seats}.", *self.sentences()]))
-        return [first, *(_round_table(each) for each in self.results if each.rounds), *self._pair_table()]
+        return [first, *self.round_tables(), *self._pair_table()]
+
+    def round_tables(self) -> list[Table]:
+        """The rounds of each rule that has any."""
+        return [_round_table(each) for each in self.results if each.rounds]
 
     def _pair_table(self) -> list[Table]:
         n = len(self.candidates)

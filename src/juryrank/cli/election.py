@@ -32,11 +32,17 @@ class CountOptions:
             autocompletion=completion.several_methods,
         ),
     ] = None
-    seats: Annotated[int, typer.Option("--seats", min=1, help="How many candidates are elected, by stv.")] = 1
+    seats: Annotated[
+        int | None,
+        typer.Option(
+            "--seats", min=1, help="How many candidates are elected, by stv. Default: as a BLT file says, or 1."
+        ),
+    ] = None
     tie_break: options.TieBreakRule = "none"
     seed: Annotated[int, typer.Option("--seed", help="Random seed of --tie-break random.")] = 0
     query: Annotated[
-        str | None, typer.Option("--query", help="Which election to count, if the ballots are of several.")
+        str | None,
+        typer.Option("--query", help="Which election to count, if the ballots are of several. Default: all."),
     ] = None
 
 
@@ -46,7 +52,7 @@ def run(
         typer.Argument(
             metavar="BALLOTS",
             callback=options.stdin_once,
-            help="PrefLib; columns first, second, …; strings A>B=C; a column per candidate; or any other lists.",
+            help="PrefLib; BLT; columns first, second, …; strings A>B=C; a column per candidate; or any other lists.",
         ),
     ],
     *,
@@ -64,7 +70,7 @@ def run(
     strict: options.Strict = False,
 ) -> None:
     """Count ballots by several rules: winners and ties, rounds, pairwise majorities, where rules disagree."""
-    from juryrank._election import election
+    from juryrank._election import election, elections
     from juryrank.evaluation.method_specs import methods_by_label, split_methods
     from juryrank.io.files import save
 
@@ -75,6 +81,10 @@ def run(
         methods_by_label(rules)  # before any data is read
     data = _chosen(reading.read(ballots, strict=strict), count.query)
     how = options.tie_break(count.tie_break)
+    if len(data.queries) > 1:
+        _demand_no_pairs(data, matrix, picture)
+        report.deliver(elections(data, rules, seats=count.seats, tie_break=how, seed=count.seed))
+        return
     found = election(data, rules, seats=count.seats, tie_break=how, seed=count.seed)
     report.deliver(found)
     if matrix is not None:
@@ -86,15 +96,21 @@ def run(
 
 
 def _chosen(data: Dataset, query: str | None) -> Dataset:
-    """The election of this name, or the only one."""
-    from juryrank.errors import DataError, UnknownNameError
+    """The election of this name, or all."""
+    from juryrank.errors import UnknownNameError
 
     if query is None:
-        if len(data.queries) > 1:
-            known = f"{', '.join(data.queries[:SHOWN])}{' …' if len(data.queries) > SHOWN else ''}"
-            raise DataError(f"the ballots are of {len(data.queries)} elections; choose one with --query: {known}")
         return data
     if query not in data.queries:
         raise UnknownNameError.of("election", query, data.queries)
     chosen: Dataset = data[query]
     return chosen
+
+
+def _demand_no_pairs(data: Dataset, matrix: Path | None, picture: Path | None) -> None:
+    """Pairs are those of one election."""
+    from juryrank.errors import DataError
+
+    if name := "--matrix" if matrix else "--picture" if picture else "":
+        known = f"{', '.join(data.queries[:SHOWN])}{' …' if len(data.queries) > SHOWN else ''}"
+        raise DataError(f"{name}: the ballots are of {len(data.queries)} elections; choose one with --query: {known}")

@@ -65,6 +65,7 @@ class Dataset(ByQuery):
     feature_names: tuple[str, ...] = ()
     folds: tuple[Fold, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)  # name of a file -> the one expert in it
+    seats: Mapping[str, int] = field(default_factory=dict)  # query -> how many are elected, where a file says so
 
     def __post_init__(self) -> None:
         n = self.rankings.n_slots

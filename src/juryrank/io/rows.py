@@ -31,6 +31,7 @@ class Rows:
     keep_order: bool = False  # slots are in the order of candidates
     one_expert: bool = False  # the whole file is of one expert
     aliases: Mapping[str, str] = field(default_factory=dict)  # name of a file -> the one expert in it
+    seats: Mapping[str, int] = field(default_factory=dict)  # query -> seats, where a file says so
 
     def build(self) -> Dataset:
         """The Dataset of these rows; without entries and candidates, labelled items get slots."""
@@ -41,7 +42,7 @@ class Rows:
         data = from_long(
             entries, candidates=candidates, labels=self.labels, keep_order=self.keep_order, source=self.name
         )
-        data = replace(data, aliases=self.aliases)
+        data = replace(data, aliases=self.aliases, seats=self.seats)
         if self.features is None:
             return data
         names = sort_naturally(
@@ -53,6 +54,12 @@ class Rows:
         values = np.column_stack(columns)
         matrix = align_features(data.rankings, self.features, values, self.name)
         return replace(data, features=matrix, feature_names=tuple(names))
+
+    def with_query(self, name: str) -> Rows:
+        """The same rows, of one query of another name."""
+        frames = {key: frame for key in ("entries", "candidates") if (frame := getattr(self, key)) is not None}
+        renamed = {key: frame.with_columns(query=pl.lit(name)) for key, frame in frames.items()}
+        return replace(self, **renamed, seats={name: next(iter(self.seats.values()))})
 
     def with_expert(self, name: str) -> Rows:
         """The same rows, of an expert of another name; without a name they are unchanged."""
@@ -82,6 +89,7 @@ def concat(parts: Sequence[Rows], name: str) -> Rows:
         features=None if (features := rows("features")) is None else features.fill_null(0.0),
         keep_order=any(part.keep_order for part in parts),
         aliases={stem: expert for part in parts for stem, expert in part.aliases.items()},
+        seats={query: seats for part in parts for query, seats in part.seats.items()},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -140,9 +141,25 @@ def read_rows(sources: Sequence[Source], format_name: str | None, options: Optio
         for part in (part for each, part in zip(formats, parts, strict=True) if isinstance(each, Ratings)):
             warn_of_likely_labels(part)
     name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
-    parts = rename_shared_experts(parts, sources)
+    parts = rename_shared_experts(rename_shared_titles(parts, sources), sources)
     found = aliases([source.stem for source in sources], [experts_in(part) for part in parts])
     return replace(concat(parts, name), aliases=found)
+
+
+def rename_shared_titles(parts: Sequence[Rows], sources: Sequence[Source]) -> list[Rows]:
+    """The parts, where elections in several files with the same title are named after the files, too."""
+    titles = [next(iter(part.seats), "") for part in parts]
+    often = {title for title, n in Counter(titles).items() if title and n > 1}
+    names = [f"{title} ({source.stem})" for title, source in zip(titles, sources, strict=True)]
+    again = {name for name, n in Counter(names).items() if n > 1}
+    names = [
+        f"{title} ({source.path})" if name in again else name
+        for title, name, source in zip(titles, names, sources, strict=True)
+    ]
+    return [
+        part.with_query(name) if title in often else part
+        for part, title, name in zip(parts, titles, names, strict=True)
+    ]
 
 
 def no_lists_message(source: str, *, labels: bool = True) -> str:

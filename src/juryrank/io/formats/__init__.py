@@ -11,6 +11,7 @@ from juryrank.io.formats._ballots import OTHER_SHAPES, SAMPLE, BallotFormat, as_
 from juryrank.io.formats.ballot_choices import BallotChoices
 from juryrank.io.formats.ballot_grid import BallotGrid
 from juryrank.io.formats.ballot_orders import BallotOrders
+from juryrank.io.formats.blt import Blt
 from juryrank.io.formats.comparisons import Comparisons, names_comparisons
 from juryrank.io.formats.letor import Letor
 from juryrank.io.formats.letor_features import LetorFeatures
@@ -26,6 +27,7 @@ from juryrank.lazy_polars import pl
 
 CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried
     Preflib(),
+    Blt(),
     Letor(),
     LetorFeatures(),
     Ratings(),

@@ -12,13 +12,17 @@ from juryrank.io.write_checks import demand_one_line, demand_one_query, warn_of_
 Ballot = tuple[list[list[str]], str]  # groups of names, and the count as text
 
 
-def written_ballots(data: Dataset, what: str, without: Sequence[str] = (), *, all_named: bool = False) -> list[Ballot]:
+def written_ballots(
+    data: Dataset, what: str, without: Sequence[str] = (), *, all_named: bool = False, titled: bool = False
+) -> list[Ballot]:
     """The lists of a dataset of one query; an error for a name that contains one of ``without``.
 
-    Candidates that nobody ranks are left out, with a warning, unless the file has a place for them (``all_named``).
+    Candidates that nobody ranks are left out, with a warning, unless the file has a place for them (``all_named``). The
+    name of the query is lost, unless the file has a place for it (``titled``).
     """
     r = data.rankings
-    demand_one_query(r, f"a file of {what}")
+    if not (titled and len(r) == 1):
+        demand_one_query(r, f"a file of {what}")
     demand_one_line(r.items, f"a file of {what}")
     if bad := [name for name in r.items if any(mark in name for mark in without)]:
         marks = " or ".join(without)

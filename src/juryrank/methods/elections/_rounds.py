@@ -34,6 +34,15 @@ def all_of(names: Sequence[str]) -> str:
     return "both" if len(names) == 2 else "all"
 
 
+def counted(value: float, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "ballot"), counted(2.5, "ballot")
+    ('1 ballot', '2.5 ballots')
+    """
+    return f"{number(value)} {what}{'s' * (value != 1)}"
+
+
 def number(value: float) -> str:
     """A number of votes: whole, or with up to four digits after the point.
 
