@@ -79,7 +79,7 @@ def test_scores_that_contradict_ranks_in_one_query_count_in_all(spark):
 def test_many_queries_are_held_out_in_the_groups_of_one_machine(spark):
     rows, labels = random_labelled(5, n_queries=24, n_items=8)
     limits = Limits(0.0, fewest_parts=5)
-    model = fit(in_spark(spark, rows), in_spark(spark, labels), "ridge", limits=limits)
+    model = fit(in_spark(spark, rows), in_spark(spark, labels), "ridge", limits=limits, unjudged="irrelevant")
     queries = LabelledQueries.of(juryrank.read(rows, labels=labels), "irrelevant")
     curves = np.column_stack([-np.log(queries.rankings.entry_rank), np.ones(queries.rankings.n_entries)])
     parts = QueryParts(queries, curves, Statistics.empty(2, queries.experts), limits)

@@ -1,7 +1,6 @@
 """Position curves learned from queries in parts: the same model as of one fit, whatever the parts are."""
 
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
 import pytest
@@ -10,12 +9,12 @@ from conftest import random_dataset
 from juryrank import method
 from juryrank.methods.learned._parts import (
     add_sums,
-    add_surveys,
     held_out_groups,
     sums_of,
     survey_of,
     values_of,
     whole_model,
+    with_surveys,
 )
 from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.solvers.position_curves import Limits
@@ -34,12 +33,11 @@ def learn_in_parts(model, data, cuts):
     """The model of parts of the data that end at these queries; the last part comes first."""
     model.check()
     parts = [data[start:stop] for start, stop in zip([0, *cuts], [*cuts, N_QUERIES], strict=True)][::-1]
-    model = model.with_survey(add_surveys(survey_of(model, part) for part in parts))
+    model = with_surveys(model, (survey_of(model, part) for part in parts))
     sums = add_sums(model, [sums for part in parts if (sums := sums_of(model, part)) is not None])
     alone = {"several": sums.several, "by_rank": sums.n_rising > 0}
     values = [values_of(model, part, sums.statistics, held_out_groups(sums), **alone) for part in parts]
-    labels = reduce(LabelSurvey.add, map(LabelSurvey.of, parts))
-    return whole_model(model, sums, [part for part in values if part is not None], labels)
+    return whole_model(model, sums, [part for part in values if part is not None])
 
 
 @pytest.mark.parametrize(("name", "params"), MODELS)
@@ -81,7 +79,7 @@ def test_scores_that_contradict_ranks_in_one_part_count_in_all_parts():
 
 def test_groups_of_queries_are_neighbours_in_natural_order():
     data = random_dataset(2, n_queries=12)
-    model = method("ridge").with_survey({})
+    model = method("ridge").with_survey({}, LabelSurvey())
     sums = add_sums(model, [sums_of(model, data[6:]), sums_of(model, data[:6])])
     assert held_out_groups(sums) is None
     groups = held_out_groups(sums, Limits(0.0, fewest_parts=3))

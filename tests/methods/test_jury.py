@@ -29,7 +29,7 @@ sharing = pytest.mark.parametrize("experts", ["individual", "shared", "hybrid"])
 @settings(max_examples=50, deadline=None)
 def test_weights_are_those_of_the_definition(seed, n_queries, prior):
     data = random_dataset(seed, n_queries=n_queries)
-    model = method("jury", prior=prior).fit(data)
+    model = method("jury", prior=prior, unjudged="irrelevant").fit(data)
     if not model.n_queries_:
         return
     here = [data.experts.index(name) for name in model.own_]
@@ -146,12 +146,12 @@ def test_merging_changes_neither_model():
 @pytest.mark.parametrize("experts", ["individual", "shared"])
 @pytest.mark.parametrize("n_queries", [3, 6, 9])
 def test_leaving_a_query_out_is_really_fitting_without_it(name, experts, n_queries):
-    data = random_dataset(8, n_queries=n_queries)
-    model = method(name, experts=experts).fit(data)
+    data, params = random_dataset(8, n_queries=n_queries), {"experts": experts, "unjudged": "irrelevant"}
+    model = method(name, **params).fit(data)
     gains = []
     for q in range(n_queries):
         others = np.array([p for p in range(n_queries) if p != q])
-        refitted = method(name, experts=experts).fit(data[others])
+        refitted = method(name, **params).fit(data[others])
         own, rrf = (
             evaluate(m.predict(data[q]), data[q], "nDCG@10", unjudged=held_out_unjudged(model))["nDCG@10"]
             for m in (refitted, method("rrf").fit(data))
@@ -164,7 +164,7 @@ def test_leaving_a_query_out_is_really_fitting_without_it(name, experts, n_queri
 
 
 def query_parts(data, limits):
-    """The queries in parts, and the solver, as jury has them by default."""
+    """The queries in parts, and the solver, as jury has them with unjudged="irrelevant"."""
     queries, solver = LabelledQueries.of(data, "irrelevant"), RRFPriorSolver(shrink=20.0, anchor=5.0, prior="auto")
     curves = solver.curves(queries.rankings.entry_rank)
     return QueryParts(queries, curves, Statistics.empty(4, queries.experts), limits), solver
@@ -176,7 +176,7 @@ def test_queries_are_held_out_in_groups_where_one_by_one_is_too_much():
     scores = parts.held_out_scores(parts.total(), solver)
     for test in (range(4), range(4, 8), range(8, 12)):
         others = np.array([q for q in range(12) if q not in test])
-        refitted = method("jury").fit(data[others])
+        refitted = method("jury", unjudged="irrelevant").fit(data[others])
         slots = slice(data.rankings.slot_ptr[test[0]], data.rankings.slot_ptr[test[-1] + 1])
         assert_allclose(scores[slots], refitted.predict(data[list(test)]).scores, rtol=1e-9)
 
@@ -184,7 +184,7 @@ def test_queries_are_held_out_in_groups_where_one_by_one_is_too_much():
 @pytest.mark.parametrize(("rows", "grams", "wide"), [(1, 1, 200), (300, 500, 200), (1 << 20, 1 << 20, 1)])
 def test_blocks_of_any_size_give_the_same_model(rows, grams, wide):
     data = random_dataset(10, n_queries=9)
-    whole = method("jury").fit(data)
+    whole = method("jury", unjudged="irrelevant").fit(data)
     parts, solver = query_parts(data, Limits(cached=0, block_sizes=BlockSizes(rows, grams, wide)))
     curves, unknown = solve_curves(parts.total(), solver)
     assert_allclose(curves, whole.curves_, rtol=1e-9)

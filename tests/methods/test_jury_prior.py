@@ -46,7 +46,7 @@ def test_shares_follow_the_correlation_of_each_expert_with_the_labels():
 
 def test_endless_penalties_give_the_prior_alone():
     data = random_dataset(2, n_queries=8)
-    model = method("jury", prior="correlation", shrink=1e9, anchor=1e9).fit(data)
+    model = method("jury", prior="correlation", shrink=1e9, anchor=1e9, unjudged="irrelevant").fit(data)
     total = sum(gram(*query) for query in queries_of(data))
     K, n = len(data.experts), len(data)
     A, b, yy = total[:-1, :-1].diagonal()[:K], total[:K, -1], total[-1, -1]

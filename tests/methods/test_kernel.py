@@ -60,7 +60,7 @@ def test_with_few_landmarks_the_gradient_of_the_penalised_squares_is_zero():
 
 def test_parts_of_the_slots_at_a_time_give_the_same_model():
     train, test = random_dataset(1, n_queries=12), random_dataset(2, n_queries=12)
-    model = method("kernel").fit(train)
+    model = method("kernel", unjudged="irrelevant").fit(train)
     queries, solver = LabelledQueries.of(train, "irrelevant"), Nystroem(0.8, 1.4, 500, 0)
     parts = replace(solver, limits=Limits(slots_at_once=7, cells_at_once=200)).fit(queries, model._columns)
     assert_allclose(parts.scores(test, model._columns), model.predict(test).scores, atol=1e-9)

@@ -1,5 +1,6 @@
 """Held-out values of experts: chosen on some queries, evaluated on others; sums that merge; old model files."""
 
+from copy import copy
 from dataclasses import replace
 from importlib.resources import files
 
@@ -99,7 +100,8 @@ def test_with_deep_judgements_unjudged_items_are_not_relevant():
 
 def test_merged_models_count_the_queries_with_condensed_lists():
     whole = trec_covid_demo()
-    shallow, deep = method("jury").fit(judged_by_rrf(whole[:10], 3)), method("jury").fit(whole[10:])
+    jury = method("jury", unjudged="irrelevant")
+    shallow, deep = copy(jury).fit(judged_by_rrf(whole[:10], 3)), copy(jury).fit(whole[10:])
     both = from_json(to_json(shallow.merge(deep))).verdict()
     assert both.n_condensed == shallow.verdict().n_queries > 0
     assert f"in {both.n_condensed} queries" in both.text

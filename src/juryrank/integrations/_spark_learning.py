@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sf
 
-from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, ParameterError, warn_about_data
 from juryrank.integrations._spark_labelled import IS_LABEL, Replies, check_match, labelled_data, labelled_rows
 from juryrank.methods import Aggregator
@@ -20,14 +19,15 @@ from juryrank.methods import method as make_method
 from juryrank.methods.learned._curves import PositionCurves
 from juryrank.methods.learned._parts import (
     PartSums,
+    PartSurvey,
     PartValues,
     add_sums,
-    add_surveys,
     held_out_groups,
     sums_of,
     survey_of,
     values_of,
     whole_model,
+    with_surveys,
 )
 from juryrank.metrics.inputs import warn_of_rising_scores
 from juryrank.training.label_survey import LabelSurvey
@@ -79,11 +79,8 @@ def _model(method: str | Aggregator, params: Mapping[str, Any]) -> Aggregator:
 
 
 def _fit_sums(rows: Any, model: PositionCurves, limits: Limits | None) -> Aggregator:
-    if model.uses_scores:
-        surveys = Replies.of(rows, partial(_survey, model), again=True).results
-        model = model.with_survey(add_surveys(surveys))
-    else:
-        model = model.with_survey({})
+    surveys = Replies.of(rows, partial(_survey, model), again=True).results
+    model = with_surveys(model, (PartSurvey(one["lists"], LabelSurvey.from_counts(one["labels"])) for one in surveys))
     replies = Replies.of(rows, partial(_sums, model), _add_sums).results
     matches = [one for reply in replies for one in reply["matches"]]
     if not matches:
@@ -102,8 +99,7 @@ def _fit_sums(rows: Any, model: PositionCurves, limits: Limits | None) -> Aggreg
     work = partial(_values, model, _pack_statistics(whole.statistics), groups, alone)
     with_values = Replies.of(rows, work, key="query" if groups is None else GROUP, again=True).results
     values = [PartValues(tuple(v["queries"]), tuple(v["experts"]), v["values"], v["judged"]) for v in with_values]
-    labels = reduce(LabelSurvey.add, (LabelSurvey.from_counts(reply["labels"]) for reply in replies))
-    return whole_model(model, whole, values, labels)
+    return whole_model(model, whole, values)
 
 
 def _by_group(rows: Any, groups: Mapping[str, int]) -> Any:
@@ -112,23 +108,22 @@ def _by_group(rows: Any, groups: Mapping[str, int]) -> Any:
     return rows.join(rows.sparkSession.createDataFrame(table), "query")
 
 
-def _survey(model: PositionCurves, table: pa.Table) -> dict[str, Floats]:
-    return survey_of(model, labelled_data(table)[0])
+def _survey(model: PositionCurves, table: pa.Table) -> dict[str, Any]:
+    found = survey_of(model, labelled_data(table)[0])
+    return {"lists": dict(found.lists), "labels": found.labels.counts}
 
 
 def _sums(model: PositionCurves, table: pa.Table) -> dict[str, Any]:
     data, match = labelled_data(table)
     sums = sums_of(model, data)
-    labels = LabelSurvey.of(data).counts
-    return {"matches": [match], "labels": labels, "sums": None if sums is None else _pack_sums(sums)}
+    return {"matches": [match], "sums": None if sums is None else _pack_sums(sums)}
 
 
 def _add_sums(replies: list[dict[str, Any]]) -> dict[str, Any]:
     """The sums of a partition, whose queries are in order."""
     parts = [_unpack_sums(reply["sums"]) for reply in replies if reply["sums"] is not None]
     total = _pack_sums(reduce(PartSums.add, parts)) if parts else None
-    labels = np.sum([reply["labels"] for reply in replies], axis=0)
-    return {"matches": [one for reply in replies for one in reply["matches"]], "labels": labels, "sums": total}
+    return {"matches": [one for reply in replies for one in reply["matches"]], "sums": total}
 
 
 def _values(

@@ -205,7 +205,7 @@ class Aggregator(Weighting, ABC):
         known = {f.name for f in parameters(cls)}
         if not isinstance(params, Mapping) or not params.keys() <= known:
             raise DataError(f"{cls.name} has the parameters {sorted(known)}, but the model has {shortened(params)}")
-        model = cls(**params)
+        model = cls(**params if "unjudged" not in known else {"unjudged": "irrelevant", **params})  # once the default
         model.check()
         wanted = learned_kinds(cls).keys()
         learned = cls._complete(learned) if isinstance(learned, Mapping) else learned

@@ -18,6 +18,21 @@ DEEPLY_JUDGED = 100.0  # labels of a query from which on its unjudged items have
 
 
 @dataclass(frozen=True)
+class Treatment:
+    """What ``unjudged="auto"`` does with the items of labelled queries."""
+
+    complete: bool = False  # as with ``unjudged="irrelevant"``
+    positives_only: float = 0.0  # from 1, where no label is 0, to 0
+
+    def __str__(self) -> str:
+        if self.complete:
+            return "unjudged items count as not relevant"
+        if self.positives_only:
+            return "judged items weigh less the lower RRF places them, as unjudged ones do"
+        return "unjudged items weigh less the fewer items of their query are judged"
+
+
+@dataclass(frozen=True)
 class LabelSurvey:
     """Counts of the labels of ranked items; those of several parts of the data can be added."""
 
@@ -50,6 +65,18 @@ class LabelSurvey:
     def add(self, other: LabelSurvey) -> LabelSurvey:
         """The labels of both, which have no query in common."""
         return LabelSurvey(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def treatment(self) -> Treatment:
+        """What ``unjudged="auto"`` does with such labels."""
+        return Treatment(self.kind == COMPLETE, self.positives_only)
+
+    @property
+    def text(self) -> str:
+        """The kind of labels, and the numbers that it follows from."""
+        share = 100 * self.zeros
+        zeros = "none" if not self.n_zeros else f"{share:.0f} %" if share >= 1 else "less than 1 %"
+        return f"{self.kind} ({self.mean_depth:.1f} per query, {zeros} of them 0)"
 
     @property
     def zeros(self) -> float:

@@ -16,22 +16,26 @@ from juryrank.kernels.ragged import children, parents
 from juryrank.params import param
 from juryrank.training.expert_groups import experts_with_lists
 from juryrank.training.gains import slot_gains, truth_of
+from juryrank.training.label_survey import DEEPLY_JUDGED, LabelSurvey, Treatment
 from juryrank.training.rrf_baseline import rrf_places
 
 DEEPEST_UNJUDGED = 1000  # places of RRF's order in which unjudged items are used
+AUTO = "auto"  # the treatment of unjudged items that follows from the labels
 HALF_WEIGHT_PLACE = 50.0  # the place in RRF's order where an unjudged item has half the weight of a judged one
-DEEPLY_JUDGED = 20.0  # judged items of a query from which on its unjudged items have been seen and left out, probably
+WELL_JUDGED = 20.0  # with ``unjudged="unknown"``, judged items of a query with which its unjudged items count fully
 LEAST_UNKNOWN = 0.3  # of their weight, that unjudged items of a query with few judged items keep
+LEAST_AUTO = 0.05  # the same with ``unjudged="auto"``, unless labels are positives only
 
 
 def unjudged_param() -> Any:
     """The parameter ``unjudged``, the same for all methods that learn from labelled items."""
     doc = (
-        "irrelevant: an unjudged item among the first 1000 of RRF has label 0 (jury, ridge, kernel: with a weight "
-        "that decreases with its rank in RRF); unknown: the same, but these weights are smaller in queries with fewer "
-        "than 20 judged items, for shallow judgements; ignore: unjudged items are not used"
+        "auto: as irrelevant where labels are complete; where they are few or positives only, jury, ridge and kernel "
+        "give other weights to items; irrelevant: an unjudged item among the first 1000 of RRF has label 0 (jury, "
+        "ridge, kernel: with a weight that decreases with its rank in RRF); unknown: the same, but these weights are "
+        "smaller in queries with fewer than 20 judged items; ignore: unjudged items are not used"
     )
-    return param("irrelevant", doc, choices=("irrelevant", "unknown", "ignore"))
+    return param(AUTO, doc, choices=(AUTO, "irrelevant", "unknown", "ignore"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +47,21 @@ class LabelledQueries:
     weights: Floats  # [n_slots]
 
     @classmethod
-    def of(cls, data: Dataset, unjudged: str) -> LabelledQueries:
+    def of(cls, data: Dataset, unjudged: str, treatment: Treatment | None = None) -> LabelledQueries:
         """The queries of ``data`` that can be learned from.
 
         A judged item has the weight of its label, by default 1. With ``unjudged="irrelevant"``, an unjudged item has
         gain 0 and, at place p of RRF's order, the weight 50 / (50 + p), down to place 1000. With ``"unknown"``, this
-        weight is multiplied by n / 20 in a query with n < 20 judged items, but at least by 0.3. All others have weight
+        weight is multiplied by n / 20 in a query with n < 20 judged items, but at least by 0.3. With
+        ``"auto"``, it depends on the kind of labels of the whole data, or on the ``treatment``, if the data is a part:
+        with complete labels as with ``"irrelevant"``; with few, it is multiplied by n / 100, but at least by 0.05; with
+        positives only it stays, and the weights of judged items are multiplied by 50 / (50 + p). All others have weight
         0: with ``unjudged="ignore"``, and where the truth is a reference ranking or pairs, all unjudged items.
         """
+        if unjudged != AUTO:
+            treatment = None
+        elif treatment is None:
+            treatment = LabelSurvey.of(data).treatment
         gains = slot_gains(data)
         judged = ~np.isnan(gains)
         some_judged = np.bincount(parents(data.rankings.slot_ptr)[judged], minlength=len(data)) > 0
@@ -66,10 +77,16 @@ class LabelledQueries:
         if unjudged != "ignore" and data.labels is not None:
             place, query = rrf_places(data.rankings), parents(data.rankings.slot_ptr)
             near = unknown & (place <= DEEPEST_UNJUDGED)
-            weights[near] = HALF_WEIGHT_PLACE / (HALF_WEIGHT_PLACE + place[near])
+            by_place = HALF_WEIGHT_PLACE / (HALF_WEIGHT_PLACE + place)
+            weights[near] = by_place[near]
             if unjudged == "unknown":
-                depth = np.bincount(query[judged], minlength=len(data)) / DEEPLY_JUDGED
+                depth = np.bincount(query[judged], minlength=len(data)) / WELL_JUDGED
                 weights[near] *= np.clip(depth, LEAST_UNKNOWN, 1.0)[query[near]]
+            if treatment is not None and not treatment.complete:
+                depth = np.bincount(query[judged], minlength=len(data)) / DEEPLY_JUDGED
+                least = LEAST_AUTO + (1.0 - LEAST_AUTO) * treatment.positives_only
+                weights[near] *= np.clip(depth, least, 1.0)[query[near]]
+                weights[judged] *= by_place[judged] ** treatment.positives_only
         gains = np.where(judged, gains, 0.0)
         differ = _gains_differ(data.rankings, gains, weights > 0)
         if not differ.all():

@@ -57,16 +57,17 @@ class _Survey:
     several: set[str]  # experts with several lists in a query
     rising: Counter[str]  # entries by expert with a higher score than the entry above
     of_lists: Mapping[str, Floats]  # what the method wants to know
+    labels: LabelSurvey
     n_queries: int
     n_slots: int
     n_judged: int
-    labels: LabelSurvey
 
     @classmethod
     def of(cls, batch: Batch, model: PositionCurves) -> _Survey:
         data = batch.data
         check_list_weights(data.rankings)
-        queries = LabelledQueries.of(data, model.unjudged)
+        labels = LabelSurvey.of(data)
+        queries = LabelledQueries.of(data, model.unjudged, labels.treatment)  # that of all labels uses the same items
         known, r = set(queries.data.queries), queries.rankings
         return cls(
             experts=data.experts,
@@ -76,10 +77,10 @@ class _Survey:
             several=experts_with_several_lists(r),
             rising=rising_by_expert(r),
             of_lists=model._survey_lists(queries),
+            labels=labels,
             n_queries=len(data),
             n_slots=data.rankings.n_slots,
             n_judged=int((~np.isnan(slot_gains(data))).sum()),
-            labels=LabelSurvey.of(data),
         )
 
 
@@ -107,7 +108,6 @@ class _BatchedFit:
             judged = sum(part.n_judged for part in found)
             n_slots, n_queries = (sum(getattr(part, name) for part in found) for name in ("n_slots", "n_queries"))
             raise no_labels_differ(model.name, n_slots, n_queries, judged)
-        self.labels = reduce(LabelSurvey.add, (part.labels for part in found))
         self.before = np.append(0, np.cumsum(usable))  # usable queries before each query
         lists, pairs, rising = (
             _total([getattr(part, name) for part in found]) for name in ("lists", "pairs", "rising")
@@ -118,6 +118,7 @@ class _BatchedFit:
         own = ExpertGroups.of(self.experts, pairs, model.experts, model.threshold).names
         self.layout = Statistics.empty(model.n_curves, own, [name for name in self.experts if name not in set(own)])
         of_lists = {name: [part.of_lists[name] for part in found if name in part.of_lists] for name in self.experts}
+        model._count_labels(reduce(LabelSurvey.add, (part.labels for part in found)))
         model._use_lists({name: np.concatenate(values) for name, values in of_lists.items() if values})
         self.offsets = part_offsets(int(usable.sum()), len(self.layout.gram), limits)
 
@@ -130,7 +131,7 @@ class _BatchedFit:
             rows, sums = rows.add(found, whole.names), sums + found.sums()
         else:
             rows = rows.with_experts(whole.names)
-        model._set_learned(whole, sums, rows, self.labels)
+        model._set_learned(whole, sums, rows)
 
     def _total(self) -> Statistics:
         """The statistics of all queries."""
@@ -167,7 +168,7 @@ class _BatchedFit:
             warn_of_rising_scores(self.rising)
         found = list(filter(None, self.batches.map(values, self._together())))
         shares, plain, condensed = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
-        few = are_condensed(shares, self.labels.kind)
+        few = are_condensed(shares, self.model.survey.kind)
         return HeldOutValues.from_queries(self.experts, shares, condensed if few else plain, few)
 
     def _parts(self, batch: Batch) -> QueryParts | None:
@@ -175,7 +176,7 @@ class _BatchedFit:
         first, last = self.before[[batch.numbers[0], batch.numbers[-1] + 1]] if len(batch.data) else (0, 0)
         if first == last:
             return None
-        queries = LabelledQueries.of(batch.data, self.model.unjudged)
+        queries = LabelledQueries.of(batch.data, self.model.unjudged, self.model.treatment)
         curves = self.model._entry_curves(queries.rankings, self.model.n_curves)
         begin, end = np.searchsorted(self.offsets, (first, last))
         offsets = self.offsets[begin : end + 1] - first

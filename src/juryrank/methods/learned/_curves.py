@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
-from juryrank.errors import ParameterError
+from juryrank.errors import ParameterError, warn_about_data
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
 from juryrank.methods.points import PositionPoints
@@ -21,8 +21,8 @@ from juryrank.metrics import parse_metric
 from juryrank.params import param
 from juryrank.training.expert_groups import ExpertGroups
 from juryrank.training.held_out_values import EXPERTS, HeldOutValues
-from juryrank.training.label_survey import LabelSurvey
-from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.label_survey import LabelSurvey, Treatment
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
 from juryrank.training.rrf_baseline import sum_of_points
 from juryrank.training.solvers.position_curves import QueryParts, Solver, Statistics, solve_curves
 from juryrank.training.verdict import Verdict
@@ -47,13 +47,14 @@ class PositionCurves(GroupedExperts):
     n_queries_: int = learned(Number(whole=True, at_least=0))  # learned from
     seen_: Ints = learned(Array("experts", whole=True, at_least=0))  # queries with a list of each expert
     gram_: Floats = learned(Array("triangle"))  # upper triangle of the sum of Gram matrices
+    labels_: Ints = learned(Array(4, whole=True, at_least=0))  # LabelSurvey.counts of all that was given to fit
+    treatment_: Floats = learned(Array(2, at_least=0, at_most=1))  # with unjudged="auto": complete, positives only
     fill_: Floats = learned(Array(2, at_least=0))  # shares of filled ranks, summed over the lists; number of lists
     held_out_: Floats = learned(Array(5))  # held-out queries: count, sum of gain, of gain², of own metric, of RRF's
     row_counts_: Floats = learned(Array("rows", above=0))  # held-out queries of each row of row_values_
     row_values_: Floats = learned(Array("rows", "alternatives"))  # target metric of the model, of RRF, of each expert
     judged_: Floats = learned(Array("alternatives", at_least=0))  # Judged@10 of the same, summed over these queries
     condensed_: int = learned(Number(whole=True, at_least=0))  # of these queries, those with values of condensed lists
-    labels_: Ints = learned(Array(4, whole=True, at_least=0))  # LabelSurvey.counts of all that was given to fit
 
     @property
     def n_curves(self) -> int:
@@ -67,12 +68,12 @@ class PositionCurves(GroupedExperts):
 
     @classmethod
     def _complete(cls, learned: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Models of earlier versions have no values of single experts, and did not count filled ranks and labels."""
+        """Models of earlier versions have no values of single experts, and counted neither labels nor filled ranks."""
         names = [name for key in ("own_", "pooled_") if isinstance(names := learned.get(key), list) for name in names]
         none = HeldOutValues.empty(names)
         rows = {"row_counts_": none.counts, "row_values_": none.values, "judged_": none.judged}
-        labels = LabelSurvey().counts
-        return {"fill_": np.zeros(2), "condensed_": 0, "labels_": labels, **rows, **learned}
+        unknown = {"labels_": LabelSurvey().counts, "treatment_": np.zeros(2), "fill_": np.zeros(2)}
+        return {**unknown, "condensed_": 0, **rows, **learned}
 
     def _fault(self) -> str | None:
         if fault := super()._fault():
@@ -85,43 +86,49 @@ class PositionCurves(GroupedExperts):
         """Turns the statistics into curves."""
 
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
-        queries = LabelledQueries.of(data, self.unjudged).require(self.name, data)
+        self._count_labels(LabelSurvey.of(data))
+        queries = LabelledQueries.of(data, self.unjudged, self.treatment).require(self.name, data)
         own, pooled = self._own_and_pooled(queries)
         layout = Statistics.empty(self.n_curves, own, pooled)
-        none = Statistics.empty(self.n_curves), np.zeros(5), HeldOutValues.empty(())
-        self._add(queries, layout, *none, LabelSurvey.of(data))
+        self._add(queries, layout, Statistics.empty(self.n_curves), np.zeros(5), HeldOutValues.empty(()))
 
     def partial_fit(self, data: Dataset | Rankings, y: object = None) -> Self:
         """Learn from more labelled queries; the same as one fit of all, if each query is given once.
 
-        Held-out values of earlier queries are not recomputed. With ``hybrid``, new experts are pooled.
+        With ``unjudged="auto"``, the kind of labels of the first fit decides about the weights of items, and all labels
+        about ``shrink``. Held-out values of earlier queries stay as they are; with ``hybrid``, new experts are pooled.
         """
         if not self.is_fitted:
             return self.fit(data)
         self._check_curves()
         data = as_dataset(data)
-        queries = LabelledQueries.of(data, self.unjudged)
+        survey = LabelSurvey.of(data)
+        treatment = self.treatment if self.survey.n_labels else survey.treatment
+        queries = LabelledQueries.of(data, self.unjudged, treatment)
+        self._count_labels(self.survey.add(survey), treatment)
         known = set(self.own_)
         own, pooled = self._own_and_pooled(queries)
         if self.experts == "hybrid":
             present = [*own, *pooled]
             own, pooled = [e for e in present if e in known], [e for e in present if e not in known]
         layout = Statistics.empty(self.n_curves, own, pooled)
-        labels = self._label_survey().add(LabelSurvey.of(data))
-        self._add(queries, layout, self._statistics(), self.held_out_, self._held_out_values(), labels)
+        self._add(queries, layout, self._statistics(), self.held_out_, self._held_out_values())
         return self
 
     def merge(self, other: Self) -> Self:
-        """A model of the queries of both, as if fitted on all of them; they may know different experts."""
+        """A model of the queries of both, as if fitted on all of them; they may know different experts.
+
+        With ``unjudged="auto"`` and labels of different kinds, the items of each keep their weights, with a warning.
+        """
         if type(other) is not type(self) or other.params() != self.params():
             raise ParameterError(f"only models of {self.name} with the same parameters can be merged")
         self._check_curves()
         other._check_curves()
         merged = copy(self)
+        merged._count_labels(self.survey.add(other.survey), self._treatment_with(other))
         whole = self._statistics().add(other._statistics())
         rows = self._held_out_values().add(other._held_out_values(), whole.names)
-        labels = self._label_survey().add(other._label_survey())
-        merged._set_learned(whole, self.held_out_ + other.held_out_, rows, labels)
+        merged._set_learned(whole, self.held_out_ + other.held_out_, rows)
         return merged
 
     def _check_curves(self) -> None:
@@ -132,7 +139,7 @@ class PositionCurves(GroupedExperts):
         """Use the model, stay with RRF, or use one expert alone; None if the model was saved by an earlier version."""
         if len(self.row_counts_) < 1 <= self.held_out_[0]:
             return None
-        return self._held_out_values().verdict(self.name, self.target, self._label_survey().kind)
+        return self._held_out_values().verdict(self.name, self.target, self.survey.kind)
 
     def report(self) -> str:
         """How much was learned from, the held-out gain over RRF, and the verdict."""
@@ -141,7 +148,7 @@ class PositionCurves(GroupedExperts):
 
     def _summary(self) -> str:
         n_experts, n_queries = len(self.own_) + len(self.pooled_), self.n_queries_
-        text = f"{self.name}: learned from {n_queries} queries and {n_experts} experts. "
+        text = f"{self.name}: learned from {n_queries} queries and {n_experts} experts. {self._label_summary()}"
         count, gain, error = self.gain_over_rrf()
         if count < 2:
             return text + "Too few queries for held-out evaluation."
@@ -149,6 +156,49 @@ class PositionCurves(GroupedExperts):
         means = f"{self.target} {own:.4f}, RRF {rrf:.4f}"
         where = "On held-out queries, without their unjudged items" if self.condensed_ else "On held-out queries"
         return text + f"{where}: {means}, gain {gain:+.4f} ± {error:.4f} (standard error)."
+
+    def _label_summary(self) -> str:
+        """The kind of labels, and what was done with unjudged items, if that follows from it."""
+        if self.unjudged != AUTO or not self.survey.n_labels:
+            return ""
+        return f"Labels: {self.survey.text}, so {self.treatment}. "
+
+    @property
+    def survey(self) -> LabelSurvey:
+        """What kind of labels it was learned from."""
+        return LabelSurvey.from_counts(self.labels_)
+
+    @property
+    def treatment(self) -> Treatment:
+        """What is done with unjudged items, with ``unjudged="auto"``."""
+        complete, positives_only = self.treatment_.tolist()
+        return Treatment(complete > 0, positives_only)
+
+    def _count_labels(self, survey: LabelSurvey, treatment: Treatment | None = None) -> None:
+        """Set what there is to know of labels; without a ``treatment``, they decide about it."""
+        self.labels_ = survey.counts
+        self.treatment_ = np.array(astuple(treatment or survey.treatment), np.float64)
+
+    def _treatment_with(self, other: Self) -> Treatment:
+        """The treatment of unjudged items in a model of the queries of both."""
+        known = [model.treatment for model in (self, other) if model.survey.n_labels]
+        both = self.survey.add(other.survey)
+        if len(set(known)) < 2:
+            return known[0] if known else both.treatment
+        if self.unjudged == AUTO and self.survey.kind != other.survey.kind:
+            warn_about_data(
+                f"{self.name}: labels of the merged models are of different kinds: {self.survey.text} and "
+                f"{other.survey.text}; with unjudged=auto the items of each keep the weights that its kind gave them, "
+                "which one fit of all would not; fit one model to all data, or choose unjudged"
+            )
+        return both.treatment
+
+    @property
+    def _strength(self) -> float:
+        """The factor of ``shrink``: with few labels per query, a query says less."""
+        if self.unjudged != AUTO or "labels_" not in vars(self) or self.treatment.complete:
+            return 1.0
+        return 1.0 + 2.0 / self.survey.mean_depth if self.survey.n_labels else 1.0
 
     def gain_over_rrf(self) -> tuple[int, float, float]:
         """The number of held-out queries, and the gain of the target metric over RRF there: mean, standard error.
@@ -213,21 +263,17 @@ class PositionCurves(GroupedExperts):
         before: Statistics,
         held_out: Floats,
         rows: HeldOutValues,
-        labels: LabelSurvey,
     ) -> None:
-        """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out.
-
-        ``labels`` are those of the queries and of earlier ones.
-        """
+        """Add the queries to earlier statistics, and compare with RRF and each expert on each when it is held out."""
         solver = self._solver()
         if len(queries):
             curves = self._entry_curves(queries.rankings, self.n_curves)
             parts = QueryParts(queries, curves, before.without_queries().add(layout))
             before = before.add(parts.total())
             scores = parts.held_out_scores(before, solver)
-            found = HeldOutValues.of(queries, scores, parse_metric(self.target), labels.kind)
+            found = HeldOutValues.of(queries, scores, parse_metric(self.target), self.survey.kind)
             held_out, rows = held_out + found.sums(), rows.add(found, before.names)
-        self._set_learned(before, held_out, rows, labels)
+        self._set_learned(before, held_out, rows)
 
     def query_parts(self, queries: LabelledQueries, layout: Statistics, offsets: Ints | None = None) -> QueryParts:
         """The queries in parts that can be held out, each query or as ``offsets`` say, with the columns of a layout."""
@@ -241,19 +287,20 @@ class PositionCurves(GroupedExperts):
         """What ``with_survey`` needs to know of some of the queries before statistics are computed, by expert."""
         return self._survey_lists(queries)
 
-    def with_survey(self, found: Mapping[str, Floats]) -> Self:
-        """A copy that has learned from the lists of all queries what its curves need."""
+    def with_survey(self, found: Mapping[str, Floats], labels: LabelSurvey) -> Self:
+        """A copy that has learned from the lists of all queries what its curves need, and knows all labels."""
         model = copy(self)
         model._use_lists(found)
+        model._count_labels(labels)
         return model
 
-    def from_statistics(self, whole: Statistics, held_out: HeldOutValues, labels: LabelSurvey) -> Self:
-        """The fitted model of these sums over queries, their held-out values, and what labels there are."""
+    def from_statistics(self, whole: Statistics, held_out: HeldOutValues) -> Self:
+        """The fitted model of these sums over queries, and of the held-out values of the same queries."""
         model = copy(self)
-        model._set_learned(whole, held_out.sums(), HeldOutValues.empty(()).add(held_out, whole.names), labels)
+        model._set_learned(whole, held_out.sums(), HeldOutValues.empty(()).add(held_out, whole.names))
         return self.from_learned(model.params(), model.learned())
 
-    def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues, labels: LabelSurvey) -> None:
+    def _set_learned(self, whole: Statistics, held_out: Floats, rows: HeldOutValues) -> None:
         curves, unknown = solve_curves(whole, self._solver())
         self.own_, self.pooled_ = list(whole.own), list(whole.pooled)
         self.curves_, self.stranger_ = curves, unknown
@@ -263,10 +310,6 @@ class PositionCurves(GroupedExperts):
         self.held_out_ = held_out
         self.row_counts_, self.row_values_, self.judged_ = rows.counts, rows.values, rows.judged
         self.condensed_ = rows.n_condensed
-        self.labels_ = labels.counts
-
-    def _label_survey(self) -> LabelSurvey:
-        return LabelSurvey.from_counts(self.labels_)
 
     def _held_out_values(self) -> HeldOutValues:
         names = (*self.own_, *self.pooled_)

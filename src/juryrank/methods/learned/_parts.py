@@ -75,24 +75,35 @@ class PartValues:
     judged: Floats  # [2 + n_experts, n_queries] Judged@10
 
 
-def survey_of(model: PositionCurves, data: Dataset) -> dict[str, Floats]:
-    """What a model that uses scores has to know of all lists first: their deviations, by expert."""
-    return dict(model.survey_lists(LabelledQueries.of(data, model.unjudged)))
+@dataclass(frozen=True, eq=False)
+class PartSurvey:
+    """What a model has to know of all queries first."""
+
+    lists: Mapping[str, Floats]  # deviations of scores by expert, for a model that uses scores
+    labels: LabelSurvey
 
 
-def add_surveys(parts: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
-    """The surveys of all parts as one; the order of the numbers does not matter, so they are sorted."""
-    found: dict[str, list[Floats]] = {}
+def survey_of(model: PositionCurves, data: Dataset) -> PartSurvey:
+    """The survey of some queries."""
+    labels = LabelSurvey.of(data)
+    queries = LabelledQueries.of(data, model.unjudged, labels.treatment)  # that of all labels uses the same items
+    return PartSurvey(model.survey_lists(queries), labels)
+
+
+def with_surveys(model: PositionCurves, parts: Iterable[PartSurvey]) -> PositionCurves:
+    """A copy that knows the surveys of all parts; the order of the numbers does not matter, so they are sorted."""
+    found, labels = dict[str, list[Floats]](), LabelSurvey()
     for part in parts:
-        for name, numbers in part.items():
+        labels = labels.add(part.labels)
+        for name, numbers in part.lists.items():
             found.setdefault(name, []).append(numbers)
-    return {name: np.sort(np.concatenate(numbers)) for name, numbers in found.items()}
+    return model.with_survey({name: np.sort(np.concatenate(numbers)) for name, numbers in found.items()}, labels)
 
 
 def sums_of(model: PositionCurves, data: Dataset) -> PartSums | None:
     """The sums over the labelled queries of ``data``; None if there are none."""
     check_list_weights(data.rankings)
-    queries = LabelledQueries.of(data, model.unjudged)
+    queries = LabelledQueries.of(data, model.unjudged, model.treatment)
     if not len(queries):
         return None
     names, r = queries.experts, queries.rankings
@@ -147,7 +158,7 @@ def values_of(
     ``several`` are the experts with several lists in any query, and ``by_rank`` says whether scores contradict the
     ranks of single experts anywhere, so that they are evaluated by rank.
     """
-    queries = LabelledQueries.of(data, model.unjudged)
+    queries = LabelledQueries.of(data, model.unjudged, model.treatment)
     if not len(queries):
         return None
     queries, offsets = _in_groups(queries, groups)
@@ -170,10 +181,8 @@ def _in_groups(queries: LabelledQueries, groups: Mapping[str, int] | None) -> tu
     return queries.take(order), np.append(starts, len(order))
 
 
-def whole_model(
-    model: PositionCurves, whole: PartSums, parts: Iterable[PartValues], labels: LabelSurvey
-) -> PositionCurves:
-    """The fitted model of all queries, given its sums, the held-out values of all parts, and what labels there are."""
+def whole_model(model: PositionCurves, whole: PartSums, parts: Iterable[PartValues]) -> PositionCurves:
+    """The fitted model of all queries, given its sums and the held-out values of all parts."""
     names, place = whole.statistics.names, {name: n for n, name in enumerate(whole.queries)}
     values = np.zeros((2, EXPERTS + len(names), len(place)))
     judged = np.ones(values.shape[1:])
@@ -183,6 +192,6 @@ def whole_model(
         columns = np.array([place[name] for name in part.queries])
         values[:, at[:, None], columns] = part.values
         judged[at[:, None], columns] = part.judged
-    condensed = are_condensed(judged, labels.kind)
+    condensed = are_condensed(judged, model.survey.kind)
     found = HeldOutValues.from_queries(names, judged, values[int(condensed)], condensed)
-    return model.from_statistics(whole.statistics, found, labels)
+    return model.from_statistics(whole.statistics, found)

@@ -75,7 +75,7 @@ class Jury(PositionCurves):
 
     @property
     def n_curves(self) -> int:
-        return self._solver().n_curves
+        return self._solver_with(self.shrink).n_curves
 
     @classmethod
     def from_learned(cls, params: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
@@ -108,7 +108,10 @@ class Jury(PositionCurves):
         return len(self.stranger_) > SCORE
 
     def _solver(self) -> RRFPriorSolver:
-        return RRFPriorSolver(self.shrink, self.anchor, self.prior, self.scores)
+        return self._solver_with(self.shrink * self._strength)
+
+    def _solver_with(self, shrink: float) -> RRFPriorSolver:
+        return RRFPriorSolver(shrink, self.anchor, self.prior, self.scores)
 
     def _add(self, queries: LabelledQueries, *earlier: Any) -> None:
         self._use_lists(self._survey_lists(queries))

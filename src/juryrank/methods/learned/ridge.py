@@ -29,4 +29,4 @@ class Ridge(PositionCurves):
     shrink: float = param(1.0, "strength of the prior that a weight is 0, in queries", above=0)
 
     def _solver(self) -> RidgeSolver:
-        return RidgeSolver(self.shrink)
+        return RidgeSolver(self.shrink * self._strength)
