@@ -5,14 +5,16 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import rankdata
 from slow import beats, completed, dense, kemeny, outranking, outranking_classes, places, rho, transition
 
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
-from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.errors import ConvergenceWarning, DataError, DataWarning
 from juryrank.methods import method
 from juryrank.methods.cost import check_matrix_size
 from juryrank.methods.scores._base import normalise_scores
+from juryrank.serving import Fuser, fuse
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
 POLICIES = pytest.mark.parametrize("missing", ["ignore", "last", "mean"])
@@ -64,13 +66,42 @@ def test_positional_methods_sum_their_points(name, ranks, missing, seed):
 
 @SEEDS
 @POLICIES
+@pytest.mark.parametrize("choice", [{}, {"ranks": "given"}])
 @pytest.mark.parametrize(("name", "average"), [("mean-rank", np.nanmean), ("median-rank", np.nanmedian)])
-def test_mean_and_median_rank(name, average, missing, seed):
+def test_mean_and_median_rank(name, average, choice, missing, seed):
     data = random_dataset(seed)
-    for _, scores, ranks, _ in by_query(method(name, missing=missing), data):
+    for _, scores, given, _ in by_query(method(name, missing=missing, **choice), data):
+        ranks = given if choice else places(given)
         said = ~np.isnan(completed(ranks, missing)).all(0)
         assert_allclose(scores[said], -average(completed(ranks, missing)[:, said], 0))
         assert (scores[~said] < scores[said].min()).all()
+
+
+@pytest.mark.parametrize("name", ["mean-rank", "median-rank"])
+def test_tied_items_take_their_mean_rank_by_default(name):
+    tied = {"x": {"q": {"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.1}}}
+    expected = -rankdata([-0.9, -0.5, -0.5, -0.1])
+    assert method(name).fit_predict(from_dicts(tied)).scores.tolist() == expected.tolist()
+    assert list(fuse({"x": tied["x"]["q"]}, name).values()) == expected.tolist()
+    best = method(name, ranks="given").fit_predict(from_dicts(tied)).scores.tolist()
+    assert best == (-rankdata([-0.9, -0.5, -0.5, -0.1], "min")).tolist()
+
+
+@pytest.mark.parametrize("name", ["mean-rank", "median-rank"])
+def test_numbers_that_are_no_ranks_are_ranked_and_told(name):
+    errors = {"x": {"a": 120, "b": 45, "c": 300}, "y": {"a": 2, "b": 1, "c": 3}, "z": {"a": 7, "b": 9}}
+    message = f"{name}: the ranks of 2 of 3 lists are not 1, 2, 3, … with ties; .*; ranks='given'"
+    with pytest.warns(DataWarning, match=message):
+        fused = fuse(errors, name, values="rank")
+    as_orders = {"x": ["b", "a", "c"], "y": ["b", "a", "c"], "z": ["a", "b"]}
+    assert fused == fuse(as_orders, name)
+    data = from_dicts({expert: {"q": of} for expert, of in errors.items()}, values="rank")
+    with pytest.warns(DataWarning, match=message):
+        found = method(name).fit_predict(data).to_dict()
+    assert found == {"q": fused}
+    with pytest.warns(DataWarning, match=message):
+        Fuser(name).detailed(errors, values="rank")
+    assert fuse(errors, name, values="rank", ranks="given", missing="ignore")["c"] == -(300 + 3) / 2
 
 
 def test_weighted_median_counts_weights_as_copies():

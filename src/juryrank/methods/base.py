@@ -174,6 +174,10 @@ class Aggregator(Weighting, ABC):
         """The experts that a fitted model distinguishes; empty where it treats all alike."""
         return frozenset()
 
+    def warning_of_gaps(self, n_lists: int, n_all: int) -> str | None:
+        """What is said of lists whose ranks have gaps, where that matters."""
+        return None
+
     @property
     def ties_by_appearance(self) -> bool:
         """Whether ``fuse`` leaves equal scores in the order in which the lists have the items, not in that of names."""

@@ -200,7 +200,7 @@ class Fuser:
         plain = read_plain(named) if usual and self._plain is not None else None
         ranked = None if plain is None or self._plain is None else self._plain(plain.lists, Dropped(), top)
         if plain is None or ranked is None:
-            runs = clean(runs_of_one(named, values, key), uses_scores=self.uses_scores, values=values)
+            runs = self._clean(runs_of_one(named, values, key), values)
             plain = RankedLists.of({expert: listed for (expert, _), listed in runs.items()})
             ranked = self._rank_cleaned(plain.lists, top)
         added = None if self._plain is None else self._plain.contributions(plain.lists, plain.ranks, ranked)
@@ -251,7 +251,9 @@ class Fuser:
         if self._plain is not None and key is None and values == "score":
             dropped = Dropped()
             fused = self._plain(lists, dropped, top)
-            if fused is not None and (not dropped.missing or dropped.of_one_type([fused])):
+            if fused is None or self._must_tell_of_gaps(dropped):
+                pass
+            elif not dropped.missing or dropped.of_one_type([fused]):
                 dropped.warn(lists)
                 return fused
         return self._fuse_item_lists(runs_of_one(lists, values, key), values, top).get(ONE, {})
@@ -287,10 +289,24 @@ class Fuser:
             if (ranked := self._plain(lists, dropped, top)) is None or dropped.pairs:
                 return None
             fused[query] = ranked
-        if not dropped.of_one_type(fused.values()):
+        if not dropped.of_one_type(fused.values()) or self._must_tell_of_gaps(dropped):
             return None
         dropped.warn()
         return fused
+
+    def _must_tell_of_gaps(self, dropped: Dropped) -> bool:
+        """Whether ranks have gaps where items repeat, and the method has something to say about that."""
+        return dropped.repeated > 0 and self._model.warning_of_gaps(1, 1) is not None
+
+    def _clean(self, runs: Mapping[tuple[str, str], ItemList], values: str) -> dict[tuple[str, str], PlainList]:
+        """The lists cleaned; warns of gaps in ranks where they matter to the method."""
+        cleaned = clean(runs, uses_scores=self.uses_scores, values=values)
+        weights = getattr(self._model, "weights", None) or {}
+        filled = [of for (expert, _), of in cleaned.items() if of.items and float(weights.get(expert, 1.0)) > 0]
+        gaps = sum(of.ranks is not None and max(of.ranks) > len(of.items) for of in filled)
+        if text := self._model.warning_of_gaps(gaps, len(filled)):
+            warn_about_data(text)
+        return cleaned
 
     def _rank_cleaned(self, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
         """The ranking of the cleaned lists of one query."""
@@ -306,7 +322,7 @@ class Fuser:
     ) -> dict[str, dict[Any, float]]:
         """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
         if self._plain is not None:
-            cleaned = clean(runs, uses_scores=self._model.uses_scores, values=values)
+            cleaned = self._clean(runs, values)
             fused = {}
             for query, lists in by_query(cleaned).items():
                 if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
@@ -375,7 +391,7 @@ class _ExploringFuser(Fuser):
         demand_options(values, top)
         if self._named:
             self._check_experts(lists, strict)
-        runs = clean(runs_of_one(lists, values, key), uses_scores=self._model.uses_scores, values=values)
+        runs = self._clean(runs_of_one(lists, values, key), values)
         plain = {expert: listed for (expert, _), listed in runs.items()}
         chosen = Weighting(self._exploration, self._exploration.variant(request))
         return chosen, [self._variant(n)._rank_cleaned(plain, top) for n in range(self._exploration.variants)]

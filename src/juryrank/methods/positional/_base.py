@@ -11,6 +11,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
+from juryrank.errors import warn_about_data
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import put_last
 from juryrank.methods.base import Aggregator, missing_param, weights_param
@@ -117,14 +118,28 @@ class RankStatistic(ByRank):
     """Score = a statistic of the item's ranks, negated; an item that no list ranks comes last."""
 
     rule: ClassVar[str]  # of ``Combination``
+    ranks: str = ranks_param("dense")  # so numbers that are no ranks are not averaged
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         r = rankings
+        filled = r.list_size > 0
+        worst = r.entry_rank[r.entry_ptr[1:][filled] - 1]
+        if text := self.warning_of_gaps(int((worst > r.list_size[filled]).sum()), int(filled.sum())):
+            warn_about_data(text)
         rank = self._entry_ranks(r)
         absent = np.full(r.n_lists, np.nan) if self.missing == "ignore" else absent_rank(r, rank, self.missing)
         self._summarise(r, rank, absent, out)
         np.negative(out, out=out)
         put_last(r.slot_ptr, np.isnan(out), out)
+
+    def warning_of_gaps(self, n_lists: int, n_all: int) -> str | None:
+        """What is said of lists whose ranks are not 1, 2, 3, … with ties."""
+        if not n_lists or self.ranks == "given":
+            return None
+        return (
+            f"{self.name}: the ranks of {n_lists} of {n_all} lists are not 1, 2, 3, … with ties; their items are "
+            "ranked in this order; ranks='given' takes the numbers as they are"
+        )
 
     def as_combination(self) -> Combination:
         """The statistic of the ranks, negated."""

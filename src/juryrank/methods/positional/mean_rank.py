@@ -13,7 +13,7 @@ from juryrank.methods.positional._base import RankStatistic
 
 @dataclass(kw_only=True)
 class MeanRank(RankStatistic):
-    """Mean rank: the weighted mean of the item's ranks, negated.
+    """Mean rank: the weighted mean of the item's ranks, negated; tied items share the mean of their ranks.
 
     With ``ignore`` only the lists that rank an item count, and an item that no list ranks comes last.
 

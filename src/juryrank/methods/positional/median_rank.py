@@ -13,7 +13,8 @@ from juryrank.methods.positional._base import RankStatistic
 class MedianRank(RankStatistic):
     """Median rank: the weighted median of the item's ranks, negated; half-way between two middle ranks.
 
-    With ``ignore`` only the lists that rank an item count, and an item that no list ranks comes last.
+    Tied items share the mean of their ranks. With ``ignore`` only the lists that rank an item count, and an item that
+    no list ranks comes last.
 
     >>> from juryrank import from_orders
     >>> MedianRank().fit_predict(from_orders([["a", "b", "c"], ["b", "a", "c"], ["b"]])).to_dict()
