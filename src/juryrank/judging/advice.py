@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from juryrank.data import Consensus
+from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
 from juryrank.judging.plan import count, require_count
 from juryrank.methods.learned.jury import Jury
@@ -63,6 +64,11 @@ class JudgingAdvice(Report):
     def text(self) -> str:
         """The advice in plain sentences."""
         return f"{'Enough' if self.enough else 'Go on'}: {self._so_far()} {self._next()}"
+
+    @property
+    def outlook(self) -> str:
+        """Whether to go on, and what more judgements can be expected to add; the advice without the gain so far."""
+        return f"{'Enough' if self.enough else 'Go on'}: {self._next()}"
 
     def _so_far(self) -> str:
         if self.gain is None:
@@ -131,8 +137,7 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     """
     require_count("more", more)
     found = labelled_dataset(data, labels)
-    judged = np.zeros(0, bool) if found.labels is None else ~np.isnan(found.slot_labels)
-    n_judged = int((judged & (found.rankings.slot_lists > 0)[: len(judged)]).sum())
+    n_judged = int(judged_slots(found).sum())
     queries = LabelledQueries.of(found, UNJUDGED) if n_judged else None
     n_queries = len(queries) if queries is not None else 0
     kind = LabelSurvey.of(found).kind
@@ -145,6 +150,12 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
         added=expected_addition(known, n_judged, int(more)) if known and n_queries >= FEWEST_QUERIES else None,
         labels=kind,
     )
+
+
+def judged_slots(data: Dataset) -> NDArray[np.bool_]:
+    """Whether each slot is a judgement: a ranked item with a label."""
+    r = data.rankings
+    return np.zeros(r.n_slots, bool) if data.labels is None else ~np.isnan(data.slot_labels) & (r.slot_lists > 0)
 
 
 def held_out_gain(queries: LabelledQueries) -> Difference:

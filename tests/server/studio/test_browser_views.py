@@ -86,6 +86,66 @@ def test_the_overview_has_a_card_for_each_expert_the_verdict_and_the_learning_cu
     assert matrix == [list(column) for column in zip(*matrix, strict=True)]  # symmetric
 
 
+def test_while_labels_are_read_the_page_says_so_and_misses_no_query(browser: Browser, labelled: RunningStudio) -> None:
+    reading = {"now": 0, "needed": 10, "text": "The labels are being read.", "reading": True}
+    nothing = {"verdict": None, "learning_curve": None, "advice": None, "enough": reading, "working": ["labels"]}
+
+    def not_ready(route: Route) -> None:
+        found = route.fetch().json()
+        if route.request.url.endswith("/state"):
+            route.fulfill(json={**found, "enough": reading, "judged_items": None})
+        else:
+            experts = [{**expert, "quality": None, "curve": None} for expert in found["experts"]]
+            route.fulfill(json={**found, **nothing, "experts": experts})
+
+    with opened(browser, labelled) as (page, _):
+        show(page, "overview")
+        numbers = re.compile("/studio/api/(state|overview)$")
+        page.route(numbers, not_ready)
+        page.reload()
+        expect(page.locator(".verdict")).to_contain_text("Reading the labels")
+        expect(page.locator("#judged")).to_have_text("reading the labels …")
+        assert "more quer" not in page.locator("main").inner_text()
+        assert "too few" not in page.locator("main").inner_text()
+        page.unroute(numbers, not_ready)
+        expect(page.locator(".verdict .sentence")).to_contain_text("held-out queries")
+        expect(page.locator("#judged")).to_have_text(re.compile("^[1-9][0-9]* judgements$"))
+
+
+def test_all_judgements_of_the_page_are_one_number(page: Page) -> None:
+    show(page, "overview")
+    judged = page.locator("#judged").inner_text().removesuffix(" judgements")
+    expect(page.locator("circle.point title").last).to_contain_text(f"{judged} judgements")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_a_message_lies_on_the_header_and_covers_nothing_else(
+    browser: Browser, labelled: RunningStudio, size: tuple[int, int]
+) -> None:
+    with opened(browser, labelled, size) as (page, _):
+        show(page, "deploy")
+        for scroll in (0, 10_000):
+            page.evaluate("y => window.scrollTo(0, y)", scroll)
+            with page.expect_download():
+                page.locator("a.button").filter(visible=True).nth(0 if not scroll else -1).evaluate("e => e.click()")
+            message = page.locator(".toast.shown")
+            expect(message).to_contain_text("is saved")
+            inside = message.evaluate(
+                "toast => { const [a, b] = [toast, toast.closest('header')].map((e) => e.getBoundingClientRect());"
+                " return a.top >= Math.max(0, b.top) && a.bottom <= b.bottom && a.left >= 0 && a.right <= b.right }"
+            )
+            assert inside
+            expect(page.locator(".toast")).not_to_have_class(re.compile("shown"))
+
+
+def test_where_there_is_enough_no_goal_is_shown(page: Page) -> None:
+    show(page, "overview")
+    expect(page.locator(".verdict")).to_contain_text("Enough: ")
+    show(page, "judge")
+    expect(page.locator(".question > .small")).to_have_text(re.compile("^Query .* · 1$"))
+    assert "of 100" not in page.locator("main").inner_text()
+
+
 def test_the_lists_of_a_query_are_those_of_the_file(page: Page) -> None:
     show(page, "query/q05")
     for name, items in lists_of("q05").items():

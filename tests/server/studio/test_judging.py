@@ -166,7 +166,7 @@ def test_judges_begin_apart_share_some_items_and_are_compared(tmp_path: Path) ->
         expected = jr.agreement(tmp_path / "judgements.csv")
         assert progress["agreement"]["alpha"] == pytest.approx(expected.alpha, nan_ok=True)
         state = studio.ask("/state")
-        assert (state["judges"], state["judgements"]) == (["ann", "ben"], 25)
+        assert (state["judges"], state["judgements"], state["judged_items"]) == (["ann", "ben"], 25, 20)
 
 
 def test_rows_that_another_program_writes_are_noticed(tmp_path: Path) -> None:

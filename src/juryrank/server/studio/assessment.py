@@ -17,14 +17,15 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, JuryrankError
 from juryrank.evaluation import evaluate
 from juryrank.evaluation.significance import half_width
-from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED, JudgingAdvice, held_out_gain, judging_advice
+from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED, JudgingAdvice, judged_slots, judging_advice
 from juryrank.judging.judgements import Judgement
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.studio.background import Known
 from juryrank.server.studio.current_labels import CurrentLabels
-from juryrank.server.studio.studio import Snapshot, Studio
+from juryrank.server.studio.studio import ADVICE, Snapshot, Studio
+from juryrank.training.label_survey import POSITIVES_ONLY
 from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.verdict import Difference, Verdict
+from juryrank.training.verdict import Verdict
 
 METRIC = "nDCG@10"
 LEARNED_FUSION = "learned fusion"  # what the page calls the model
@@ -96,7 +97,7 @@ class Assessment:
 
     def advice(self, now: Snapshot) -> Known:
         """Whether to go on judging."""
-        return self.known("advice", now, _advise)
+        return self.known(ADVICE, now, _advise)
 
     def learning_curve(self, now: Snapshot) -> Known:
         """The held-out gain over RRF after each number of judgements."""
@@ -146,13 +147,15 @@ def mean_and_interval(values: Floats) -> dict[str, float] | None:
 
 
 def gain_after(labels: CurrentLabels) -> dict[str, float] | None:
-    """The held-out gain over RRF with these labels; None with too few queries to say anything."""
+    """The held-out gain over RRF with these labels, as in their verdict; None where they say nothing of it."""
     data = labels.dataset
-    queries = None if data is None else LabelledQueries.of(data, UNJUDGED)
-    if queries is None or len(queries) < FEWEST_QUERIES:
+    if data is None or len(LabelledQueries.of(data, UNJUDGED)) < FEWEST_QUERIES:
         return None
-    gain: Difference = held_out_gain(queries)
-    return {"judgements": sum(labels.counts.values()), "gain": gain.mean, "low": gain.low, "high": gain.high}
+    verdict = Jury(unjudged=UNJUDGED).fit(data).verdict()
+    if verdict is None or verdict.labels == POSITIVES_ONLY:
+        return None
+    gain = verdict.differences["learned - rrf"]
+    return {"judgements": int(judged_slots(data).sum()), "gain": gain.mean, "low": gain.low, "high": gain.high}
 
 
 def _advise(now: Snapshot) -> JudgingAdvice:

@@ -47,8 +47,7 @@ class Overview:
             "advice": self._advice(now, results.get("advice")),
             "enough": self._studio.enough(now),
             "version": now.version,
-            "working": [name for name, known in found.items() if known.working]
-            + [LABELS] * (not self._studio.is_ready),
+            "working": working,
         }
 
     def _redundancy(self) -> Known:
@@ -80,11 +79,10 @@ class Overview:
     def _verdict(whole: WholeFit | None) -> dict[str, Any] | None:
         return None if whole is None or whole.verdict is None else describe_verdict(whole.verdict)
 
-    @staticmethod
-    def _advice(now: Snapshot, advice: JudgingAdvice | None) -> dict[str, Any] | None:
-        if advice is not None:
-            return {"text": advice.text, "enough": advice.enough}
-        if now.enough:
+    def _advice(self, now: Snapshot, advice: JudgingAdvice | None) -> dict[str, Any] | None:
+        if advice is not None:  # the gain so far is that of the verdict
+            return {"text": advice.outlook, "enough": advice.enough}
+        if now.enough or not self._studio.is_ready:
             return None
         missing = FEWEST_QUERIES - now.n_learned
         more = f"{missing} more {'query' if missing == 1 else 'queries'}"

@@ -19,7 +19,7 @@ class QueriesView:
     """Pages of the list of queries."""
 
     def __init__(self, studio: Studio) -> None:
-        self._material, self._facts = studio.material, studio.facts
+        self._material, self._facts, self._judged = studio.material, studio.facts, studio.judged
         self._found = lru_cache(maxsize=KEPT_SEARCHES)(self._find)  # pages of one search follow each other
 
     @cached_property
@@ -45,17 +45,13 @@ class QueriesView:
         if sort == "disagreement":
             return chosen[np.argsort(-self._facts.disagreement[chosen], kind="stable")]
         if sort == "judged":
-            counts = np.zeros(len(self._material.data))
-            for query, n in now.labels.counts.items():
-                if (q := self._material.position.get(query)) is not None:
-                    counts[q] = n
-            return chosen[np.argsort(-counts[chosen], kind="stable")]
+            return chosen[np.argsort(-self._judged.by_query(now.labels)[chosen], kind="stable")]
         return chosen
 
     def _row(self, q: int, now: Snapshot) -> dict[str, Any]:
         name = self._material.data.queries[q]
         return {
             "id": name, "text": self._material.query_text(name),
-            "items": int(self._material.data.rankings.query_size[q]), "judged": now.labels.counts.get(name, 0),
+            "items": int(self._material.data.rankings.query_size[q]), "judged": self._judged.of_query(now.labels, name),
             "disagreement": float(self._facts.disagreement[q]) if self._facts.prepared else None,
         }  # fmt: skip

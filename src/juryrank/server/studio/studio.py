@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from juryrank.judging.advice import FEWEST_QUERIES
+from juryrank.judging.advice import FEWEST_QUERIES, JudgingAdvice
 from juryrank.judging.judgements import Judgement
 from juryrank.judging.session import Key
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.problems import Problem
 from juryrank.server.studio.background import Background
 from juryrank.server.studio.current_labels import CurrentLabels
+from juryrank.server.studio.judged_items import JudgedItems
 from juryrank.server.studio.judging import Judging, JudgingSettings
 from juryrank.server.studio.list_facts import ListFacts
 from juryrank.server.studio.material import Material
 from juryrank.server.studio.refitting import RefittedJury, rehearse
 
-REFIT = "model"
+REFIT, ADVICE = "model", "advice"
 AT_ONCE = 4  # queries that a model learns from while a judge waits
 
 
@@ -59,7 +60,7 @@ class Studio:
         self.judging = Judging(material, settings)
         self._refitted = RefittedJury(material.data)
         self._learned: CurrentLabels | None = None  # the labels of the model; None before the first fit
-        self.facts = ListFacts(material.data.rankings)
+        self.facts, self.judged = ListFacts(material.data.rankings), JudgedItems(material.data)
         # A page that stays open while the studio is started again must not take a version for one that it knows.
         first = time.time_ns() // 1_000_000
         self.now = self._snapshot(first, CurrentLabels.of(material.data, self.judging.answers))
@@ -75,6 +76,7 @@ class Studio:
         """Learn from the labels that there are at the start, which may be many."""
         labels = self.now.labels
         self._refitted.update(labels, [])
+        _ = self.judged.given  # looked at now, so that nobody waits for it
         with self.judging.lock:
             self._learned = labels
             self._relearn(self.now.labels)
@@ -132,12 +134,19 @@ class Studio:
             "title": self.material.title,
             "queries": len(data), "experts": list(data.experts), "items": self.facts.n_items,
             "entries": data.rankings.n_entries,
-            "labelled_queries": len(now.labels.counts), "judgements": len(now.grades),
+            "labelled_queries": len(now.labels.counts), "judged_items": self._judged_items(now),
+            "judgements": len(now.grades),
             "judges": now.judges, "judge": settings.judge, "judgements_file": str(settings.file.path),
             "grades": [{"value": int(key), "name": name} for key, name in names.items()],
             "has_texts": self.material.items is not None,
             "version": now.version, "enough": self.enough(now),
         }  # fmt: skip
+
+    def _judged_items(self, now: Snapshot) -> int | None:
+        """How many ranked items have a label; None while the labels of the data are being read."""
+        if not self.is_ready and self.material.data.labels is not None:
+            return None
+        return self.judged.total(now.labels)
 
     def enough(self, now: Snapshot) -> dict[str, Any]:
         """How many queries have something relevant, and how many are needed before numbers mean something."""
@@ -145,12 +154,12 @@ class Studio:
         if not self.is_ready:
             text = "The labels are being read."
         elif now.enough:
-            text = f"{now.n_learned} queries in which a relevant item was found: enough to measure quality."
+            text = f"{now.n_learned} queries in which a relevant item was found: quality can be measured."
         elif len(self.material.data) < FEWEST_QUERIES:
             text = f"{of}: the data has too few queries to measure quality."
         else:
             text = f"{of}: numbers about quality are shown from {FEWEST_QUERIES} on."
-        return {"now": now.n_learned, "needed": FEWEST_QUERIES, "text": text}
+        return {"now": now.n_learned, "needed": FEWEST_QUERIES, "text": text, "reading": not self.is_ready}
 
     def next(self, judge: str, shown: Key | None = None) -> dict[str, Any]:
         """The next question to a judge, who sees the item ``shown`` at present."""
@@ -161,7 +170,11 @@ class Studio:
     def _next(self, judge: str, shown: Key | None = None) -> dict[str, Any]:
         with self.judging.lock:
             self.refresh()
-            return self.judging.next(judge, shown)
+            found = self.judging.next(judge, shown)
+        advice = self.background.latest(ADVICE)
+        if found["question"] is not None and isinstance(advice, JudgingAdvice) and advice.enough:
+            found["question"]["budget"] = None  # no goal where there is enough
+        return found
 
     def answer(self, judge: str, query: str, item: str, grade: float | None) -> dict[str, Any]:
         """Save an answer, learn from it, and ask the next question."""

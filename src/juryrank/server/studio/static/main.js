@@ -2,7 +2,7 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { address, get } from "./api.js";
-import { count } from "./format.js";
+import { count, isNumber } from "./format.js";
 import { useKeys } from "./keys.js";
 import { connection, judgeName, message, onOtherTab, shortcuts, state, takeState, useCell } from "./store.js";
 import { Compare } from "./views/compare.js";
@@ -13,7 +13,7 @@ import { Query } from "./views/query.js";
 
 const VIEWS = { overview: ["Overview", Overview], query: ["Query", Query], judge: ["Judge", Judge], compare: ["Compare", Compare], deploy: ["Deploy", Deploy] };
 const POLL = 5000; // milliseconds between two looks at the state, while the page can be seen
-const POLL_LOST = 1000;
+const POLL_SOON = 1000; // while the server is away, or the labels are being read
 
 function readAddress() {
   const [, view, ...rest] = location.hash.split("/");
@@ -44,7 +44,7 @@ async function refresh() {
 }
 
 /** Looks at the state again and again: other judges and other programs write into the same file. */
-function useFreshState(reachable) {
+function useFreshState(reachable, reading) {
   useEffect(() => {
     refresh();
     onOtherTab(refresh);
@@ -54,9 +54,9 @@ function useFreshState(reachable) {
   }, []);
   useEffect(() => {
     const look = () => document.visibilityState === "visible" && refresh();
-    const timer = setInterval(look, reachable === "fine" ? POLL : POLL_LOST);
+    const timer = setInterval(look, reachable === "fine" && !reading ? POLL : POLL_SOON);
     return () => clearInterval(timer);
-  }, [reachable]);
+  }, [reachable, reading]);
 }
 
 function Banner({ reachable }) {
@@ -68,6 +68,7 @@ function Banner({ reachable }) {
   return html`<div class="banner" role="alert">${text}</div>`;
 }
 
+/** What has happened; it lies on the header, so that it never covers what it is about. */
 function Message() {
   const { text, number } = useCell(message);
   const [shown, setShown] = useState(false);
@@ -117,9 +118,10 @@ function Header({ view, found, onHelp }) {
         ${Object.entries(VIEWS).map(([name, [title]]) => html`<a key=${name} href=${`#/${name}`} aria-current=${name === view ? "page" : null}>${title}</a>`)}
       </nav>
       <div class="status">
-        ${found && html`<span class="muted" id="judged">${count(found.judgements, "judgement")}</span>`}
+        ${found && html`<span class="muted" id="judged">${isNumber(found.judged_items) ? count(found.judged_items, "judgement") : "reading the labels …"}</span>`}
         <button type="button" class="quiet" onClick=${onHelp} aria-label="Help: keys">?</button>
       </div>
+      <${Message} />
     </header>
   `;
 }
@@ -145,7 +147,7 @@ function App() {
   const dialog = useRef(null);
   const first = useRef(true);
   const onHelp = () => dialog.current.showModal();
-  useFreshState(reachable);
+  useFreshState(reachable, found?.enough.reading);
   useViewKeys(onHelp);
   useEffect(() => {
     document.title = `${VIEWS[view][0]} · juryrank studio`;
@@ -162,7 +164,6 @@ function App() {
         ? html`<${View} key=${view} state=${found} version=${found.version} id=${id} judge=${judge || found.judge || "me"} />`
         : html`<h1 id="heading" tabindex="-1">juryrank studio</h1><p class="muted waiting">Loading …</p>`}
     </main>
-    <${Message} />
     <${Help} dialog=${dialog} />
   `;
 }

@@ -47,6 +47,7 @@ export function Progress({ value, of, label }) {
 
 /** Why there are no numbers yet, and what is missing. */
 export function NotEnough({ enough, queries }) {
+  if (enough.reading) return html`<p class="muted waiting">Reading the labels …</p>`;
   const missing = Math.max(0, enough.needed - enough.now);
   return html`
     <div class="not-enough">

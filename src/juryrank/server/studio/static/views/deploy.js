@@ -45,7 +45,7 @@ export function Deploy({ state, version }) {
       <${Card} title="The model and the judgements" note="For juryrank itself, and for any tool that reads qrels.">
         <p class="row">
           ${any ? html`<${FileLink} url=${address("/export/model")}>model.json<//>` : html`<button type="button" disabled>model.json</button>`}
-          ${state.judgements > 0 || state.labelled_queries > 0 ? html`<${Labels} />` : html`<button type="button" class="quiet" disabled>Qrels</button>`}
+          ${state.labelled_queries > 0 ? html`<${Labels} />` : html`<button type="button" class="quiet" disabled>Qrels</button>`}
         </p>
       <//>
       ${data.curl && html`<${Card} title="The service" note="Fusion over HTTP with this model.">

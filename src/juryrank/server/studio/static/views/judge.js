@@ -14,7 +14,7 @@ function Question({ question, all, onMore }) {
   const isLong = text.length > LONG;
   return html`
     <article class="question" aria-label="Result to judge">
-      <p class="muted small">Query <${Name} text=${question.query} /> · ${question.number} of ${question.budget}</p>
+      <p class="muted small">Query <${Name} text=${question.query} /> · ${question.number}${question.budget ? ` of ${question.budget}` : ""}</p>
       <h2 class="query-text"><bdi>${question.query_text || question.query}</bdi></h2>
       <div class="result">
         <h3><bdi>${question.title || question.item}</bdi></h3>
@@ -89,13 +89,13 @@ function Trust({ curves, experts, version, onDrawn }) {
 }
 
 function LearnedCard({ state, version, refit, onDrawn }) {
-  const { now, needed, text } = state.enough;
+  const { now, needed, text, reading } = state.enough;
   const isEnough = now >= needed;
   const { data } = useAnswer(isEnough ? address("/overview") : null, version);
   const curves = data?.experts.filter(({ curve }) => curve?.length) || [];
   return html`
     <${Card} title="What the model knows">
-      <${Progress} value=${now} of=${needed} label="Queries that count" />
+      ${!reading && html`<${Progress} value=${now} of=${needed} label="Queries that count" />`}
       <p class="muted small">${text}</p>
       ${isEnough && curves.length > 0 && html`<${Trust} curves=${curves} experts=${state.experts} version=${data.version} onDrawn=${onDrawn} />`}
       ${refit && isNumber(refit.milliseconds) && html`<p class="muted small" id="refit">Model refitted in ${milliseconds(refit.milliseconds)}.</p>`}
@@ -197,14 +197,14 @@ export function Judge({ state, version, judge }) {
       <div class="card desk" data-busy=${busy ? "true" : "false"}>
         ${question ? html`<${Question} question=${question} all=${all} onMore=${() => setAll(!all)} />` : html`<${Done} progress=${next.progress} />`}
         <${Answers} grades=${state.grades} busy=${busy} canGrade=${Boolean(question)} onGrade=${grade} onSkip=${skip} onUndo=${undo} />
-        ${question && html`<${Progress} value=${next.progress.graded} of=${question.budget} label="Grades of this judge" />`}
+        ${question?.budget && html`<${Progress} value=${next.progress.graded} of=${question.budget} label="Grades of this judge" />`}
       </div>
       <aside aria-label="Progress">
         <${JudgesCard} progress=${next.progress} judge=${judge} />
         <${LearnedCard} state=${state} version=${version} refit=${refit} onDrawn=${onDrawn} />
-        <${Card} title="The judgements">
-          <p class="muted small">${count(state.judgements, "judgement")}${state.judgements_file ? html` in <code><bdi>${state.judgements_file}</bdi></code>` : ""}; each is on disk before the next question.</p>
-          <p class="row">${state.judgements > 0 && html`<${Labels} />`}</p>
+        <${Card} title="The grades">
+          <p class="muted small">${count(state.judgements, "grade")}${state.judgements_file ? html` in <code><bdi>${state.judgements_file}</bdi></code>` : ""}; each is on disk before the next question.</p>
+          <p class="row">${state.labelled_queries > 0 && html`<${Labels} />`}</p>
         <//>
       </aside>
     </div>

@@ -6,8 +6,8 @@ import { IntervalMark, LearningCurve, Matrix, SmallCurve } from "../charts.js";
 import { capitalised, count, decimal, isNumber, percent, signed, whole } from "../format.js";
 import { Card, Estimate, Expert, Heading, Name, NotEnough, Waiting, colourOf } from "../ui.js";
 
-/** The alternatives by their names: the learned method, RRF, and the best expert. */
-const namesOf = (verdict) => ({ learned: "learned fusion", rrf: "RRF", expert: verdict.expert || "best expert" });
+/** The alternatives by their names; in each query, the expert is the one that is best on others, which may be several. */
+const NAMES = { learned: "learned fusion", rrf: "RRF", expert: "best expert of other queries" };
 
 function Means({ means, names }) {
   const rows = Object.entries(means).filter(([, mean]) => isNumber(mean)).sort((a, b) => b[1] - a[1]);
@@ -36,18 +36,18 @@ function Differences({ differences, names }) {
   `;
 }
 
-function Verdict({ verdict, advice, state }) {
-  const { now, needed } = state.enough;
+function Verdict({ verdict, advice, enough, queries }) {
+  const { now, needed } = enough;
   if (!verdict && now >= needed) return html`<${Card} className="verdict" title="Verdict"><p class="muted waiting">Computing the verdict …</p><//>`;
-  if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${state.enough} queries=${state.queries} /><//>`;
+  if (!verdict) return html`<${Card} className="verdict" title="Verdict"><${NotEnough} enough=${enough} queries=${queries} /><//>`;
   const [sentence, ...cautions] = verdict.details.split(/(?<=\.) (?=[A-Z])/);
   return html`
     <${Card} className="verdict" title="Verdict">
       <p class="choice">${capitalised(verdict.headline)}</p>
       <p class="sentence">${sentence}</p>
       <div class="numbers">
-        ${verdict.means && html`<${Means} means=${verdict.means} names=${namesOf(verdict)} />`}
-        ${verdict.differences && html`<${Differences} differences=${verdict.differences} names=${namesOf(verdict)} />`}
+        ${verdict.means && html`<${Means} means=${verdict.means} names=${NAMES} />`}
+        ${verdict.differences && html`<${Differences} differences=${verdict.differences} names=${NAMES} />`}
       </div>
       ${cautions.length > 0 && html`<p class="muted small">${cautions.join(" ")}</p>`}
       ${advice && html`<p class="muted small">${advice.text}</p>`}
@@ -55,7 +55,8 @@ function Verdict({ verdict, advice, state }) {
   `;
 }
 
-function Curve({ expert, experts, range }) {
+function Curve({ expert, experts, range, enough }) {
+  if (enough.reading) return html`<p class="muted small waiting">Reading the labels …</p>`;
   if (!expert.curve?.length) return html`<p class="muted small">The learned curve appears with the first judgements.</p>`;
   const [first, last] = [expert.curve[0], expert.curve[expert.curve.length - 1]];
   const label = `Learned points of ${expert.name}: ${decimal(first.points)} at rank ${first.rank}, ${decimal(last.points)} at rank ${last.rank}.`;
@@ -67,7 +68,10 @@ function Curve({ expert, experts, range }) {
   `;
 }
 
-function ExpertCard({ expert, experts, queries, range }) {
+/** Why a number about quality is not there. */
+const missing = ({ reading, now, needed }) => (reading ? "reading the labels …" : now >= needed ? "computing …" : "hidden: too few judgements");
+
+function ExpertCard({ expert, experts, queries, range, enough }) {
   return html`
     <li class="card expert-card">
       <h3><${Expert} experts=${experts} name=${expert.name} /></h3>
@@ -75,14 +79,15 @@ function ExpertCard({ expert, experts, queries, range }) {
         <div><dt>Coverage</dt><dd>${percent(expert.coverage)} <small class="muted">${whole(expert.lists)} of ${count(queries, "query", "queries")}</small></dd></div>
         <div><dt>Mean length</dt><dd>${decimal(expert.mean_length, 1)} <small class="muted">items</small></dd></div>
         <div><dt>Agreement</dt><dd>${decimal(expert.agreement, 2)} <small class="muted">with the others</small></dd></div>
-        <div><dt>Quality alone</dt><dd>${expert.quality ? html`<${Estimate} value=${expert.quality} />` : html`<small class="muted">hidden: too few judgements</small>`}</dd></div>
+        <div><dt>Quality alone</dt><dd>${expert.quality ? html`<${Estimate} value=${expert.quality} />` : html`<small class="muted">${missing(enough)}</small>`}</dd></div>
       </dl>
-      <${Curve} expert=${expert} experts=${experts} range=${range} />
+      <${Curve} expert=${expert} experts=${experts} range=${range} enough=${enough} />
     </li>
   `;
 }
 
 function Curves({ data, enough }) {
+  if (enough.reading) return html`<p class="muted waiting">Reading the labels …</p>`;
   if (data.learning_curve?.length > 1) return html`<${LearningCurve} points=${data.learning_curve} />`;
   if (enough.now < enough.needed) return html`<p class="muted">Hidden until enough is judged. ${enough.text}</p>`;
   if (data.working?.length) return html`<p class="muted waiting">Computing …</p>`;
@@ -97,17 +102,17 @@ export function Overview({ state, version }) {
   const range = [Math.min(0, ...points), Math.max(1e-9, ...points)];
   return html`
     <${Heading}>Overview<//>
-    <${Verdict} verdict=${data.verdict} advice=${data.advice} state=${state} />
+    <${Verdict} verdict=${data.verdict} advice=${data.advice} enough=${data.enough} queries=${state.queries} />
     <h2>Experts</h2>
     <ul class="experts">
-      ${data.experts.map((expert) => html`<${ExpertCard} key=${expert.name} expert=${expert} experts=${state.experts} queries=${state.queries} range=${range} />`)}
+      ${data.experts.map((expert) => html`<${ExpertCard} key=${expert.name} expert=${expert} experts=${state.experts} queries=${state.queries} range=${range} enough=${data.enough} />`)}
     </ul>
     <div class="columns">
       <${Card} title="Redundancy" note="How alike the lists of two experts are. Two experts that are nearly the same count as one.">
         ${data.redundancy ? html`<${Matrix} ...${data.redundancy} />` : html`<p class="muted waiting">Computing …</p>`}
       <//>
       <${Card} title="Learning curve" note="Held-out gain over RRF as judgements grow; the band is the 95 % interval.">
-        <${Curves} data=${data} enough=${state.enough} />
+        <${Curves} data=${data} enough=${data.enough} />
       <//>
     </div>
   `;

@@ -1,0 +1,97 @@
+"""One number for one thing in all that the studio shows, and none while labels are still being read."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import juryrank as jr
+from juryrank.judging.grades import Grades
+from juryrank.judging.store import JudgementFile
+from juryrank.server.studio.assessment import Assessment
+from juryrank.server.studio.judging import JudgingSettings
+from juryrank.server.studio.material import Material
+from juryrank.server.studio.overview import Overview
+from juryrank.server.studio.refitting import RefittedJury
+from juryrank.server.studio.studio import Studio
+from server.studio.studios import DEMO, RunningStudio, running_studio, wait_for
+
+DATA = pl.read_csv(DEMO / "cooking.csv")
+JUDGED = DATA.filter(pl.col("label").is_not_null()).select("query", "item").unique()
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
+    """The cooking data with labels in a file of their own, some of them of items that nobody ranks."""
+    folder = tmp_path_factory.mktemp("labelled")
+    DATA.drop("label").write_csv(folder / "lists.csv")
+    labels = DATA.filter(pl.col("label").is_not_null()).select("query", "item", "label").unique(["query", "item"])
+    unranked = labels.with_columns(item="nobody ranks " + pl.col("item"))
+    pl.concat([labels, unranked]).write_csv(folder / "labels.csv")
+    with running_studio(folder, "lists.csv", "--labels", "labels.csv") as found:
+        wait_for(lambda: found.ask("/state"), lambda state: not state["enough"]["reading"])
+        yield found
+
+
+def test_judgements_are_ranked_items_with_a_label_everywhere(labelled: RunningStudio) -> None:
+    overview = labelled.when_ready("/overview")
+    by_query = [row["judged"] for row in labelled.ask("/queries", limit=100)["queries"]]
+    assert labelled.ask("/state")["judged_items"] == JUDGED.height
+    assert sum(by_query) == JUDGED.height
+    assert overview["learning_curve"][-1]["judgements"] == JUDGED.height
+
+
+def test_the_learning_curve_ends_at_the_gain_of_the_verdict(labelled: RunningStudio) -> None:
+    overview = labelled.when_ready("/overview")
+    end, gain = overview["learning_curve"][-1], overview["verdict"]["differences"]["learned - rrf"]
+    assert (end["gain"], end["low"], end["high"]) == (gain["mean"], gain["low"], gain["high"])
+    assert "gain over RRF" not in overview["advice"]["text"]  # which would be one of judged items alone
+
+
+def test_a_grade_of_a_judged_item_is_no_further_judgement(tmp_path: Path) -> None:
+    JUDGED.head(3).with_columns(label=1).write_csv(tmp_path / "labels.csv")
+    DATA.drop("label").write_csv(tmp_path / "lists.csv")
+    with running_studio(tmp_path, "lists.csv", "--labels", "labels.csv") as studio:
+        query, item = JUDGED.row(0)
+        studio.next("ann")
+        studio.grade("ann", {"query": query, "item": item}, 2)
+        other = DATA.filter((pl.col("query") == query) & (pl.col("item") != item)).join(
+            JUDGED.head(3), on=["query", "item"], how="anti"
+        )
+        state = studio.grade("ann", {"query": query, "item": other["item"][0]}, 0)["state"]
+        assert (state["judgements"], state["judged_items"]) == (2, 4)
+
+
+def test_no_goal_is_set_where_there_is_enough(labelled: RunningStudio) -> None:
+    assert labelled.when_ready("/overview")["advice"]["enough"]
+    question = labelled.next("ann")
+    assert question["number"] == 1
+    assert question["budget"] is None
+
+
+def test_while_labels_are_read_nothing_is_said_to_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_learn, update = threading.Event(), RefittedJury.update
+
+    def held(*args: object) -> None:
+        may_learn.wait()
+        update(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RefittedJury, "update", held)
+    settings = JudgingSettings(JudgementFile(tmp_path / "judgements.csv"), "ann", Grades.parse("0-3"))
+    studio = Studio(Material("cooking", jr.read(DEMO / "cooking.csv")), settings)
+    overview = Overview(studio, Assessment(studio))
+    try:
+        state, shown = studio.state(), overview.show()
+        assert state["enough"] == {"now": 0, "needed": 10, "text": "The labels are being read.", "reading": True}
+        assert state["judged_items"] is None
+        assert (shown["advice"], shown["enough"]["reading"]) == (None, True)
+        assert "labels" in shown["working"]
+        assert "quer" not in json.dumps([shown["advice"], shown["enough"], state["enough"]])
+    finally:
+        may_learn.set()
+    state = wait_for(studio.state, lambda found: not found["enough"]["reading"])
+    assert state["judged_items"] == JUDGED.height
+    assert state["enough"]["text"] == "24 queries in which a relevant item was found: quality can be measured."
