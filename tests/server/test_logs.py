@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from juryrank.server.app import create_app
+from juryrank.server.keys import create_key
 from juryrank.server.settings import Settings
 from server.processes import Running, free_port, running, wait_until_ready
+from server.raw import connect
 from server.samples import bearer, make_keys, wait_until, write_model
 
 BODY = {"lists": {"a": ["x", "y"], "b": ["y"]}, "method": "rrf"}
@@ -55,6 +59,62 @@ def test_every_line_is_json_with_time_and_level_and_every_request_has_one(servic
     assert 0 < line["milliseconds"] < 10_000
     assert reply.headers["x-request-id"] == "mine"
     assert [each["route"] for each in lines if each.get("status") == 404] == ["other"]
+
+
+def test_a_line_names_the_key_and_the_model_with_its_version(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    content = write_model(models / "m.json")
+    keys = {scope: create_key(tmp_path / "keys.json", f'"{scope}" ü', (scope,)) for scope in ("fuse", "admin")}
+    with running(models, "--keys", tmp_path / "keys.json") as service:
+        version = service.get("/v1/models/m", bearer(keys["fuse"])).json()["version"]
+        body = {"lists": BODY["lists"]}
+        calls = [
+            ("POST", "/v1/fuse", body, "fuse", "m"),  # which the connection answers
+            ("POST", "/v1/explain", body, "fuse", "m"),
+            ("POST", "/v1/fuse?x=1", body, "fuse", "m"),  # by ASGI
+            ("POST", "/v1/fuse", {**BODY, "method": "rrf"}, "fuse", None),
+            ("POST", "/v1/fuse", {**body, "model": "absent"}, "fuse", None),
+            ("PUT", "/v1/models/m", content, "admin", "m"),
+            ("POST", "/v1/feedback", {}, "fuse", None),  # not allowed
+            ("POST", "/v1/fuse", BODY, None, None),  # no key
+        ]
+        for number, (method, path, body, key, _) in enumerate(calls):
+            headers = {"X-Request-Id": f"n{number}", **(bearer(keys[key]) if key else {})}
+            service.call(method, path, body, headers)
+        wait_until(lambda: any(line.get("request_id") == "n7" for line in service.log_lines()))
+        lines = {line.get("request_id"): line for line in service.log_lines()}
+        assert not [secret for secret in keys.values() if secret[16:] in service.log]
+    for number, (*_, key, model) in enumerate(calls):
+        line = lines[f"n{number}"]
+        name = f'"{key}" ü' if key else None
+        assert line.get("key") == name
+        assert (line.get("model"), line.get("version")) == (model, version if model else None)
+
+
+def test_a_lack_of_descriptors_is_logged_once(tmp_path: Path) -> None:
+    with running(within=["prlimit", "--nofile=64"]) as service:
+        waiting = []
+        for _ in range(80):
+            with suppress(OSError):
+                waiting.append(connect(service))
+        try:
+            wait_until(lambda: "descriptors" in service.log)
+        finally:
+            for connection in waiting:
+                connection.close()
+        wait_until(lambda: _answers(service))
+        (line,) = (each for each in service.log_lines() if "descriptors" in each.get("message", ""))
+        assert line["level"] == "error"
+        assert "of the 64 descriptors" in line["message"]
+        assert "LimitNOFILE" in line["message"]
+
+
+def _answers(service: Running) -> bool:
+    try:
+        return service.get("/healthz").status == 200
+    except (OSError, HTTPException):
+        return False
 
 
 def test_nothing_that_a_caller_sends_is_logged(service: Running) -> None:

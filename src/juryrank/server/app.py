@@ -19,7 +19,7 @@ from juryrank.server import telemetry
 from juryrank.server.api_document import complete_document
 from juryrank.server.feedback import Feedback, add_feedback_routes
 from juryrank.server.front import Front
-from juryrank.server.fusing import Fusing, install_warnings
+from juryrank.server.fusing import Fusing, ModelInUse, install_warnings
 from juryrank.server.methods import HeadAsGet, allowed_methods
 from juryrank.server.model_pages import describe, summarise
 from juryrank.server.problems import CONTENT_TYPE, Problem, problem_of, unexpected
@@ -99,6 +99,7 @@ def add_model_routes(routes: FastAPI, registry: Registry) -> None:
     async def put_model(name: str, request: Request) -> Response:
         body = await request.body()
         served = await asyncio.to_thread(with_problems, registry.put, name, body)
+        request.state.model = ModelInUse(name, served.version)  # for the log
         return answer({"name": name, "version": served.version}, 201)
 
     @routes.delete("/v1/models/{name}", summary="Remove a model from use", status_code=204)
@@ -110,6 +111,7 @@ def add_model_routes(routes: FastAPI, registry: Registry) -> None:
     async def roll_back(name: str, request: Request) -> Response:
         wanted = _optional(await request.body(), "version")
         served: Served = await asyncio.to_thread(with_problems, registry.roll_back, name, wanted)
+        request.state.model = ModelInUse(name, served.version)
         return answer({"name": name, "version": served.version})
 
 

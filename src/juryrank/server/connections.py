@@ -21,6 +21,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from juryrank.server import paths
+from juryrank.server.logs import log
 from juryrank.server.parser import Parser
 from juryrank.server.problems import CONTENT_TYPE, Problem
 
@@ -31,6 +32,8 @@ LEAST_READ = 64 << 10
 ACCEPT_SECONDS = 0.2  # at the end, for connections that are being made
 LAST_SECONDS = 1.0  # at the end, for requests that are on their way on open connections
 HEAD, BODY, DONE = range(3)  # what of a request is still to come
+FEWEST_DESCRIPTORS = 8  # that are free; with fewer, the log says so
+TELL_SECONDS = 60.0
 FUSION = {path.encode(): path for path in paths.FUSION}
 SO_ATTACH_FILTER = 26
 # Classic BPF: drop TCP packets with SYN and without ACK (byte 13 of the header), take all others.
@@ -49,6 +52,7 @@ class Connection(HttpToolsProtocol):
     # Of all connections of this process.
     most_bytes = 129 << 20  # of one request with everything around its body
     ending = False
+    next_told = 0.0  # when a lack of descriptors is logged again
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -67,6 +71,25 @@ class Connection(HttpToolsProtocol):
         """The first request must come soon."""
         super().connection_made(transport)
         self._await_head()
+        self._tell_of_descriptors(transport)
+
+    def _tell_of_descriptors(self, transport: asyncio.Transport) -> None:
+        """An error in the log when hardly any are left: then the system refuses connections, and nobody hears of it."""
+        try:
+            import resource
+        except ImportError:  # Windows
+            return
+        own, now = transport.get_extra_info("socket"), self.loop.time()
+        if own is None or now < Connection.next_told:
+            return
+        number, most = own.fileno(), resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if number >= most - FEWEST_DESCRIPTORS:  # the system gives the lowest that is free
+            Connection.next_told = now + TELL_SECONDS
+            log.error(
+                "%d of the %d descriptors (files and connections) that this process may have are in use, so that "
+                "connections are going to be refused; raise the limit: ulimit -n, or LimitNOFILE of systemd",
+                number + 1, most,
+            )  # fmt: skip
 
     def connection_lost(self, exc: Exception | None) -> None:
         """No timer stays."""

@@ -107,8 +107,8 @@ class Fusing:
     def __init__(self, registry: Registry, settings: Settings) -> None:
         self._registry, self._settings = registry, settings
 
-    def answer(self, body: bytes, *, explain: bool = False) -> tuple[bytes, int, bool]:
-        """The answer, the number of entries, and whether it has warnings."""
+    def answer(self, body: bytes, *, explain: bool = False) -> tuple[bytes, int, bool, ModelInUse | None]:
+        """The answer, the number of entries, whether it has warnings, and the model."""
         if not explain and (answered := self._answer_text(body)) is not None:
             return answered
         request = decode(body)
@@ -136,9 +136,9 @@ class Fusing:
             answer.items = fused
         else:
             answer.queries = fused
-        return encode(answer), entries, bool(found)
+        return encode(answer), entries, bool(found), used
 
-    def _answer_text(self, body: bytes) -> tuple[bytes, int, bool] | None:
+    def _answer_text(self, body: bytes) -> tuple[bytes, int, bool, ModelInUse | None] | None:
         """The answer to one query without decoding its lists; None if that is not possible, or something is wrong."""
         if (request := decode_text(body, self._settings)) is None:
             return None
@@ -151,7 +151,7 @@ class Fusing:
         found = fuser.fuse_text(request.lists, request.top, room())
         if found is None or found[1] > self._settings.max_items:
             return None
-        return b"".join((head(method, used), found[0], b"}")), found[1], False
+        return b"".join((head(method, used), found[0], b"}")), found[1], False, used
 
     def _choose(
         self, model: str | None, method: str | None, params: Mapping[str, Any]

@@ -36,13 +36,24 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
-def write_request(request_id: str, method: str, route: str, status: int, seconds: float) -> None:
-    """Write the line of a request that has been answered; none of these texts needs to be escaped in JSON."""
+def write_request(request_id: str, method: str, route: str, status: int, seconds: float, more: str) -> None:
+    """Write the line of a request that has been answered; none of these texts needs to be escaped in JSON.
+
+    ``more`` is of ``members``.
+    """
     whole, thousandths = divmod(round(seconds * 1e6), 1000)
     write_line(
         f'{{"time":"{now()}","level":"info","request_id":"{request_id}","method":"{method}","route":"{route}",'
-        f'"status":{status},"milliseconds":{whole}.{thousandths:03}}}\n'.encode()
+        f'"status":{status},"milliseconds":{whole}.{thousandths:03}{more}}}\n'.encode()
     )
+
+
+@lru_cache(maxsize=1024)
+def members(key: str, model: str, version: str) -> str:
+    """The name of the key, and the model with its version, as members of a line; those that are empty are left out."""
+    found = {"key": key, "model": model, "version": version}
+    text = encode({name: value for name, value in found.items() if value}).decode()
+    return "," + text[1:-1] if text != "{}" else ""
 
 
 class JsonHandler(logging.Handler):
@@ -60,8 +71,8 @@ class JsonHandler(logging.Handler):
 
 
 def configure(level: str) -> None:
-    """Our logger and uvicorn's write JSON lines, and nothing else does."""
-    for name in ("juryrank", "uvicorn", "uvicorn.error"):
+    """Our logger and those of the server write JSON lines, and nothing else does."""
+    for name in ("juryrank", "uvicorn", "uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers = [JsonHandler()] if name != "uvicorn.error" else []
         logger.propagate = name == "uvicorn.error"
