@@ -128,6 +128,36 @@ def llama_retrievers(answers: dict[str, Answer], **options: Any) -> Ask:
     return ask
 
 
+def llama_indexes(answers: dict[str, Answer], **options: Any) -> Ask:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
+    from llama_index.core.schema import TextNode
+    from llama_index.core.vector_stores import SimpleVectorStore
+
+    from juryrank.integrations.llama_index import JuryRetriever
+
+    class Answering(SimpleVectorStore):
+        answer: Any = None
+
+        def query(self, query, **kwargs):
+            self.answer()
+            return super().query(query, **kwargs)
+
+    def retriever(answer: Answer) -> Any:
+        store, embedding = Answering(), MockEmbedding(embed_dim=2)
+        store.answer = answer
+        context = StorageContext.from_defaults(vector_store=store)
+        nodes = [TextNode(text="tea", id_="tea")]
+        return VectorStoreIndex(nodes, storage_context=context, embed_model=embedding).as_retriever()
+
+    jury = JuryRetriever({name: retriever(each) for name, each in answers.items()}, **options)
+
+    async def ask() -> list[str]:
+        return [node.text for node in await jury.aretrieve("q")]
+
+    return ask
+
+
 def llama_rerankers(answers: dict[str, Answer], **options: Any) -> Ask:
     pytest.importorskip("llama_index.core")
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -207,7 +237,7 @@ def haystack_texts(retrievers: Any, options: dict[str, Any]) -> Ask:
 
 ADAPTERS = [
     langchain_retrievers, langchain_functions, langchain_stores, langchain_embeddings,
-    llama_retrievers, llama_rerankers, haystack_retrievers, haystack_embedders,
+    llama_retrievers, llama_indexes, llama_rerankers, haystack_retrievers, haystack_embedders,
 ]  # fmt: skip
 
 
@@ -245,7 +275,7 @@ async def test_a_retriever_answers_while_the_threads_of_the_event_loop_are_busy(
 @pytest.mark.parametrize("adapter", ADAPTERS)
 async def test_a_retriever_that_hangs_holds_up_no_other(adapter, released) -> None:
     def hang() -> list[str]:
-        released.wait()
+        released.wait(60)
         return []
 
     with threads(2, released):

@@ -17,6 +17,7 @@ try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore, QueryBundle
+    from llama_index.core.vector_stores.types import BasePydanticVectorStore
     from pydantic import PrivateAttr, SkipValidation, model_validator
 except ImportError as error:
     raise MissingExtraError.of("llamaindex", "juryrank.integrations.llama_index needs llama-index-core") from error
@@ -136,8 +137,11 @@ def _text_of_node(node: NodeWithScore) -> str:
 
 
 def _asynchronous(name: str, retriever: BaseRetriever) -> Callable[[Any], Awaitable[list[NodeWithScore]]]:
-    """Its ``aretrieve``; in a thread where it has no code of its own for that, as it would hold up all others."""
-    if type(retriever)._aretrieve is BaseRetriever._aretrieve:
+    """Its ``aretrieve``; in a thread where that calls synchronous code in the event loop, which holds up all others."""
+    stores = [part for part in vars(retriever).values() if isinstance(part, BasePydanticVectorStore)]
+    if type(retriever)._aretrieve is BaseRetriever._aretrieve or any(
+        type(store).aquery is BasePydanticVectorStore.aquery for store in stores
+    ):
         return lambda query: in_thread(name, partial(retriever.retrieve, query))
     return retriever.aretrieve  # type: ignore[no-any-return]
 
