@@ -51,6 +51,25 @@ def test_the_learning_curve_ends_at_the_gain_of_the_verdict(labelled: RunningStu
     assert "gain over RRF" not in overview["advice"]["text"]  # which would be one of judged items alone
 
 
+def test_learned_fusion_and_rrf_have_the_values_of_the_verdict_in_the_comparison(labelled: RunningStudio) -> None:
+    verdict = labelled.when_ready("/overview")["verdict"]
+    rows = {row["name"]: row for row in labelled.when_ready("/compare")["rows"]}
+    assert rows["jury"]["mean"] == pytest.approx(verdict["means"]["learned"], abs=1e-12)
+    assert rows["rrf"]["mean"] == pytest.approx(verdict["means"]["rrf"], abs=1e-12)
+    assert rows["jury"]["difference"] == pytest.approx(verdict["differences"]["learned - rrf"]["mean"], abs=1e-12)
+    for metric, low in (("AP", 0.1), ("P@10", 0.1), ("RR", 0.1)):
+        other = {row["name"]: row["mean"] for row in labelled.when_ready("/compare", metric=metric)["rows"]}
+        assert low < other["jury"] < 1
+
+
+def test_losses_of_exports_are_differences(labelled: RunningStudio) -> None:
+    """Values on the queries that were learned from would be further numbers of the same model."""
+    targets = {each["name"]: each for each in labelled.when_ready("/deploy")["targets"]}
+    loss = targets["elasticsearch"]["loss"]["text"]
+    assert "on the queries that it has learned from, against the model: nDCG@10 " in loss
+    assert not set(loss.split()) & {"instead"}
+
+
 def test_a_grade_of_a_judged_item_is_no_further_judgement(tmp_path: Path) -> None:
     JUDGED.head(3).with_columns(label=1).write_csv(tmp_path / "labels.csv")
     DATA.drop("label").write_csv(tmp_path / "lists.csv")

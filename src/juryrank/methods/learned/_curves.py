@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juryrank.data import Dataset, Rankings, as_dataset
+from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import ParameterError, warn_about_data
 from juryrank.methods.learned._base import GroupedExperts
@@ -282,6 +282,15 @@ class PositionCurves(GroupedExperts):
     def held_out_scores(self, parts: QueryParts, whole: Statistics) -> Floats:
         """A score per slot of the queries, learned from all queries but the part of the slot."""
         return parts.held_out_scores(whole, self._solver())
+
+    def held_out_consensus(self, data: Dataset) -> Consensus:
+        """Each query of ``data``, ranked by a model of all others; the data are those that the model was fitted to.
+
+        It has the queries that can be learned from, and its values are those of the verdict.
+        """
+        queries, whole = LabelledQueries.of(data, self.unjudged, self.treatment), self._statistics()
+        scores = self.held_out_scores(self.query_parts(queries, whole.without_queries()), whole)
+        return Consensus(queries.rankings, scores)
 
     def survey_lists(self, queries: LabelledQueries) -> Mapping[str, Floats]:
         """What ``with_survey`` needs to know of some of the queries before statistics are computed, by expert."""

@@ -39,7 +39,7 @@ NOTHING = "nothing can be learned yet: judge items until a relevant one is found
 class WholeFit:
     """A model fitted to all labelled queries, each of which was held out in turn."""
 
-    data: Dataset  # the labelled queries
+    data: Dataset  # the queries that it has learned from
     model: Jury
     verdict: Verdict | None
 
@@ -123,10 +123,10 @@ class Assessment:
 def fit_whole(now: Snapshot) -> WholeFit:
     """Fit the model to all labelled queries."""
     data = now.labels.dataset
-    if data is None or not len(LabelledQueries.of(data, UNJUDGED)):
+    if data is None or not len(queries := LabelledQueries.of(data, UNJUDGED)):
         raise DataError(NOTHING)
     model = Jury(unjudged=UNJUDGED).fit(data)
-    return WholeFit(data, model, model.verdict())
+    return WholeFit(queries.data, model, model.verdict())
 
 
 def expert_quality(whole: WholeFit) -> dict[str, dict[str, float]]:

@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from juryrank.data import Consensus
 from juryrank.errors import JuryrankError, UnknownNameError
-from juryrank.evaluation import compare
 from juryrank.evaluation.comparison import Comparison
+from juryrank.evaluation.evaluate import as_metrics
+from juryrank.evaluation.experiment import Experiment
 from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, is_expert_label
+from juryrank.evaluation.folds import splits_of
+from juryrank.evaluation.selection import select_methods
 from juryrank.evaluation.significance import half_width
 from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED
+from juryrank.kernels.ragged import children
 from juryrank.methods import Aggregator, method
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.problems import Problem
-from juryrank.server.studio.assessment import Assessment
+from juryrank.server.studio.assessment import Assessment, WholeFit
 from juryrank.server.studio.studio import Snapshot, Studio
 
 METRICS = ("nDCG@10", "AP", "P@10", "RR")
@@ -23,6 +28,32 @@ BASELINE, FOLDS = "rrf", 5
 KEMENY_TRIPLES = 3e7  # of items, over all queries: about five seconds of kemeny
 PENDING = {"pending": True}
 MOST_QUERIES = 200  # that are shown for a difference
+
+
+class _HeldOut(Experiment):
+    """A comparison in which the model ranks each query by what it learned from all others, as in its verdict."""
+
+    held_out: Consensus
+
+    def _predict(self, label: str, part: int) -> Any:
+        if not self.methods[label].supervised:
+            return super()._predict(label, part)
+        r, wanted = self.held_out.rankings, set(self.test[part].queries)
+        queries = np.array([q for q, name in enumerate(r.queries) if name in wanted], np.int64)
+        return Consensus(r.take(queries), self.held_out.scores[children(r.slot_ptr, queries)])
+
+
+def compare_held_out(methods: dict[str, Aggregator], whole: WholeFit) -> Comparison:
+    """The methods and all experts alone; the value of the model is the one that its verdict has."""
+    splits = splits_of(FOLDS, whole.data, seed=0)
+    selection = select_methods(methods, whole.data, splits, baseline=BASELINE, budget=None)
+    metrics = as_metrics(METRICS)
+    experiment = _HeldOut(
+        selection, whole.data, splits, metrics, convention="trec", seed=0, experts=True, unjudged=whole.unjudged
+    )
+    experiment.held_out = whole.model.held_out_consensus(whole.data)
+    experiment.run()
+    return experiment.result()
 
 
 class ComparisonView:
@@ -82,9 +113,7 @@ class ComparisonView:
         if float((whole.data.rankings.query_size.astype(float) ** 3).sum()) <= KEMENY_TRIPLES:
             methods["kemeny"] = method("kemeny")
         methods["jury"] = Jury(unjudged=UNJUDGED)
-        return compare(
-            methods, whole.data, METRICS, folds=FOLDS, baseline=BASELINE, experts=True, unjudged=whole.unjudged
-        )
+        return compare_held_out(methods, whole)
 
 
 def _row(found: Comparison, n: int, k: int) -> dict[str, Any]:
@@ -123,9 +152,9 @@ def _named(found: Comparison, name: str) -> int:
 
 def _note(found: Comparison) -> str:
     text = (
-        f"{len(found.queries)} queries in {len(found.folds)} folds; learned methods are tested on queries that they "
-        f"did not learn from. Intervals are 95 %; p is of a randomisation test against {found.baseline}, after "
-        "Holm's correction."
+        f"{len(found.queries)} queries in which a relevant item was found; jury ranks each by what it learned from the "
+        f"others, as in the verdict; best-expert is chosen on the others of {len(found.folds)} folds. Intervals are "
+        f"95 %; p is of a randomisation test against {found.baseline}, after Holm's correction."
     )
     if found.unjudged == "ignore":
         text += " Few of the first items are judged, so unjudged items were removed before metrics were computed."

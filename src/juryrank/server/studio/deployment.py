@@ -165,11 +165,12 @@ def describe_loss(weights: WeightedRRF, *, measured: bool) -> dict[str, Any]:
     common = {f"first {top} in common": share for top, share in weights.common.items()}
     parts = [f"{share:.0%} of the first {top} items are those of the model" for top, share in weights.common.items()]
     left_out = [name for name in weights.experts if name not in weights.by_name()]
-    if measured:
-        parts += [
-            f"{metric} {this:.3f} instead of {full:.3f} (RRF {plain:.3f})"
+    if measured and weights.loss:  # differences: values on these queries are above the held-out ones of the verdict
+        apart = [
+            f"{metric} {this - full:+.3f} (RRF {plain - full:+.3f})"
             for metric, (full, this, plain) in weights.loss.items()
         ]
+        parts.append(f"on the queries that it has learned from, against the model: {', '.join(apart)}")
     if left_out:
         parts.append(f"{len(left_out)} of {len(weights.experts)} experts have no weight")
     return {"text": "; ".join(parts), **common}
