@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -82,6 +83,38 @@ def test_a_grade_of_a_judged_item_is_no_further_judgement(tmp_path: Path) -> Non
         )
         state = studio.grade("ann", {"query": query, "item": other["item"][0]}, 0)["state"]
         assert (state["judgements"], state["judged_items"]) == (2, 4)
+
+
+def test_grades_that_mean_nothing_are_no_reason_to_use_learned_fusion(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    with running_studio(tmp_path) as studio:
+        question = studio.next("ann")
+        for grade in rng.integers(0, 4, 90):
+            question = studio.grade("ann", question, int(grade))["next"]["question"]
+        verdict, comparison = studio.when_ready("/overview")["verdict"], studio.when_ready("/compare")
+        note = studio.when_ready("/deploy")["note"]
+    assert verdict["evidence"] in ("expected", "none")
+    assert verdict["headline"].startswith("not shown")
+    assert note.startswith("Verdict: not shown")
+    assert "use learned fusion" not in json.dumps([verdict, comparison]).lower()
+
+
+def test_labels_of_relevant_items_only_show_nothing_in_any_view(tmp_path: Path) -> None:
+    gold = DATA.filter(pl.col("label") > 0).unique("query", keep="first", maintain_order=True)
+    gold.select("query", "item", "label").write_csv(tmp_path / "gold.csv")
+    DATA.drop("label").write_csv(tmp_path / "lists.csv")
+    with running_studio(tmp_path, "lists.csv", "--labels", "gold.csv") as studio:
+        wait_for(lambda: studio.ask("/state"), lambda state: not state["enough"]["reading"])
+        overview, comparison = studio.when_ready("/overview"), studio.when_ready("/compare")
+        deploy = studio.when_ready("/deploy")
+    verdict, told = overview["verdict"], "not shown, and labels of relevant items only cannot show it"
+    assert (verdict["evidence"], verdict["labels"]) == ("none", "positives only")
+    assert verdict["headline"].startswith(told)
+    assert not overview["learning_curve"]
+    assert not overview["advice"]["enough"]
+    assert "these values decide nothing" in comparison["note"]
+    assert deploy["note"].startswith(f"Verdict: {told}")
+    assert not any("nDCG" in (each["loss"] or {}).get("text", "") for each in deploy["targets"])
 
 
 def test_no_goal_is_set_where_there_is_enough(labelled: RunningStudio) -> None:

@@ -48,6 +48,11 @@ class WholeFit:
         """How metrics use unjudged items: as the verdict does."""
         return "ignore" if self.verdict is not None and self.verdict.n_condensed else "irrelevant"
 
+    @property
+    def is_well_judged(self) -> bool:
+        """Whether values of whole lists mean something."""
+        return self.verdict is not None and not self.verdict.n_condensed and self.verdict.labels != POSITIVES_ONLY
+
 
 class Assessment:
     """Results about the present labels, computed in the background."""

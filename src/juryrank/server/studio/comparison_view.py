@@ -22,6 +22,7 @@ from juryrank.methods.learned.jury import Jury
 from juryrank.server.problems import Problem
 from juryrank.server.studio.assessment import Assessment, WholeFit
 from juryrank.server.studio.studio import Snapshot, Studio
+from juryrank.training.label_survey import POSITIVES_ONLY
 
 METRICS = ("nDCG@10", "AP", "P@10", "RR")
 BASELINE, FOLDS = "rrf", 5
@@ -158,4 +159,6 @@ def _note(found: Comparison) -> str:
     )
     if found.unjudged == "ignore":
         text += " Few of the first items are judged, so unjudged items were removed before metrics were computed."
+    if found.verdict is not None and found.verdict.labels == POSITIVES_ONLY:
+        text += " Labels are of relevant items only, and others may be relevant, too: these values decide nothing."
     return text

@@ -107,7 +107,7 @@ class Deployment:
         if isinstance(weights, JuryrankError):
             return _row(name, available=False, reason=str(weights))
         whole = self._assessment.fit(now).result
-        measured = now.enough and isinstance(whole, WholeFit) and whole.unjudged == "irrelevant"
+        measured = now.enough and isinstance(whole, WholeFit) and whole.is_well_judged
         return _row(name, loss=None if weights is None else describe_loss(weights, measured=measured))
 
     def file(self, target: str) -> tuple[str, bytes]:

@@ -91,6 +91,7 @@ function Curves({ data, enough }) {
   if (data.learning_curve?.length > 1) return html`<${LearningCurve} points=${data.learning_curve} />`;
   if (enough.now < enough.needed) return html`<p class="muted">Hidden until enough is judged. ${enough.text}</p>`;
   if (data.working?.length) return html`<p class="muted waiting">Computing …</p>`;
+  if (data.verdict?.labels === "positives only") return html`<p class="muted">Labels of relevant items only show no gain.</p>`;
   return html`<p class="muted">More judgements are needed for a curve.</p>`;
 }
 
