@@ -247,3 +247,14 @@ def test_requests_that_wait_share_a_transaction_and_closing_stores_them(tmp_path
     assert len(store.groups) <= 4
     with SQLiteStore(tmp_path / "feedback.db", 5.0) as again:
         assert len(list(again.read("m", 1000))) == 100
+
+
+def test_the_same_feedback_for_another_model_is_other_feedback(folder):
+    """Else it would be taken for a repetition, and the other model would never learn it."""
+    (folder / "other.json").write_bytes((folder / "covid.json").read_bytes())
+    service = Service(Settings(models=folder, access_log=False))
+    assert service.post({**ENTRY, "model": "covid"}).status_code == 201
+    assert service.post({**ENTRY, "model": "covid"}).status_code == 200
+    assert service.post({**ENTRY, "model": "other"}).status_code == 409
+    assert service.post({**ENTRY, "model": "other", "key": "k2"}).status_code == 201
+    assert [model for _, model, _ in service.stored()] == ["covid", "other"]

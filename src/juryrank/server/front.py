@@ -8,6 +8,7 @@ answer by ``answer_at_once``, without ASGI, which would take longer than the fus
 from __future__ import annotations
 
 import logging
+import math
 import re
 import secrets
 import time
@@ -145,9 +146,7 @@ class Front:
                 403, f"the key has the scopes {', '.join(key.scopes)}, and this needs {' or '.join(sorted(needed))}"
             )
         if wait := self._rates.wait("" if key is None else key.id):
-            raise Problem(
-                429, "too many requests for this key", headers={"retry-after": f"{max(1, round(wait + 0.5))}"}
-            )
+            raise Problem(429, "too many requests for this key", headers={"retry-after": f"{max(1, math.ceil(wait))}"})
 
     async def _pass_on(self, scope: Scope, receive: Receive, answer: Answer, headers: dict[bytes, bytes]) -> None:
         """Let another route answer, with limits for what it reads."""
