@@ -16,6 +16,7 @@ from studies.commands import (
     reproduce,
     spark_equality,
     studio_story,
+    unjudged,
     verdict,
 )
 from studies.console import run_app
@@ -33,6 +34,7 @@ app.command("judging")(judging.run)
 app.command("load")(load.run)
 app.command("spark-equality")(spark_equality.run)
 app.command("studio-story")(studio_story.run)
+app.command("unjudged")(unjudged.run)
 app.command("verdict")(verdict.run)
 app.add_typer(data.app, name="data")
 

@@ -26,6 +26,7 @@ from juryrank.errors import DataError
 from studies import SHARED_DATA
 from studies.arrays import Floats
 from studies.console import track
+from studies.learners import learner
 from studies.learning_curves import read_set
 from studies.tables import Report, Table
 
@@ -221,7 +222,7 @@ def measure(
 
     def test(key: tuple[str, int, str], train: jr.Dataset, held_out: jr.Dataset, labels: Any = None) -> None:
         try:
-            model = jr.fit(train, "jury", labels=labels)
+            model = jr.fit(train, learner("jury"), labels=labels)
         except DataError:  # nothing was clicked
             model = jr.fit(train, "rrf")
         value = jr.evaluate(model.predict(held_out), held_out, METRIC)[METRIC]

@@ -16,6 +16,7 @@ import numpy as np
 import juryrank as jr
 from studies import SHARED_DATA
 from studies.arrays import Floats
+from studies.learners import learner
 from studies.learning_curves import read_set
 from studies.tables import Report, Table
 
@@ -82,7 +83,7 @@ def systems_of(data: jr.Dataset) -> Systems:
     fused = {name: jr.method(name).fit(data).predict(data) for name in FUSIONS}
     held_out: dict[str, dict[str, float]] = {}
     for test in np.array_split(np.random.default_rng(0).permutation(len(data)), FOLDS):
-        model = jr.method("jury").fit(data.take(np.setdiff1d(np.arange(len(data)), test)))
+        model = learner("jury").fit(data.take(np.setdiff1d(np.arange(len(data)), test)))
         held_out |= model.predict(data.take(test)).to_dict()
     return {**fused, "jury": held_out}
 

@@ -19,6 +19,7 @@ import numpy as np
 import juryrank as jr
 from studies import SHARED_DATA
 from studies.console import track
+from studies.learners import learner
 from studies.learning_curves import read_set
 from studies.tables import Report, Table
 
@@ -132,7 +133,7 @@ def held_out_models(data: jr.Dataset, seed: int = 0) -> Iterator[tuple[jr.Datase
     for fold in range(5):
         test = np.sort(order[fold::5])
         train = np.sort(np.setdiff1d(order, test))
-        yield data.take(test), {"rrf": jr.method("rrf"), "jury": jr.method("jury").fit(data.take(train))}
+        yield data.take(test), {"rrf": jr.method("rrf"), "jury": learner("jury").fit(data.take(train))}
 
 
 def explore(data: jr.Dataset, name: str) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ import juryrank as jr
 from studies import SHARED_DATA
 from studies.arrays import Floats
 from studies.few_judgements import labels_of
+from studies.learners import learner
 from studies.learning_curves import read_set
 from studies.tables import Report, Table
 
@@ -165,7 +166,7 @@ def learn(data: jr.Dataset, budget: int, seed: int) -> dict[str, float]:
     ways["dawid-skene, expected"] = jr.combine_judgements(grades, labels="expected").labels
     ways["true labels"] = [(query, item, "truth", grade) for (query, item), grade in truth.items()]
     ways["true labels"] = jr.combine_judgements(ways["true labels"]).labels
-    models = {name: jr.method("jury").fit(lists.with_labels(made)) for name, made in ways.items()}
+    models = {name: learner("jury").fit(lists.with_labels(made)) for name, made in ways.items()}
     models["rrf"] = jr.method("rrf").fit(test)
     return {name: 100 * jr.evaluate(model.predict(test), test, "nDCG@10")["nDCG@10"] for name, model in models.items()}
 

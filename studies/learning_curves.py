@@ -21,6 +21,7 @@ from juryrank.errors import DataError
 from studies import SHARED_DATA
 from studies.arrays import Floats
 from studies.console import split_names, track
+from studies.learners import learner
 from studies.papers.ohsumed import ohsumed
 from studies.tables import Report, Table
 
@@ -119,7 +120,7 @@ def _parse_method(text: str) -> Any:
             params[parameter] = json.loads(value)
         except ValueError:
             params[parameter] = value
-    return jr.method(name, **params)
+    return learner(name, **params)
 
 
 def labels_of_first(data: jr.Dataset, n: int) -> dict[str, dict[str, float]]:

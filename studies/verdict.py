@@ -20,6 +20,7 @@ from juryrank.errors import DataError
 from studies import SHARED_DATA
 from studies.arrays import Floats, Ints, lists_by_score, slot_query
 from studies.console import track
+from studies.learners import learner
 from studies.learning_curves import read_set
 from studies.tables import Report, Table
 
@@ -158,8 +159,9 @@ def draw(name: str, data: jr.Dataset, seed: Sequence[int], method: str = "jury")
     order = rng.permutation(len(data))
     train, test = part.take(np.sort(order[:n_queries])), part.take(np.sort(order[n_queries:]))
     try:
-        model = jr.fit(train, method)
-        verdict = model.verdict() or jr.verdict(train, method)
+        unfitted = learner(method)
+        model = jr.fit(train, unfitted)
+        verdict = model.verdict() or jr.verdict(train, unfitted)
     except DataError:
         return None
     assert verdict.expert is not None

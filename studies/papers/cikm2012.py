@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 import juryrank as jr
+from studies.learners import learner
 from studies.papers import crowd
 from studies.papers.experiment import Context, Experiment
 from studies.papers.experts import combined_or_individual
@@ -108,7 +109,7 @@ def _example(trials: Trials, name: str) -> Figure:
     place = int(np.argmax(gain))
     fold = int(np.searchsorted(np.cumsum([len(split.test) for split in trials.splits]), place, side="right"))
     part, query = trials.parts()[fold], trials.data.queries[tested[place]]
-    model = jr.method(LOG.name, **LOG.params).fit(part.train, valid=part.valid)
+    model = learner(LOG.name, **LOG.params).fit(part.train, valid=part.valid)
     matrix = jr.explain(model, part.test[query], query, top=15).to_dict()["matrix"]
     items = [f"{item} [{label:g}]" for item, label in zip(matrix["items"], matrix["labels"], strict=True)]
     scores = zip(matrix["scores"], matrix["rrf_places"], strict=True)

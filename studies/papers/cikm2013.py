@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import juryrank as jr
+from studies.learners import learner
 from studies.papers.experiment import Context, Experiment
 from studies.papers.experts import UNUSED, without_unused
 from studies.papers.findings import Claim, Findings, ResultRow, ResultTable
@@ -62,7 +62,7 @@ def weights(name: str, context: Context) -> Findings:
     """Figure 1: the weights of experts that the CRF learns on the first fold."""
     trials = letor(context, name)
     part = trials.parts()[0]
-    model = jr.method("crf", **(QUICK["crf"] if context.quick else {})).fit(part.train, valid=part.valid)
+    model = learner("crf", **(QUICK["crf"] if context.quick else {})).fit(part.train, valid=part.valid)
     learned = model.expert_weights()
     experts = sorted((e for e in learned if e != "*"), key=_number)
     values = np.array([[learned[e][kind] for e in experts] for kind in WEIGHTS])

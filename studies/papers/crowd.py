@@ -16,6 +16,7 @@ import polars as pl
 import juryrank as jr
 from studies.arrays import Floats, Ints, entry_list, slot_query
 from studies.console import track
+from studies.learners import learner
 from studies.papers.folds import randomisation_test
 from studies.papers.trials import Lead
 
@@ -109,7 +110,7 @@ def orders_of(n_queries: int, n_splits: int) -> list[Ints]:
 def values(trial: CrowdTrial, data: jr.Dataset, order: Ints) -> Floats:
     """Values on the last queries of an order of a method fitted on the first, [n_metrics, n_tested]."""
     train, valid, test = np.split(order, [TRAIN, TRAIN + VALID])
-    model = jr.method(trial.name, **trial.params).fit(data.take(train), valid=data.take(valid))
+    model = learner(trial.name, **trial.params).fit(data.take(train), valid=data.take(valid))
     tested = data.take(test)
     scores = model.predict(tested).scores.copy()
     scores[np.isnan(tested.slot_labels)] = scores.min() - 1.0

@@ -8,6 +8,7 @@ import numpy as np
 
 import juryrank as jr
 from studies.arrays import entry_list
+from studies.learners import learner
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import Claim, Findings, ResultRow, ResultTable
 from studies.papers.published import LETOR_METRICS, TABLES
@@ -144,7 +145,7 @@ def weights(context: Context) -> Findings:
     part = trials.parts()[0]
     rows = []
     for name in ("ridge", "jury", "svd-lambdarank", "crf"):
-        learned = jr.method(name).fit(part.train, valid=part.valid).expert_weights()
+        learned = learner(name).fit(part.train, valid=part.valid).expert_weights()
         count = sum(len(of) for expert, of in learned.items() if expert != "*")
         means = trials.means(Trial.of(name))
         rows.append([name, str(count), *(f"{means[METRICS.index(m)]:.2f}" for m in ("nDCG@5", "AP"))])

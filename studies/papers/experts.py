@@ -11,6 +11,7 @@ import numpy as np
 import juryrank as jr
 from studies.arrays import Floats, slot_query
 from studies.console import track
+from studies.learners import learner
 from studies.papers.folds import Part, own_splits, part_of, rotation
 
 METRICS = (*(f"nDCG@{k}" for k in range(1, 6)), "AP")
@@ -30,12 +31,12 @@ def combined_or_individual(
     features with its standard error over queries.
     """
 
-    def learner(experts: str, seed: int) -> Fit:
-        return lambda part: _fit(jr.method("svd-lambdarank", experts=experts, form=form, seed=seed), part)
+    def variant(experts: str, seed: int) -> Fit:
+        return lambda part: _fit(learner("svd-lambdarank", experts=experts, form=form, seed=seed), part)
 
     variants: dict[str, Sequence[Fit]] = {
-        "combined": [learner("shared", seed) for seed in seeds],
-        "individual": [learner("individual", seed) for seed in seeds],
+        "combined": [variant("shared", seed) for seed in seeds],
+        "individual": [variant("individual", seed) for seed in seeds],
         "rrf": [lambda part: _fit(jr.method("rrf"), part)],
     }
     values = {label: [_values(data, fit, metrics, label) for fit in each] for label, each in variants.items()}
@@ -60,20 +61,20 @@ def without_unused(
 
     def all_experts(seed: int) -> Fit:
         def fit(part: Part) -> tuple[Model, Part]:
-            model, part = _fit(jr.method("crf", seed=seed, **params), part)
+            model, part = _fit(learner("crf", seed=seed, **params), part)
             whole[seed, part.test.queries] = model
             return model, part
 
         return fit
 
     def without_named(seed: int) -> Fit:
-        return lambda part: _fit(jr.method("crf", seed=seed, **params), _part_without(part, named))
+        return lambda part: _fit(learner("crf", seed=seed, **params), _part_without(part, named))
 
     def without_least(seed: int) -> Fit:
         def fit(part: Part) -> tuple[Model, Part]:
             names = least_used(whole[seed, part.test.queries], part.train, len(named))
             removed["crf*, least used"].append(" ".join(names))
-            return _fit(jr.method("crf", seed=seed, **params), _part_without(part, names))
+            return _fit(learner("crf", seed=seed, **params), _part_without(part, names))
 
         return fit
 

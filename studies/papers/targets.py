@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-import juryrank as jr
+from studies.learners import learner
 from studies.papers.findings import Claim
 from studies.papers.published import LETOR_METRICS, TABLES
 from studies.papers.trials import METRICS, Trial, Trials
@@ -54,7 +54,7 @@ def _fitted(trials: Trials, name: str) -> Claim:
         spent = []
         for _ in range(3):
             start, busy = time.perf_counter(), time.process_time()
-            jr.method(name).fit(part.train, valid=part.valid)
+            learner(name).fit(part.train, valid=part.valid)
             spent.append(min(time.perf_counter() - start, time.process_time() - busy))
         slowest = max(slowest, min(spent))
     return Claim(f"{name}: fitted in under 0.1 s per fold", f"{slowest:.3f} s, the slowest fold", slowest < SECONDS)

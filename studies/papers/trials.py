@@ -18,6 +18,7 @@ from juryrank.errors import DataError
 from studies.arrays import Floats
 from studies.console import track
 from studies.files import make_folder, write_file
+from studies.learners import learner
 from studies.papers.experiment import Context, library_digest
 from studies.papers.findings import Claim, ResultRow, ResultTable, Values
 from studies.papers.folds import Part, Split, own_splits, part_of, randomisation_test
@@ -155,10 +156,10 @@ class Trials:
 
     def _file_and_model(self, trial: Trial, seed: int) -> tuple[Path, Model]:
         """The file with the values of a trial, and its method."""
-        model = jr.method(trial.name, **trial.params)
+        model = learner(trial.name, **trial.params)
         changes = {"seed": seed} if "seed" in model.params() else {}
         changes |= QUICK.get(trial.name, {}) if self.context.quick else {}
-        model = jr.method(trial.name, **{**trial.params, **changes})
+        model = learner(trial.name, **{**trial.params, **changes})
         text = json.dumps([self.key, trial.name, model.params(), METRICS], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:20]
         return self.context.out / "values" / f"{trial.name}-{digest}.npy", model

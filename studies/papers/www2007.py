@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 import juryrank as jr
 from studies.arrays import Floats
+from studies.learners import learner
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import Claim, Findings
 from studies.papers.folds import rotation
@@ -93,7 +94,7 @@ def weights(name: str, context: Context) -> Findings:
     trials = trials_on(context, name)
     part = trials.parts()[0]
     params = QUICK[BEST] if context.quick else {}
-    model = jr.method(BEST, **params).fit(part.train, valid=part.valid)
+    model = learner(BEST, **params).fit(part.train, valid=part.valid)
     explained = jr.explain(model, part.train, metrics=("AP",)).to_dict()
     learned = {name: row["weight"] for name, row in explained["weights"].items()}
     single = {name: value for name, value in explained["alone"]["experts"].items() if name in learned}

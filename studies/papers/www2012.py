@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from scipy.stats import spearmanr
 
-import juryrank as jr
+from studies.learners import learner
 from studies.papers import movielens
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import Claim, Findings
@@ -91,7 +91,7 @@ def _seconds(trials: Trials, trial: Trial) -> float:
     threads = os.environ.get("JURYRANK_THREADS")
     os.environ["JURYRANK_THREADS"] = "1"
     try:
-        model = jr.method(trial.name, **trial.params).fit(trials.data)
+        model = learner(trial.name, **trial.params).fit(trials.data)
         start, busy = time.perf_counter(), time.process_time()
         model.predict(trials.data)
         return min(time.perf_counter() - start, time.process_time() - busy)
@@ -106,7 +106,7 @@ def adherences(name: str, context: Context) -> Findings:
     part = letor(context, name).parts()[0]
     found = {}
     for label, trial in (("from labels", MODEL), ("without labels", LEARNED)):
-        state = jr.method(trial.name, **trial.params).fit(part.train, valid=part.valid).learned()
+        state = learner(trial.name, **trial.params).fit(part.train, valid=part.valid).learned()
         found[label] = dict(zip(state["experts_"], np.asarray(state["theta_"], float).tolist(), strict=True))
     experts = sorted(found["from labels"], key=lambda e: (not e.isdigit(), int(e) if e.isdigit() else 0, e))
     series = {}

@@ -10,6 +10,7 @@ import pytest
 import juryrank
 from conftest import random_dataset
 from juryrank.metrics import Truth, parse_metric
+from studies.learners import learner
 from studies.papers.experiment import Context
 from studies.papers.folds import rotation
 from studies.papers.trials import METRICS, Trial, Trials, start_order
@@ -30,7 +31,7 @@ def by_hand(trials: Trials, name: str, **params: object) -> np.ndarray:
         train, valid, test = (
             trials.data.take(np.array(part, np.int64)) for part in (fold.train, fold.valid, fold.test)
         )
-        model = juryrank.method(name, **params).fit(train, valid=valid if len(fold.valid) else None)
+        model = learner(name, **params).fit(train, valid=valid if len(fold.valid) else None)
         judged = Truth(test).judge(model.predict(test), convention="letor")
         found.append([parse_metric(metric).per_query(judged) for metric in METRICS])
     return np.concatenate(found, axis=1)
@@ -44,7 +45,7 @@ def test_workers_give_the_values_that_one_gets_by_hand(trials: Trials) -> None:
     for trial in rows:
         np.testing.assert_array_equal(trials.values(trial), by_hand(trials, trial.name, **trial.params))
     assert sorted((trials.context.out / "values").iterdir()) == kept  # nothing was measured twice
-    np.testing.assert_array_equal(trials.measure(juryrank.method("jury")), trials.values(rows[2]))
+    np.testing.assert_array_equal(trials.measure(learner("jury")), trials.values(rows[2]))
 
 
 def test_values_that_are_damaged_on_the_disk_are_measured_again(trials: Trials) -> None:
