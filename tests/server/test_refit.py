@@ -17,6 +17,7 @@ from juryrank.server.feedback import Feedback
 from juryrank.server.fusing import Fusing
 from juryrank.server.problems import Problem
 from juryrank.server.refit import FOLDS, refit
+from juryrank.server.refit_routes import summarise
 from juryrank.server.registry import Registry
 from juryrank.server.settings import Settings
 from juryrank.server.store_address import address_of, make_store
@@ -265,7 +266,28 @@ def test_too_few_clicks_and_queries_without_lists_are_counted(place):
     reason = f"lists that were shown: they have {clicks} clicks, and 100 are needed"
     assert report["not_used"] == {reason: 5, "queries without lists": 1}
     assert (report["candidate"], report["promoted"]) == (None, False)
-    assert report["reason"] == "there is no feedback to learn from"
+    assert report["reason"] == f"none of the feedback can be used: {reason} (5); queries without lists (1)"
+
+
+def test_queries_whose_labels_say_nothing_are_counted_and_named(place):
+    lists = {"a": ["x", "y"], "b": ["y", "x"]}
+    place.send(
+        {"key": "1", "query": "all bad", "lists": lists, "labels": {"x": 0, "y": 0}},
+        {"key": "2", "query": "all equal", "lists": lists, "labels": {"x": 1, "y": 1}},
+    )
+    report = place.refit("always")
+    reason = "queries of which no listed item has a better label than another"
+    assert (report["not_used"], report["candidate"]) == ({reason: 2}, None)
+    assert report["reason"] == f"none of the feedback can be used: {reason} (2)"
+    place.send(entry(REST[0]))
+    report = place.refit("always")
+    assert (report["learned_queries"], report["not_used"]) == (1, {reason: 2})
+    assert f"not used: {reason} (2); promoted" in summarise(report)
+
+
+def test_without_feedback_nothing_is_unused(place):
+    report = place.refit("always")
+    assert (report["not_used"], report["reason"]) == ({}, "there is no feedback to learn from")
 
 
 def test_a_model_that_uses_scores_learns_from_lists_with_scores_only(tmp_path):

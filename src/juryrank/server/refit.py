@@ -124,7 +124,10 @@ def decide(report: dict[str, Any], promote: str) -> tuple[bool, str]:
     """Whether the candidate comes into use, and why."""
     held_out = report["held_out"]
     if report["candidate"] is None:
-        return False, "there is no feedback to learn from"
+        if not report["not_used"]:
+            return False, "there is no feedback to learn from"
+        unused = "; ".join(f"{reason} ({count})" for reason, count in report["not_used"].items())
+        return False, f"none of the feedback can be used: {unused}"
     if report["candidate"] == report["running"]:
         return False, "the feedback adds nothing to the version in use"
     if promote == "always":
@@ -152,7 +155,13 @@ def learn(running: Running, found: Collected) -> tuple[dict[str, Any], bytes | N
     if (data := lessons.data) is None:
         return report, None
     model = copy(running.base).partial_fit(data)
-    if not (learned := model.n_queries_ - running.base.n_queries_):
+    learned = model.n_queries_ - running.base.n_queries_
+    if unused := len(data.queries) - learned:
+        report["not_used"] = {
+            **lessons.not_used,
+            "queries of which no listed item has a better label than another": unused,
+        }
+    if not learned:
         return report, None
     content = to_json(model).encode()
     is_new = np.array([query in new for query in data.queries], bool)

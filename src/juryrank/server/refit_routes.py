@@ -99,8 +99,10 @@ def summarise(report: dict[str, Any]) -> str:
     if held_out["gain"] is not None:
         interval = f"{held_out['low']:+.4f} to {held_out['high']:+.4f}"
         gain = f", {held_out['metric']} {held_out['gain']:+.4f} ({interval}) on {held_out['queries']} new queries"
+    unused = "; ".join(f"{reason} ({count})" for reason, count in report["not_used"].items())
+    unused = f", not used: {unused}" if unused and report["candidate"] is not None else ""
     done = "promoted" if report["promoted"] else "not promoted"
-    return f"learned from {report['learned_queries']} queries{gain}; {done}: {report['reason']}"
+    return f"learned from {report['learned_queries']} queries{gain}{unused}; {done}: {report['reason']}"
 
 
 def add_refit_routes(routes: FastAPI, refits: Refits, registry: Registry) -> None:
