@@ -106,7 +106,7 @@ FINDINGS = {
     "a blank ballot": ("first,second\nA,B\n,\n", "2 ballots: 1 is blank and not counted (line 3)", 1),
     "words for blank": ("first,second\nA,B\nundervote,skipped\nn/a,-\n", "2 are blank and not counted (first line", 1),
     "a candidate twice": ("first,second,third\nA,B,A\n", "1 repeats a candidate, whose best place counts (line 2)", 1),
-    "twice in a string": ("A>B>A\nB>A\n", "1 repeats a candidate, whose best place counts (line 1)", 2),
+    "one ballot": ("first,second\nA,A\n", "votes.csv: 1 ballot: 1 repeats a candidate", 1),
     "a skipped place": ("first,second,third\nA,,B\n", "1 skips a place, and later choices move up (line 2)", 1),
     "a skipped rank": ("Rank [A],Rank [B],Rank [C]\n1,3,\n", "1 skips a rank, and later ones move up (line 2)", 1),
     "an overvote": ("first,second\novervote,A\nA,B\n", "1 has an overvote, passed over (line 2)", 2),
@@ -162,6 +162,20 @@ def test_an_unclear_file_is_not_guessed(case: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_column_of_names_is_no_competitor(tmp_path: Path) -> None:
+    path = file(tmp_path, "name,Ann,Bob,Cy\nJo,1,2,\nJi,2,1,\n")
+    with pytest.warns(DataWarning, match="a column is not used: 'name'"):
+        data = read(path, format="ballot-grid", values="rank")
+    assert sorted(data.rankings.items) == ["Ann", "Bob", "Cy"]
+
+
+@pytest.mark.parametrize(("name", "head"), [("votes.xlsx", b"PK\x03\x04\0"), ("votes.xls", b"\xd0\xcf\x11\xe0\0")])
+def test_a_workbook_is_saved_as_csv_first(name: str, head: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(head)
+    with pytest.raises(DataError, match="a workbook of a spreadsheet is not read; save its sheet as CSV"):
+        read(tmp_path / name)
+
+
 def test_values_say_what_numbers_are(tmp_path: Path) -> None:
     path = file(tmp_path, "voter,A,B,C\nx,1,2,\ny,3,1,2\n")
     assert ballots(read(path, values="rank")) == [
@@ -202,7 +216,9 @@ ERRORS = {
     "no choices": ("x,y\n1,2\n", {"format": "ballot-choices"}, "use columns={'choice': ['HEADER', 'HEADER']}"),
     "no orders": ("x,y\n1,2\n", {"format": "ballot-orders"}, "use columns={'order': 'HEADER'}"),
     "a lacking count": ("3: A>B\nB>A\n", {}, "votes.csv:2: expected a count, as other lines have: 3: A>B=C>D"),
-    "a negative count": ("-3: A>B\n2: B>A\n", {}, "must be a finite number >= 0"),
+    "a negative count": ("-3: A>B\n2: B>A\n", {}, "votes.csv:1: expected a count, which must be a finite number >= 0"),
+    "a count that is no number": ("3: A>B\n1.5.2: B\n", {}, "votes.csv:2: expected a count, as other lines have"),
+    "twice in an order": ("A>B\nA>B>A\n", {}, "votes.csv:2: expected every candidate once in an order, and 'A'"),
     "a count that is a word": ("count,first,second\nmany,A,B\n", {}, ":2: expected a number in column 'count'"),
     "nothing": ("first,second\n,\n", {}, "no ballot has a choice"),
     "an unknown column": ("first,second\nA,B\n", {"columns": {"choice": ["x"]}}, "no column 'x'; columns are 'first'"),
@@ -211,7 +227,7 @@ ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.*ballots")
+@pytest.mark.filterwarnings("ignore:.*ballot")
 @pytest.mark.parametrize("case", ERRORS)
 def test_an_error_says_what_and_where(case: str, tmp_path: Path) -> None:
     text, options, message = ERRORS[case]

@@ -16,6 +16,7 @@ from juryrank.lazy_polars import pl
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 PACKED = (".gz", ".zst")
+SPREADSHEETS, WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"), (".xlsx", ".xlsm", ".xls", ".ods")
 QUOTED = 40  # characters of an invalid line that a message quotes
 START, HEAD = 20, 1000  # lines that sniffing looks at: first these, then those if needed
 HEAD_BYTES = 1_000_000  # of them at most, but never less than one line
@@ -96,6 +97,8 @@ def unpacked_name(path: Path) -> str:
 
 def normalise_text(path: Path, data: bytes) -> bytes:
     """UTF-8 text with ``\\n`` at the end of lines, or an error that says why it is not."""
+    if data.startswith(SPREADSHEETS) and path.suffix.lower() in WORKBOOKS:
+        raise DataError(f"{path}: a workbook of a spreadsheet is not read; save its sheet as CSV, and read that file")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the text is UTF-16; save it as UTF-8")
     while data.startswith(BYTE_ORDER_MARK):  # files that were joined may have several

@@ -27,8 +27,8 @@ from juryrank.lazy_polars import pl
 
 CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried
     Preflib(),
-    Blt(),
     Letor(),
+    Blt(),
     LetorFeatures(),
     Ratings(),
     TrecRun(),

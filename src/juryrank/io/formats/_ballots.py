@@ -57,7 +57,8 @@ class Findings:
     def report(self, n_ballots: int) -> None:
         """One warning with everything."""
         if self.found:
-            warn_about_data(f"{self.source}: {n_ballots} ballots: {'; '.join(self.found)}")
+            ballots = "1 ballot" if n_ballots == 1 else f"{n_ballots} ballots"
+            warn_about_data(f"{self.source}: {ballots}: {'; '.join(self.found)}")
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,11 @@ def _voters(sheet: Sheet, about: Mapping[str, str], findings: Findings) -> pl.Da
         expert=pl.col("expert").fill_null(number) if "expert" in about else number,
         weight=pl.col("weight").fill_null(1.0) if "weight" in about else pl.lit(1.0),
     )
+    negative = voters.with_row_index("at").filter(pl.col("weight") < 0)
+    if negative.height:
+        raise sheet.at(
+            negative["at"][0], f"a count, which must be a finite number >= 0 (not {negative['weight'][0]:g})"
+        )
     again = voters.filter(pl.struct("query", "expert").is_duplicated())
     if again.height:
         n = again.select(pl.struct("query", "expert").n_unique()).item()

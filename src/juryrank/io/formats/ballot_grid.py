@@ -53,7 +53,8 @@ class BallotGrid(BallotFormat):
     def _ballots(self, sheet: Sheet, columns: Columns, values: str | None = None) -> Rows:
         if values not in (None, "rank", "score"):
             raise DataError(f"values must be 'rank' or 'score', got {values!r}")
-        candidates = given_headers(columns, "item", sheet.headers, sheet.name) or _candidates(sheet.headers, columns)
+        candidates = given_headers(columns, "item", sheet.headers, sheet.name)
+        candidates = candidates or _with_marks(sheet, _candidates(sheet.headers, columns))
         if len(candidates) < 2:
             raise DataError(
                 f"{sheet.name}: no columns of candidates; columns are {join_names(sheet.headers)}; "
@@ -88,6 +89,15 @@ def _candidates(headers: list[str], columns: Columns = None) -> list[str]:
         return questions if _in_question(questions) else []
     named = [header for word in ABOUT for header in [(columns or {}).get(word)] if header]
     return [header for header in headers if header not in named and not is_about(header)]
+
+
+def _with_marks(sheet: Sheet, candidates: list[str]) -> list[str]:
+    """The columns without those whose cells are all words, such as names of voters."""
+    cells = sheet.cells(candidates)
+    cells = cells.filter(~each_text(cells["text"], is_blank, pl.Boolean))
+    known = each_text(cells["text"], lambda text: written_place(text) is not None or is_number(text), pl.Boolean)
+    words = set(cells["column"]) - set(cells["column"].filter(known))
+    return [header for n, header in enumerate(candidates) if n not in words or len(words) == len(candidates)]
 
 
 def _in_question(candidates: Sequence[str]) -> bool:

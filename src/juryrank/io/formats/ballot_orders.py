@@ -7,6 +7,7 @@ voters. Lines that begin with ``#`` are comments.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -56,7 +57,7 @@ class BallotOrders(BallotFormat):
         if any(separator in lines[0] for separator in "\t;,") if lines else False:
             counted = _counted(lines)
             lines = lines if counted is None else counted[1]
-        return _are_orders(lines)
+        return _are_orders(lines) or _are_counted(lines)
 
     def fits(self, head: pl.DataFrame) -> bool:
         orders = [header for header in head.columns if _are_orders(head[header].drop_nulls().to_list())]
@@ -98,6 +99,9 @@ class BallotOrders(BallotFormat):
         findings = Findings(sheet.name, sheet.fail)
         cells = sheet.cells(orders).select("row", "text")
         places = {text: list(_marks(text)) for text in cells["text"].unique().to_list()}
+        for row, text in cells.iter_rows():
+            if (twice := _repeated(places[text])) is not None:
+                raise sheet.fail(row, f"every candidate once in an order, and {twice!r} is in it several times")
         marks = [(row, place, name) for row, text in cells.iter_rows() for place, name in places[text]]
         frame = pl.DataFrame(marks, schema={"row": pl.Int64, "place": pl.Int64, "item": pl.String}, orient="row")
         gaps = frame["item"] == ""
@@ -122,6 +126,12 @@ def _marks(text: str) -> Iterator[tuple[int, str]]:
     for place, group in enumerate(_unquoted(text).split(">")):
         for name in group.split("="):
             yield place, _unquoted(name)
+
+
+def _repeated(marks: Sequence[tuple[int, str]]) -> str | None:
+    """The first candidate that an order names again."""
+    names = Counter(name for _, name in marks if name)
+    return next((name for name, n in names.items() if n > 1), None)
 
 
 def _unquoted(text: str) -> str:
@@ -149,6 +159,12 @@ def _are_orders(texts: Sequence[str]) -> bool:
     names = {name for text, ahead in bare if _is_order(text) for _, name in _marks(ahead[2] if ahead else text)}
     rest = [ahead[2] if ahead else text for text, ahead in bare if not _is_order(text)]
     return all(name == "" or name in names for text in rest for _, name in _marks(text))
+
+
+def _are_counted(texts: Sequence[str]) -> bool:
+    """Whether the first and most of the lines are orders with a count, so that the others are mistakes."""
+    orders = [bool((ahead := AHEAD.match(text)) and _is_order(ahead[2])) for text in texts]
+    return bool(orders) and orders[0] and 2 * sum(orders) >= len(orders)
 
 
 def _counted(texts: Sequence[str]) -> tuple[list[str], list[str]] | None:
