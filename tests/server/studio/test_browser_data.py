@@ -28,6 +28,7 @@ HOSTILE = [
     "constructor",
 ]
 Record = Callable[[str, object], None]
+ASKED, DRAWN = "judge to next question", "judge to redrawn model"  # marks that the page makes
 GOAL = 150  # milliseconds from an answer to the redrawn page
 
 
@@ -168,12 +169,15 @@ def test_an_answer_is_learned_and_drawn_at_once(browser: Browser, tmp_path: Path
         for n in range(1, 61):
             expect(page.locator(".question")).to_contain_text(f"{n} of 100")
             query, item = page.locator(".question > .small bdi").inner_text(), page.locator(".result h3").inner_text()
+            n_drawn = len(measured(page, DRAWN))
             page.keyboard.press("3" if truth[int(query[1:]), int(item[1:])] > 1 else "0")
+            if n > 55:  # before, the next answer may be there before the model of this one
+                wait_for_marks(page, DRAWN, n_drawn + 1)
         expect(page.locator("#judged")).to_have_text("60 judgements")
         expect(page.locator(".trust li")).to_have_count(n_experts)
-        times = {name: measured(page, name) for name in ("judge to next question", "judge to redrawn model")}
-    assert len(times["judge to next question"]) == 60
-    assert len(times["judge to redrawn model"]) >= 5
+        wait_for_marks(page, ASKED, 60)  # a mark is made after the frame, which may be later than this
+        times = {name: measured(page, name) for name in (ASKED, DRAWN)}
+    assert len(times[ASKED]) == 60
     for name, found in times.items():
         middle, worst = statistics.median(found), max(found)
         record_property(
@@ -181,6 +185,10 @@ def test_an_answer_is_learned_and_drawn_at_once(browser: Browser, tmp_path: Path
             f"studio, {n_experts} experts x {n_queries} queries x {n_items} items, {name}: "
             f"median {middle:.0f} ms, slowest {worst:.0f} ms of {len(found)} (goal: {GOAL} ms)",
         )
+
+
+def wait_for_marks(page: Page, name: str, n: int) -> None:
+    page.wait_for_function("([name, n]) => performance.getEntriesByName(name).length >= n", arg=[name, n])
 
 
 def measured(page: Page, name: str) -> list[float]:
