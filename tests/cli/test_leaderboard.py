@@ -170,3 +170,63 @@ def test_the_command_refuses_an_unknown_picture_before_the_work(run, tmp_path):
     assert failed.err.startswith("error: no picture format 'xyz'")
     assert run("leaderboard", battles, "--bootstrap", 20, "--plot", tmp_path / "a.svg", "--quiet").code == 0
     assert (tmp_path / "a.svg").exists()
+
+
+TASKS = ("arc", "gsm8k", "mmlu")
+N_MODELS = 12
+
+
+def write_models(folder: Path, header: str, row: str) -> list[Path]:
+    """A file for each model; the model with the larger number has the larger scores."""
+    folder.mkdir()
+    paths = [folder / f"m{n:02}.csv" for n in range(N_MODELS)]
+    for n, path in enumerate(paths):
+        rows = [row.format(model=path.stem, task=task, score=0.05 * n + 0.01 * k) for k, task in enumerate(TASKS)]
+        path.write_text("".join(f"{line}\n" for line in (header, *rows)))
+    return paths
+
+
+def test_files_of_one_model_each_that_name_it_are_ranked_as_the_message_says(run, tmp_path):
+    files = write_models(tmp_path / "models", "model,task,score", "{model},{task},{score}")
+    refused = run("leaderboard", *files)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+    remedy = "--columns item=model,expert=task"
+    assert f"to rank each 'model' by each 'task' {remedy}" in refused.err
+    board = json.loads(run("leaderboard", *files, *remedy.split(), "--interval", "none", "--json").out)
+    assert [row["item"] for row in board["items"]] == [path.stem for path in reversed(files)]
+    assert {row["games"] for row in board["items"]} == {(N_MODELS - 1) * len(TASKS)}
+
+
+def test_items_that_only_their_own_file_ranks_are_no_empty_board(run, tmp_path):
+    files = write_models(tmp_path / "models", "item,query,score", "{model},{task},{score}")
+    refused = run("leaderboard", *files)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+    assert "no list has two items (36 lists of 12 items)" in refused.err
+    assert "let the tasks be the experts: --columns item=MODEL,expert=TASK" in refused.err
+    files[0].write_text(files[0].read_text() + "m01,arc,0.7\n")
+    refused = run("leaderboard", *files)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+    assert "10 of 12 items are in no comparison ('m02', 'm03'," in refused.err
+    assert "35 of 36 lists have one item" in refused.err
+    board = json.loads(
+        run("leaderboard", *files, "--columns", "item=item,expert=query", "--interval", "none", "--json").out
+    )
+    assert len(board["items"]) == N_MODELS
+
+
+def test_files_of_tasks_and_scores_are_told_how_to_be_joined(run, tmp_path):
+    files = write_models(tmp_path / "models", "task,score", "{task},{score}")
+    for given in (files, [tmp_path / "models"]):
+        refused = run("leaderboard", *given)
+        assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+        assert "each of the 12 files is read as an expert: if each is an item instead" in refused.err
+        told = run("leaderboard", *given, "--columns", "item=task", "--interval", "none")
+        assert told.code == 0
+        assert "12 files are 12 experts, who rank 3 items; if each file is an item instead" in told.err
+    quiet = run("leaderboard", *files, "--columns", "item=task", "--interval", "none", "--quiet")
+    assert (quiet.code, quiet.err) == (0, "")
+    joined = tmp_path / "all.csv"
+    rows = [f"{path.stem},{line}" for path in files for line in path.read_text().splitlines()[1:]]
+    joined.write_text("\n".join(["item,expert,score", *rows]))
+    board = json.loads(run("leaderboard", joined, "--interval", "none", "--json").out)
+    assert [row["item"] for row in board["items"]] == [path.stem for path in reversed(files)]

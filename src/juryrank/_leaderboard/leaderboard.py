@@ -24,6 +24,7 @@ from juryrank.report import counted
 INTERVALS = ("bootstrap", "sandwich", "fisher", "none")
 CLUSTERS = ("list", "expert", "query")
 LOG_ODDS = (BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality)  # methods whose scores are log odds
+MOST_ALONE = 0.75  # share of items without a game, above which a board would rank a remainder
 SHOWN_NAMES = 8  # in a warning
 ELO = 400 / np.log(10)  # points per unit of log odds
 
@@ -102,11 +103,18 @@ def board_of(
 def _demand_games(fit: FittedModel) -> None:
     """An error if nothing is compared, and warnings of items and groups that are not compared with others."""
     r, sizes, alone = fit.rankings, fit.groups.sizes, fit.groups.alone
+    single = int((r.list_size < 2).sum())
     if not len(sizes):
-        single = bool((r.list_size < 2).all())
-        why = "no list has two items" if single else "all comparisons have weight 0"
+        why = "no list has two items" if single == r.n_lists else "all comparisons have weight 0"
         found = f"{counted(r.n_lists, 'list')} of {counted(r.n_slots, 'item')}"
-        raise DataError(f"nothing is compared, so there is no leaderboard: {why} ({found})")
+        remedy = _how_to_compare(r) if single == r.n_lists else ""
+        raise DataError(f"nothing is compared, so there is no leaderboard: {why} ({found}){remedy}")
+    if len(alone) > MOST_ALONE * r.n_slots:
+        raise DataError(
+            f"nearly nothing is compared, so there is no leaderboard: {len(alone)} of {r.n_slots} items are in no "
+            f"comparison ({_first([repr(name) for name in r.items[alone]])}), and {single} of "
+            f"{counted(r.n_lists, 'list has', 'lists have')} one item{_how_to_compare(r)}"
+        )
     if len(alone):
         count = counted(len(alone), "item is", "items are")
         warn_about_data(
@@ -117,6 +125,15 @@ def _demand_games(fit: FittedModel) -> None:
             f"{len(sizes)} groups of items never met, so scores and ranks say nothing between groups; "
             f"their sizes are {_first([str(size) for size in sizes])}"
         )
+
+
+def _how_to_compare(r: Rankings) -> str:
+    """The end of a message: what is compared, and how to read tables of scores by model."""
+    return (
+        f"; only items that one expert (of {len(r.experts)} here: a column, or each file) ranks for one query are "
+        "compared; if items are models with scores of tasks, and each has a file or an expert of its own, let the "
+        "tasks be the experts: columns={'item': 'MODEL', 'expert': 'TASK'} with the headers of the table"
+    )
 
 
 def _first(texts: list[str]) -> str:

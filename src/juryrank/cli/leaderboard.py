@@ -1,8 +1,10 @@
 """``juryrank leaderboard``: rank items by comparisons, with confidence intervals and judge reliability."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +12,9 @@ from juryrank.cli import options
 from juryrank.cli.reading import ReadOptions, use_tags
 from juryrank.cli.reports import ReportOptions, check_pictures
 from juryrank.cli.terminal import note
+
+if TYPE_CHECKING:
+    from juryrank.data import Dataset
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,24 @@ def run(
     data = reading.read(battles, strict=strict)
     use_tags(chosen, data)
     found = leaderboard(data, chosen, judges=not no_judges, **vars(board))
+    _tell_files_as_experts(battles, data, quiet=report.quiet)
     report.deliver(found)
     for draw, path in pictures.items():
         if path is not None:
             getattr(found, draw)(path)
             note(f"{path}: drawn", quiet=report.quiet)
+
+
+def _tell_files_as_experts(sources: list[Path], data: Dataset, *, quiet: bool) -> None:
+    """Say that each of several files with scores is an expert, where it may be meant to be an item."""
+    from juryrank.io.folders import files_in
+
+    r = data.rankings
+    n_files = sum(len(files_in(path)) if path.is_dir() else 1 for path in sources)
+    if n_files > 1 and len(r.experts) == n_files and r.entry_score is not None:
+        note(
+            f"{n_files} files are {n_files} experts, who rank {len(r.items)} items; if each file is an item instead, "
+            "such as a model with its scores, join them to one table with the columns item (the model), expert (the "
+            "task) and score",
+            quiet=quiet,
+        )

@@ -24,6 +24,7 @@ from juryrank.io.formats.ratings import Ratings, warn_of_likely_labels
 from juryrank.io.formats.trec_run import TrecRun
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import PACKED, Source
+from juryrank.io.tables.layout import NoItemColumnError
 from juryrank.kernels import library
 from juryrank.kernels.jit import threads
 from juryrank.kernels.run_lines import scan_runs
@@ -136,7 +137,16 @@ def read_fast(
 def read_rows(sources: Sequence[Source], format_name: str | None, options: Options) -> Rows:
     """The rows of all sources."""
     formats = [format_of(source, format_name, options.get("columns")) for source in sources]
-    parts = [each.read(source, **options) for each, source in zip(formats, sources, strict=True)]
+    try:
+        parts = [each.read(source, **options) for each, source in zip(formats, sources, strict=True)]
+    except NoItemColumnError as error:
+        if len(sources) == 1:
+            raise
+        raise DataError(
+            f"{error}; each of the {len(sources)} files is read as an expert: if each is an item instead, such as a "
+            "model with its scores, join them to one table with the columns item (the model), expert (the task) and "
+            "score"
+        ) from None
     if format_name is None and not options:
         for part in (part for each, part in zip(formats, parts, strict=True) if isinstance(each, Ratings)):
             warn_of_likely_labels(part)

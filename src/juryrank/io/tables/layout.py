@@ -28,6 +28,10 @@ FEW = 20  # names that could be experts even in a short table
 SIGNS = {"rank": ("rank", "position"), "score": ("score", "similarity")}  # in headers of a wide table
 
 
+class NoItemColumnError(DataError):
+    """A table without a column of items, or of experts that may be meant to be items."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """The columns of a table by standard name; a wide table has ``experts``, whose columns hold ``values``.
@@ -74,8 +78,9 @@ def layout(
         choice = "columns={'item': 'HEADER'}"
         known = any(word in found for word in (*VALUES, "value", "label"))
         ballots = "" if known else ", or for ballots format='ballot-choices', 'ballot-grid' or 'ballot-orders'"
-        raise DataError(
-            f"{name}: a table needs a column 'item'; columns are {join_names(headers)}; use {choice}{ballots}"
+        models = _experts_as_items(headers, found)
+        raise (DataError if models else NoItemColumnError)(
+            f"{name}: a table needs a column 'item'; columns are {join_names(headers)}; use {choice}{models}{ballots}"
         )
     if "distance" in found and "distance" not in (columns or {}) and values != "distance":
         others = {word: header for word, header in found.items() if word != "distance"}
@@ -88,6 +93,16 @@ def layout(
     chosen = _wide(table, wide, values) if wide else _long(table, found, values)
     table.warn_of_unused(chosen)
     return chosen
+
+
+def _experts_as_items(headers: list[str], found: Mapping[str, str]) -> str:
+    """How a table of experts without items is read if what it calls models or systems is to be ranked."""
+    unused = [header for header in headers if header not in found.values()]
+    judge = found.get("query", unused[0] if unused else None)
+    if "expert" not in found or judge is None:
+        return ""
+    chosen = {"item": found["expert"], "expert": judge}
+    return f", or to rank each {found['expert']!r} by each {judge!r} columns={chosen!r}"
 
 
 def _warn_of_small_is_good(name: str, columns: Mapping[str, object]) -> None:
