@@ -131,3 +131,60 @@ def test_the_crowd_of_trec_needs_one_line(run: Run, shared_data: Path) -> None:
     with gzip.open(path) as file:
         assert len(file.read().splitlines()) - 1 - 1570 == whole["answers"]
     assert Path("crowd.png").stat().st_size > 10_000
+
+
+def answers_of(*labels: str) -> str:
+    """Each label once by each of three workers, of a task of its own."""
+    rows = (f"t{n},w{k},{label}" for n, label in enumerate(labels) for k in range(3))
+    return "\n".join(["task,worker,label", *rows, ""])
+
+
+@pytest.mark.parametrize(
+    ("labels", "told", "remedy", "classes"),
+    [
+        (
+            ("Yes", "yes", "yes", "YES", "no"), "'YES', 'Yes', 'yes'; to count them as one", "--merge-spellings",
+            ["no", "yes"],
+        ),
+        (("1", "1.0", "01", "1", "0"), "'1', '01', '1.0'; to count them as one", "--merge-spellings", ["0", "1"]),
+        (
+            ("nan", "NA", "not sure", "a", "b"),
+            "'NA', 'nan' (6 of 15 answers) look like missing answers, and count as labels",
+            "--ignore NA --ignore nan", ["a", "b", "not sure"],
+        ),
+        (
+            [f"{n * 1.5}" for n in range(100)], "labels are 100 different numbers, such as '0.0'",
+            "--grades " + ",".join(f"{n * 1.5}={n * 1.5}" for n in range(100)), [f"{n * 1.5}" for n in range(100)],
+        ),
+    ],
+)  # fmt: skip
+def test_labels_that_may_be_meant_otherwise_are_told_once_and_stay(
+    run: Run, labels: list[str], told: str, remedy: str, classes: list[str]
+) -> None:
+    Path("answers.csv").write_text(answers_of(*labels))
+    done = run("crowd", "answers.csv", "--json")
+    assert (done.code, done.err.count("warning: ")) == (0, 1)
+    assert told in done.err
+    assert "=[" not in done.err
+    assert sorted(json.loads(done.out)["classes"]) == sorted(set(labels))
+    if not remedy.startswith("--grades"):
+        assert remedy in done.err
+    changed = run("crowd", "answers.csv", "--json", *remedy.split())
+    assert (changed.code, changed.err) == (0, "")
+    assert sorted(json.loads(changed.out)["classes"]) == sorted(classes)
+
+
+def test_a_column_of_weights_is_told_to_be_unused(run: Run) -> None:
+    lines = answers_of("a", "b").splitlines()
+    Path("answers.csv").write_text("\n".join([f"{lines[0]},weight", *(f"{line},0.5" for line in lines[1:])]))
+    done = run("crowd", "answers.csv")
+    assert (done.code, done.err.count("warning: ")) == (0, 1)
+    assert "answers.csv: column 'weight' is not used: every answer has weight 1" in done.err
+    assert run("crowd", "answers.csv", "--strict").code == 1
+
+
+def test_errors_of_labels_name_options(run: Run) -> None:
+    Path("answers.csv").write_text(answers_of("poor", "good"))
+    done = run("crowd", "answers.csv", "-o", "labels.qrels")
+    assert (done.code, done.out) == (1, "")
+    assert "use --order LOWEST,…,HIGHEST or --grades LABEL=NUMBER,…; labels are 'good', 'poor'" in done.err

@@ -155,3 +155,26 @@ def test_gold_labels_come_from_a_dict_a_frame_or_a_file(tmp_path: Path) -> None:
         vote(ROWS, gold=pl.DataFrame({"item": ["t1", "t1"], "gold": ["dog", "cat"]}))
     with pytest.warns(DataWarning, match="1 of 1 gold labels are of tasks without answers"):
         vote(ROWS, gold={"t9": "dog"})
+
+
+def test_merged_spellings_have_the_given_spelling_else_the_most_frequent() -> None:
+    rows = [("t1", "ann", "Yes"), ("t1", "ben", "yes"), ("t2", "ann", "NO"), ("t2", "ben", "no"), ("t3", "cem", "No ")]
+    rows.append(("t4", "cem", "yes"))
+    with pytest.warns(DataWarning, match="'NO', 'No', 'no'; 'Yes', 'yes'; to count them as one, use merge_sp") as told:
+        assert len(vote(rows).classes) == 5
+    assert len(told) == 1
+    assert vote(rows, merge_spellings=True).classes == ("NO", "yes")
+    assert vote(rows, merge_spellings=True, order=["no", "YES"]).labels == dict(
+        zip(("t1", "t2", "t3", "t4"), ("YES", "no", "no", "YES"), strict=True)
+    )
+    graded = vote(rows, merge_spellings=True, grades={"yes": 1, "no": 0}, gold={"t1": "YES"})
+    assert graded.expected.tolist() == [1, 0, 0, 1]
+    assert graded.accuracy[0].tasks == 1
+    assert vote(rows, merge_spellings=True, ignore=["no"]).labels == {"t1": "yes", "t4": "yes"}
+
+
+def test_gold_in_another_spelling_is_told_and_merged() -> None:
+    with pytest.warns(DataWarning) as told:
+        vote(ROWS, gold={"t1": "Cat"})
+    assert any("'cat', 'Cat'; to count them as one" in str(one.message) for one in told)
+    assert vote(ROWS, gold={"t1": "Cat"}, merge_spellings=True).accuracy[0].right == 1

@@ -10,6 +10,7 @@ from juryrank._crowd.estimate import Limits
 from juryrank._crowd.methods import METHODS
 from juryrank._crowd.reading import read_answers
 from juryrank._crowd.result import CrowdLabels
+from juryrank._crowd.spellings import one_spelling, warn_of_labels
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.io.tables.columns import Columns
@@ -27,6 +28,7 @@ def crowd(
     order: Sequence[Any] | None = None,
     grades: Mapping[Any, float] | None = None,
     ignore: Sequence[Any] = (),
+    merge_spellings: bool = False,
     gold_for: str = "fit",
     max_iter: int = 1000,
     tol: float = 1e-6,
@@ -41,6 +43,10 @@ def crowd(
     true labels of some tasks; without it, a column gold is used. They are fixed in the fit, or with
     ``gold_for="check"`` only used to measure accuracy. Rows whose label is in ``ignore`` are left out.
 
+    Labels that differ only in case, blanks or the form of a number (yes and Yes, 1 and 1.0) are different labels, with
+    a DataWarning; with ``merge_spellings`` they are one, in the spelling of ``order``, ``grades`` or ``ignore``, else
+    in the most frequent.
+
     The expected grade of a task needs numbers: labels that are numbers, ``grades`` (``{label: number}``), or an
     ``order`` of the labels, lowest first. Iterations end when the mean log likelihood of an answer rises by less than
     ``tol``, or after ``max_iter`` steps with a warning.
@@ -52,10 +58,16 @@ def crowd(
     """
     _check(method, gold_for, max_iter, tol)
     frame = read_answers(table, columns)
+    known = frame.select(*SLOT, "gold") if gold is None and "gold" in frame.columns else _gold_rows(gold)
+    if merge_spellings:
+        golds = [] if known is None else [known["gold"]]
+        used = one_spelling([frame["label"], *golds], [*(order or ()), *(grades or ()), *ignore])
+        frame = frame.with_columns(pl.col("label").replace(used))
+        known = None if known is None else known.with_columns(pl.col("gold").replace(used))
     if ignore:
         left_out = frame["label"].is_in([str(label) for label in ignore])
         frame = frame.filter(~left_out.fill_null(False))
-    known = frame.select(*SLOT, "gold") if gold is None and "gold" in frame.columns else _gold_rows(gold)
+    warn_of_labels(frame["label"], known, graded=order is not None or grades is not None)
     answers = encode(frame, known, order)
     values = grades_of(answers.classes, order, grades)
     seen = answers.without_gold() if gold_for == "check" else answers

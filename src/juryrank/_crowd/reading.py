@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from juryrank.data.build import ONE_QUERY
-from juryrank.errors import DataError
+from juryrank.errors import DataError, warn_about_data
 from juryrank.io.files import content_of, load, unpack
 from juryrank.io.source import Source
 from juryrank.io.tables import frames, headerless
@@ -34,6 +34,7 @@ COMMON = {
     "gold": ("goldlabel", "truth", "truelabel", "groundtruth", "gt", "goldanswer", "nist"),
 }  # fmt: skip
 GROUPS = ("task", "taskid", "question", "questionid", "hit", "hitid")  # with a column of items besides: their query
+WEIGHTS = ("weight", "weights", *HEADERS["weight"], *HEADERS["label_weight"])
 WORDS = ("task", "worker", "label", "query", "gold")
 NEEDED = ("task", "worker", "label")
 TUPLES = {3: NEEDED, 4: ("query", *NEEDED)}
@@ -112,6 +113,12 @@ def _standard(frame: pl.DataFrame, columns: Columns, name: str, *, headerless_al
         raise DataError(
             f"{name}: no column is known to be the {absent[0]}; columns are {join_names(frame.columns)}; "
             f"use for example {choice}{more}"
+        )
+    weights = [h for h in frame.columns if normalise(h) in WEIGHTS and h not in found.values()]
+    if weights:
+        warn_about_data(
+            f"{name}: column {join_names(weights)} is not used: every answer has weight 1; to change that, leave "
+            "answers out of the table"
         )
     fail = frames.row_errors(name)
     texts = {word: as_names(frame[header], header, fail).str.strip_chars() for word, header in found.items()}

@@ -47,6 +47,9 @@ class AnswerOptions:
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", metavar="LABEL", help="A label that is no answer; repeatable.")
     ] = None
+    merge_spellings: Annotated[
+        bool, typer.Option("--merge-spellings", help="Labels such as yes and Yes, or 1 and 1.0, are one.")
+    ] = False
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``crowd``."""
@@ -54,6 +57,7 @@ class AnswerOptions:
         named = {word: getattr(self, word) for word in words if getattr(self, word) is not None}
         columns = {**(column_names(self.columns) or {}), **named}
         found: dict[str, Any] = {"columns": columns or None, "ignore": self.ignore or ()}
+        found["merge_spellings"] = self.merge_spellings
         if self.order is not None:
             found["order"] = options.names(self.order)
         if self.grades is not None:
