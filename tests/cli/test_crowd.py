@@ -188,3 +188,17 @@ def test_errors_of_labels_name_options(run: Run) -> None:
     done = run("crowd", "answers.csv", "-o", "labels.qrels")
     assert (done.code, done.out) == (1, "")
     assert "use --order LOWEST,…,HIGHEST or --grades LABEL=NUMBER,…; labels are 'good', 'poor'" in done.err
+
+
+def test_one_of_each_is_told_in_the_singular(run: Run) -> None:
+    Path("answers.csv").write_text("task,worker,label,gold\nt,w,b,b\nt,w,a,b\nt,v,b,b\nu,w,,\n")
+    done = run("crowd", "answers.csv", "--gold-for", "check", "--method", "majority-vote", "--workers", "workers.csv")
+    assert done.code == 0
+    assert "2 workers gave 2 answers to 1 task; majority-vote. 1 task is tied: its label is the first" in done.out
+    assert "1 answer is repeated by the same worker" in done.err
+    assert "1 of 4 rows has no task, worker or label; it is left out" in done.err
+    Path("answers.csv").write_text("task,worker,label\nt,w,a\n")
+    done = run("crowd", "answers.csv", "-o", "labels.csv", "--workers", "workers.csv")
+    assert "1 worker gave 1 answer to 1 task; dawid-skene in" in done.out
+    assert done.err == "labels.csv: labels of 1 task, with probabilities\nworkers.csv: 1 row\n"
+    assert repr(jr.crowd("answers.csv", "majority-vote")) == "CrowdLabels(1 task, 1 worker, 1 answer, by majority-vote)"

@@ -2,10 +2,14 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+
+from juryrank import from_orders, leaderboard
+from juryrank.progress import show_progress
 
 BATTLES = "left,right,winner,expert\n" + "a,b,a,x\na,b,b,y\na,c,a,x\nb,c,tie,y\nc,a,a,y\nb,c,b,x\n" * 5
 
@@ -230,3 +234,26 @@ def test_files_of_tasks_and_scores_are_told_how_to_be_joined(run, tmp_path):
     joined.write_text("\n".join(["item,expert,score", *rows]))
     board = json.loads(run("leaderboard", joined, "--interval", "none", "--json").out)
     assert [row["item"] for row in board["items"]] == [path.stem for path in reversed(files)]
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "borda"])
+@pytest.mark.parametrize(
+    ("is_terminal", "flags", "bar"), [(True, (), True), (True, ("-q",), False), (False, (), False)]
+)
+def test_the_resamples_are_a_bar_on_a_terminal(run, battles, monkeypatch, method, is_terminal, flags, bar):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
+    done = run("leaderboard", battles, "--method", method, "--bootstrap", 120, *flags)
+    assert done.code == 0
+    assert ("resamples" in done.err, "borda" in done.err) == (bar, False)
+    assert "resamples" not in done.out
+
+
+def test_a_board_of_many_comparisons_is_the_same_with_a_bar():
+    data = from_orders([[f"m{i}", f"m{j}"] for i in range(50) for j in range(50) if i != j and (i * j) % 7])
+    alone = leaderboard(data, bootstrap=130)
+    steps = []
+    with show_progress(lambda work, text: (steps.append((text, len(piece))) or piece for piece in work)):
+        shown = leaderboard(data, bootstrap=130)
+    assert (shown.low.tolist(), shown.worst_rank.tolist()) == (alone.low.tolist(), alone.worst_rank.tolist())
+    assert {text for text, _ in steps} == {"resamples"}
+    assert sum(size for _, size in steps) == 130

@@ -21,7 +21,7 @@ def test_ties_are_told() -> None:
     assert found.tied.tolist() == [False, True]
     assert found.tied_labels() == {("all", "t"): ["no", "yes"]}
     assert found.labels == {"s": "yes", "t": "no"}
-    assert "1 tasks are tied" in str(found)
+    assert "1 task is tied" in str(found)
 
 
 def test_expected_grades_are_scores_and_labels() -> None:

@@ -182,7 +182,7 @@ def test_the_order_of_rows_and_the_names_do_not_matter(method: str) -> None:
 
 def test_the_last_of_repeated_answers_counts_and_they_are_counted() -> None:
     rows = [("t", "w", "a"), ("t", "v", "b"), ("t", "w", "b")]
-    with pytest.warns(DataWarning, match="1 answers are repeated"):
+    with pytest.warns(DataWarning, match="1 answer is repeated"):
         found = jr.crowd(rows, "majority-vote")
     assert found.labels == {"t": "b"}
     assert (found.classes, found.probability.tolist()) == (("a", "b"), [[0.0, 1.0]])

@@ -101,7 +101,7 @@ def test_items_of_a_query_are_tasks_and_gold_is_a_column(tmp_path: Path) -> None
     path.write_text(
         "topicID\tworkerID\tdocID\tgold\tlabel\n1\tann\td1\t-1\t0\n1\tben\td1\t-1\t1\n1\tben\td2\t1\t1\n2\tann\td1\t0\t0\n"
     )
-    with pytest.warns(DataWarning, match=r"gold labels of 1 tasks \('-1'\) are not among the labels"):
+    with pytest.warns(DataWarning, match=r"gold labels of 1 task \('-1'\) are not among the labels"):
         found = vote(path)
     assert found.to_frame().select("query", "item", "label", "tied", "gold").rows() == [
         ("1", "d1", "0", True, None), ("1", "d2", "1", False, "1"), ("2", "d1", "0", False, "0"),
@@ -121,7 +121,7 @@ def test_labels_that_are_no_answers_are_left_out() -> None:
 
 
 def test_rows_without_a_worker_are_counted() -> None:
-    with pytest.warns(DataWarning, match="1 of 6 rows have no task, worker or label"):
+    with pytest.warns(DataWarning, match="1 of 6 rows has no task, worker or label"):
         assert vote([*ROWS, ("t3", None, "cat")]).labels == LABELS
 
 
@@ -151,9 +151,9 @@ def test_gold_labels_come_from_a_dict_a_frame_or_a_file(tmp_path: Path) -> None:
     path.write_text("task,truth\nt1,dog\n")
     for gold in ({"t1": "dog"}, pl.DataFrame({"item": ["t1"], "gold": ["dog"]}), path):
         assert vote(ROWS, gold=gold).labels == {"t1": "dog", "t2": "dog"}
-    with pytest.raises(DataError, match="1 tasks have several different gold labels"):
+    with pytest.raises(DataError, match="1 task has several different gold labels"):
         vote(ROWS, gold=pl.DataFrame({"item": ["t1", "t1"], "gold": ["dog", "cat"]}))
-    with pytest.warns(DataWarning, match="1 of 1 gold labels are of tasks without answers"):
+    with pytest.warns(DataWarning, match="1 of 1 gold label is of a task without answers"):
         vote(ROWS, gold={"t9": "dog"})
 
 

@@ -14,6 +14,7 @@ from juryrank.data.entries import codes
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, unknown_names, warn_about_data
 from juryrank.lazy_polars import pl
+from juryrank.report import counted
 
 SLOT = ["query", "item"]
 MOST_CLASSES = 1000  # a confusion matrix of more makes no sense
@@ -46,7 +47,8 @@ def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows with a task, a worker and a label."""
     rows = frame.drop_nulls([*SLOT, "worker", "label"])
     if lost := frame.height - rows.height:
-        warn_about_data(f"{lost} of {frame.height} rows have no task, worker or label; they are left out")
+        which = "has no task, worker or label; it is" if lost == 1 else "have no task, worker or label; they are"
+        warn_about_data(f"{lost} of {counted(frame.height, 'row')} {which} left out")
     if not rows.height:
         raise DataError("there are no answers: no row has a task, a worker and a label")
     return rows
@@ -57,7 +59,8 @@ def _last_answers(key: Ints) -> Ints:
     order = np.argsort(key, kind="stable")
     last = np.concatenate([key[order][1:] != key[order][:-1], [True]])
     if again := len(key) - int(last.sum()):
-        warn_about_data(f"{again} answers are repeated by the same worker for the same task; the last counts")
+        answers = counted(again, "answer is", "answers are")
+        warn_about_data(f"{answers} repeated by the same worker for the same task; the last counts")
     rows: Ints = order[last]
     return rows
 
@@ -113,17 +116,19 @@ def _gold_places(gold: pl.DataFrame | None, tasks: pl.DataFrame, classes: Sequen
     gold = gold.drop_nulls().unique(maintain_order=True)
     twice = gold.height - gold.select(SLOT).n_unique()
     if twice:
-        raise DataError(f"{twice} tasks have several different gold labels; give each one, or none")
+        tasks_with = counted(twice, "task has", "tasks have")
+        raise DataError(f"{tasks_with} several different gold labels; give each one, or none")
     found = gold.join(tasks, on=SLOT, how="left", maintain_order="left")
     if elsewhere := found["task"].null_count():
-        warn_about_data(f"{elsewhere} of {gold.height} gold labels are of tasks without answers; they are left out")
+        which = "is of a task without answers; it is" if elsewhere == 1 else "are of tasks without answers; they are"
+        warn_about_data(f"{elsewhere} of {counted(gold.height, 'gold label')} {which} left out")
     found = found.drop_nulls("task")
     strange = found.filter(~pl.col("gold").is_in(list(classes)))
     if strange.height:
         values = ", ".join(repr(name) for name in sort_naturally(strange["gold"]).to_list()[:5])
         warn_about_data(
-            f"gold labels of {strange.height} tasks ({values}) are not among the labels that workers gave; "
-            "these tasks count as without gold"
+            f"gold labels of {counted(strange.height, 'task')} ({values}) are not among the labels that workers gave; "
+            f"{'this task counts' if strange.height == 1 else 'these tasks count'} as without gold"
         )
         found = found.filter(pl.col("gold").is_in(list(classes)))
     out[found["task"].to_numpy()] = codes(found["gold"], pl.Series(classes, dtype=pl.String))

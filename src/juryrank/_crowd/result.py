@@ -9,7 +9,7 @@ from typing import Any
 from juryrank._crowd.labels import LabelledTasks
 from juryrank._crowd.review import average_confusion
 from juryrank._crowd.tables import SHOWN, tables
-from juryrank.report import Report, Table
+from juryrank.report import Report, Table, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,7 +18,8 @@ class CrowdLabels(LabelledTasks, Report):
 
     def __repr__(self) -> str:
         a = self.answers
-        return f"CrowdLabels({a.n_tasks} tasks, {len(a.workers)} workers, {len(a)} answers, by {self.method})"
+        counts = (counted(a.n_tasks, "task"), counted(len(a.workers), "worker"), counted(len(a), "answer"))
+        return f"CrowdLabels({', '.join(counts)}, by {self.method})"
 
     def tables(self, percent: bool | None = None) -> list[Table]:
         return tables(self)

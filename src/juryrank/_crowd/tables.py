@@ -9,7 +9,7 @@ import numpy as np
 
 from juryrank._crowd.labels import LabelledTasks
 from juryrank.data.build import ONE_QUERY
-from juryrank.report import Table, number
+from juryrank.report import Table, counted, number
 
 SHOWN, SHOWN_WORKERS, SHOWN_REASONS = 10, 20, 2
 
@@ -31,12 +31,16 @@ def _labels(found: LabelledTasks) -> Table:
 
 def _summary(found: LabelledTasks) -> str:
     answers, gold = found.answers, int((found.fitted.gold >= 0).sum())
-    counts = f"{len(answers.workers)} workers gave {len(answers)} answers to {len(found)} tasks"
-    known = f", {gold} of them with gold labels" if gold else ""
-    steps = "" if found.method == "majority-vote" else f" in {found.steps} steps"
+    workers, given = counted(len(answers.workers), "worker"), counted(len(answers), "answer")
+    counts = f"{workers} gave {given} to {counted(len(found), 'task')}"
+    known = f", {gold} of them with {'a gold label' if gold == 1 else 'gold labels'}" if gold else ""
+    steps = "" if found.method == "majority-vote" else f" in {counted(found.steps, 'step')}"
     end = "" if found.converged else ", not converged"
     tied = int(found.tied.sum())
-    ties = f" {tied} tasks are tied: their label is the first of those equally likely." if tied else " No task is tied."
+    ties = " No task is tied."
+    if tied:
+        which = counted(tied, "task is tied: its label", "tasks are tied: their label")
+        ties = f" {which} is the first of those equally likely."
     return f"{counts}{known}; {found.method}{steps}{end}.{ties} {_agreement(found)}"
 
 
@@ -85,9 +89,11 @@ def _review(found: LabelledTasks) -> Iterator[Table]:
     marked = sorted((w for w in found.workers if w.reasons), key=lambda w: (-w.answers, w.worker))
     if marked:
         rows = [[each.worker, "; ".join(each.reasons[:SHOWN_REASONS]), str(each.answers)] for each in marked[:SHOWN]]
-        rest = f" {len(marked) - SHOWN} more are in the table of workers." if len(marked) > SHOWN else ""
+        more = counted(len(marked) - SHOWN, "more is", "more are")
+        rest = f" {more} in the table of workers." if len(marked) > SHOWN else ""
         share = sum(each.answers for each in marked) / len(found.answers)
-        note = f"{len(marked)} workers with {share:.0%} of all answers; those with most answers first.{rest}"
+        order = "; those with most answers first" if len(marked) > 1 else ""
+        note = f"{counted(len(marked), 'worker')} with {share:.0%} of all answers{order}.{rest}"
         yield Table("Workers to review", ["worker", "why", "answers"], rows, n_names=2, note=note)
 
 

@@ -17,8 +17,10 @@ from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.intervals import refit
 from juryrank.kernels.jit import BLOCKS_PER_THREAD, threads
 from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
+from juryrank.progress import show_progress, track
 
 NOISE = 0.01  # tolerance of a resampled fit, as a share of the standard error
+STEPS = 50  # of the progress that is shown
 THREADS_FROM = 1000  # with fewer pairs or entries, threads mostly wait for each other's Python code
 Draw = Callable[[np.random.Generator], Floats]
 
@@ -32,14 +34,16 @@ def bootstrap_scores(fit: FittedModel, n: int, seed: int, *, threads_from: int =
     def scores(part: range) -> list[Floats]:
         return [draw(np.random.default_rng(seeds[k])) for k in part]
 
-    with warnings.catch_warnings():
+    step = -(-n // max(threads() * BLOCKS_PER_THREAD, STEPS))
+    ranges = [range(n)[first : first + step] for first in range(0, n, step)]
+    shown = track(ranges, "resamples")
+    with warnings.catch_warnings(), show_progress(lambda work, text: work):  # not the progress of each resample
         warnings.simplefilter("ignore", ConvergenceWarning)
         if (len(fit.games.first) if pairs else fit.rankings.n_entries) < threads_from:
-            return np.array(scores(range(n)))
-        step = -(-n // (threads() * BLOCKS_PER_THREAD))
+            return np.array([row for part in shown for row in scores(part)])
         with ThreadPoolExecutor(min(threads(), n)) as pool:
-            parts = pool.map(scores, [range(n)[first : first + step] for first in range(0, n, step)])
-            return np.array([row for part in parts for row in part])
+            parts = zip(shown, pool.map(scores, ranges), strict=True)
+            return np.array([row for _, part in parts for row in part])
 
 
 def _draw_pairs(fit: FittedModel) -> Draw:

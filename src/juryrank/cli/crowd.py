@@ -122,13 +122,14 @@ class FileOptions:
         from juryrank.io import write
         from juryrank.io.files import deliver as save
         from juryrank.io.tables.frames import frame_lines
+        from juryrank.report import counted
 
         if self.out is not None and self.out.suffix.lower() == QRELS:
             write(found.to_dataset("expected"), self.out, format="trec-qrels")
-            note(f"{self.out}: expected grades of {len(found)} tasks", quiet=quiet)
+            note(f"{self.out}: expected grades of {counted(len(found), 'task')}", quiet=quiet)
         elif self.out is not None:
             save(frame_lines(found.to_frame(), self.out.name, for_people=True), self.out)
-            note(f"{self.out}: labels of {len(found)} tasks, with probabilities", quiet=quiet)
+            note(f"{self.out}: labels of {counted(len(found), 'task')}, with probabilities", quiet=quiet)
         tables = {
             self.workers: found.workers_frame, self.confusion: found.confusion,
             self.probabilities: found.probabilities, self.next_tasks: found.next_tasks,
@@ -137,7 +138,7 @@ class FileOptions:
             if path is not None:
                 rows = table()
                 save(frame_lines(rows, path.name, for_people=True), path)
-                note(f"{path}: {rows.height} rows", quiet=quiet)
+                note(f"{path}: {counted(rows.height, 'row')}", quiet=quiet)
         if self.picture is not None:
             found.plot(self.picture)
             note(f"{self.picture}: drawn", quiet=quiet)

@@ -11,7 +11,7 @@ import typer
 from juryrank.cli import options
 from juryrank.cli.reading import ReadOptions, use_tags
 from juryrank.cli.reports import ReportOptions, check_pictures
-from juryrank.cli.terminal import note
+from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
@@ -64,7 +64,8 @@ def run(
     chosen = parameters.method(method)
     data = reading.read(battles, strict=strict)
     use_tags(chosen, data)
-    found = leaderboard(data, chosen, judges=not no_judges, **vars(board))
+    with bars(quiet=report.quiet):
+        found = leaderboard(data, chosen, judges=not no_judges, **vars(board))
     _tell_files_as_experts(battles, data, quiet=report.quiet)
     report.deliver(found)
     for draw, path in pictures.items():
