@@ -76,7 +76,8 @@ def test_warnings_count_groups_and_name_items_without_a_game():
         leaderboard(from_orders(APART), interval="none")
     assert [str(one.message) for one in caught] == [
         "1 item is in no comparison, so without a rank: 'u'",
-        "3 groups of items never met, so scores and ranks say nothing between groups; their sizes are 3, 3, 2",
+        "3 groups of items never met, so scores and ranks say nothing between groups; their sizes are "
+        "3 ('a', 'b', 'c'), 3 ('x', 'y', 'z'), 2 ('v', 'w')",
     ]
 
 

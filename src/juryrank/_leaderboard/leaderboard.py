@@ -26,6 +26,7 @@ CLUSTERS = ("list", "expert", "query")
 LOG_ODDS = (BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, RankCentrality)  # methods whose scores are log odds
 MOST_ALONE = 0.75  # share of items without a game, above which a board would rank a remainder
 SHOWN_NAMES = 8  # in a warning
+SHOWN_MEMBERS = 3  # of each group, in a warning
 ELO = 400 / np.log(10)  # points per unit of log odds
 
 
@@ -112,18 +113,17 @@ def _demand_games(fit: FittedModel) -> None:
     if len(alone) > MOST_ALONE * r.n_slots:
         raise DataError(
             f"nearly nothing is compared, so there is no leaderboard: {len(alone)} of {r.n_slots} items are in no "
-            f"comparison ({_first([repr(name) for name in r.items[alone]])}), and {single} of "
+            f"comparison ({_first(_names(r, alone))}), and {single} of "
             f"{counted(r.n_lists, 'list has', 'lists have')} one item{_how_to_compare(r)}"
         )
     if len(alone):
         count = counted(len(alone), "item is", "items are")
-        warn_about_data(
-            f"{count} in no comparison, so without a rank: {_first([repr(name) for name in r.items[alone]])}"
-        )
+        warn_about_data(f"{count} in no comparison, so without a rank: {_first(_names(r, alone))}")
     if len(sizes) > 1:
+        groups = [f"{len(members)} ({_first(_names(r, members), SHOWN_MEMBERS)})" for members in fit.groups.members]
         warn_about_data(
             f"{len(sizes)} groups of items never met, so scores and ranks say nothing between groups; "
-            f"their sizes are {_first([str(size) for size in sizes])}"
+            f"their sizes are {_first(groups)}"
         )
 
 
@@ -136,9 +136,13 @@ def _how_to_compare(r: Rankings) -> str:
     )
 
 
-def _first(texts: list[str]) -> str:
+def _names(r: Rankings, items: Ints) -> list[str]:
+    return [repr(name) for name in r.items[items]]
+
+
+def _first(texts: list[str], most: int = SHOWN_NAMES) -> str:
     """The first few texts for a message."""
-    return ", ".join(texts[:SHOWN_NAMES]) + (" …" if len(texts) > SHOWN_NAMES else "")
+    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
 
 
 def _columns(
