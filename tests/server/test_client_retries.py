@@ -73,15 +73,13 @@ def test_the_time_that_the_service_asks_for_is_waited_for(call: Call) -> None:
     with serve(one_after_another(refusal(429, retry_after="1"), OK)) as fake:
         start = time.monotonic()
         assert call(fake.url, "fuse", LISTS) == FUSED
-    assert 1.0 <= time.monotonic() - start < 5.0
+    assert time.monotonic() - start >= 1.0  # however busy the machine is
 
 
 def test_a_wait_that_is_longer_than_the_time_left_is_an_error_at_once(call: Call) -> None:
-    with serve(refusal(503, "busy", retry_after="3600")) as fake:
-        start = time.monotonic()
-        with pytest.raises(ServiceError, match="HTTP 503: busy") as caught:
-            call(fake.url, "fuse", LISTS)
-    assert time.monotonic() - start < 5.0
+    busy = refusal(503, "busy", retry_after="3600")
+    with serve(busy) as fake, pytest.raises(ServiceError, match="HTTP 503: busy") as caught:
+        call(fake.url, "fuse", LISTS, options={"timeout": 3000.0})  # a wait would not end
     assert (caught.value.status, caught.value.request_id, len(fake.requests)) == (503, "r-1", 1)
 
 
@@ -133,11 +131,9 @@ def test_a_named_version_may_be_put_back_twice(call: Call) -> None:
 
 
 def test_the_time_of_a_call_is_limited_however_slow_the_service(call: Call) -> None:
-    with serve(Answer(raw=b"{}", wait=30.0)) as fake:
-        start = time.monotonic()
-        with pytest.raises(ServiceError, match="no answer in time") as caught:
-            call(fake.url, "fuse", LISTS, options={"timeout": 0.5})
-    assert time.monotonic() - start < 10.0
+    slow = Answer(raw=b"{}", wait=30.0)  # which would be another error
+    with serve(slow) as fake, pytest.raises(ServiceError, match="no answer in time") as caught:
+        call(fake.url, "fuse", LISTS, options={"timeout": 0.5})
     assert caught.value.status is None
 
 
@@ -149,15 +145,14 @@ listener = socket.socket(fileno={listener.fileno()})
 connection, _ = listener.accept()
 connection.recv(65536)
 connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 1000\\r\\n\\r\\n")
-for _ in range(300):
+for _ in range(900):
     connection.sendall(b" "); time.sleep(0.1)
 """
         slow = subprocess.Popen([sys.executable, "-c", code], pass_fds=[listener.fileno()], stderr=subprocess.DEVNULL)
         try:
-            start = time.monotonic()
             with pytest.raises(ServiceError, match="no answer in time"):
                 call(f"http://127.0.0.1:{listener.getsockname()[1]}", "health", options={"timeout": 1.0, "retries": 0})
-            assert time.monotonic() - start < 10.0
+            assert slow.poll() is None  # it still drips
         finally:
             slow.kill()
             slow.wait()

@@ -14,9 +14,9 @@ from contextlib import suppress
 
 import pytest
 
-from server.processes import Running, running
+from server.processes import PATIENCE, Running, running
 from server.raw import exchange, memory, post, read, statuses
-from server.samples import write_model
+from server.samples import wait_until, write_model
 
 DAMAGED = int(os.environ.get("RAW", "2000"))
 GOOD = b'{"lists":{"a":["x","y"],"b":{"y":2.5,"z":1}},"method":"rrf"}'
@@ -113,10 +113,7 @@ def test_a_client_that_leaves_in_the_middle_is_no_fault(service: Running) -> Non
             exchange(service, post(GOOD, path=path, length=10_000), seconds=0.05, end=end)
     upload = b"PUT /v1/models/m HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n" + b"{" * 500
     exchange(service, upload, seconds=0.05)
-    deadline = time.monotonic() + 10
-    while not [line for line in service.log_lines() if line.get("status") == 499 and line["method"] == "PUT"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: [line for line in service.log_lines() if line.get("status") == 499 and line["method"] == "PUT"])
     assert not [line for line in service.log_lines() if line.get("status", 0) >= 500]
     assert 'status="500"' not in service.get("/metrics").body.decode()
 
@@ -203,15 +200,13 @@ PATHS = ("/v1/fuse", "/v1/explain", "/v1/feedback", "/v1/models/m/rollback", "/v
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_body_of_any_content_has_a_clear_answer_in_little_time(service: Running, name: str) -> None:
+def test_a_body_of_any_content_has_a_clear_answer(service: Running, name: str) -> None:
     before = memory(service)
     for path in PATHS:
         if name in ("nothing", "spaces only") and path.endswith("refit"):
             continue  # an empty body is a request, and a refit takes its time
-        start = time.monotonic()
-        reply = service.post(path, BODIES[name])
+        reply = service.post(path, BODIES[name])  # which waits for a limited time
         assert reply.status < 500, (path, reply)
-        assert time.monotonic() - start < 10
         if reply.status >= 400:
             assert reply.headers["content-type"] == "application/problem+json"
             assert len(reply.body) < 5000
@@ -268,7 +263,7 @@ def test_slow_clients_are_let_go_and_hold_up_nobody(service: Running) -> None:
     assert dripped > 10
     for group, expected in ((silent, []), (head, [408]), (body, [408]), (empty, [])):
         for connection in group:
-            connection.settimeout(1)
+            connection.settimeout(PATIENCE)
             assert statuses(read(connection)) == expected
             assert _is_closed(connection)
     time.sleep(8)

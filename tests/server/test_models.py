@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,6 @@ def assert_same(one: Any, other: Any) -> None:
 def test_the_page_of_a_model_has_what_it_learned_from_how_much_and_its_held_out_gain(
     service: Running, folder: Path
 ) -> None:
-    before = time.time()
     service.put("/v1/models/m", content(0))
     model, page = learned_model(0), service.get("/v1/models/m").json()
     n, gain, error = model.gain_over_rrf()
@@ -91,8 +90,8 @@ def test_the_page_of_a_model_has_what_it_learned_from_how_much_and_its_held_out_
     assert page["verdict"]["choice"] == model.verdict().choice
     assert page["version"] == digest((folder / "m.json").read_bytes())
     assert page["size"] == len(content(0))
-    written = time.mktime(time.strptime(page["since"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
-    assert before - 2 < written < time.time() + 2
+    written = datetime.fromisoformat(page["since"]).timestamp()
+    assert written == pytest.approx((folder / "m.json").stat().st_mtime, abs=1)
 
 
 def test_the_page_of_a_model_without_held_out_values_says_so(service: Running) -> None:
