@@ -69,6 +69,12 @@ def test_feedback_is_stored_with_ids_as_text_and_scores_as_they_are(service):
     assert service.stored() == [("k", "covid", content)]
 
 
+def test_feedback_takes_hits_of_search_engines(service):
+    hits = {"bm25": [{"id": 7, "score": 2.0, "text": "…"}, {"id": "a", "score": 1}], "dense": [{"_id": "a"}]}
+    assert service.post({**ENTRY, "lists": hits}).json()["warnings"] == []
+    assert service.stored()[0][2]["lists"] == {"bm25": [["7", "a"], [2.0, 1.0]], "dense": [["a"], None]}
+
+
 def test_a_repeat_is_recognised_by_its_key_and_other_content_under_it_is_a_conflict(service):
     service.post(ENTRY)
     again = service.post(ENTRY)
@@ -136,8 +142,15 @@ WRONG = [
     ({**ENTRY, "labels": {"a": True}}, "Expected `float | null`, got `bool`"),
     ({**ENTRY, "labels": {"a": 1e51}}, "a grade must be a number from 0 to 1e+50"),
     ({**ENTRY, "labels": {"a": -0.5}}, "that of item 'a' is -0.5"),
-    ({**ENTRY, "lists": {"bm25": "abc"}}, "got `str`; a list is [id, …], {id: score} or [[id, score], …]"),
-    ({**ENTRY, "lists": {"bm25": ["a", None]}}, "got `null` - at `$[1]`; a list is [id, …]"),
+    ({**ENTRY, "lists": {"bm25": "abc"}}, "got `str`; a list is [id, …], {id: score}, [[id, score], …] or"),
+    (
+        {**ENTRY, "lists": {"bm25": ["a", None]}},
+        "position 2: Expected `int | str | object | array`, got `null`; a list is [id, …]",
+    ),
+    (
+        {**ENTRY, "lists": {"bm25": [{"id": "a"}, {"name": "b"}]}},
+        "position 2: an object needs id, or _id",
+    ),
     ({**ENTRY, "lists": {"bm25": ["a", ["b", 1.0]]}}, "all elements of a list must have the same shape"),
     ({**ENTRY, "lists": {"bm25": {"a": None}}}, "expert 'bm25': Expected `float`, got `null`"),
     ({**ENTRY, "lists": {"x" * 201: ["a"]}}, "the name of an expert or a judge may have 200 characters, got 201"),

@@ -94,6 +94,42 @@ def test_the_shapes_of_lists_can_be_mixed_in_one_request(demo: Running) -> None:
     assert demo.post("/v1/fuse", {"lists": lists, "method": "combsum"}).json()["items"] == fused(mixed, "combsum")
 
 
+@pytest.mark.parametrize("method", ["rrf", "combsum", "mean-rank"])
+@pytest.mark.parametrize("prefix", ["", "_"])
+def test_hits_are_fused_as_the_library_does(demo: Running, method: str, prefix: str) -> None:
+    for seed in range(5):
+        lists = scored(random_lists(seed), seed)
+        hits = {
+            expert: [
+                {f"{prefix}id": item, "source": {"n": [1]}, f"{prefix}score": score} for item, score in each.items()
+            ]
+            for expert, each in lists.items()
+        }
+        expected = fused(lists, method)
+        assert fused(hits, method) == expected
+        for sent in (hits, {**hits, "e0": lists["e0"]}):  # one shape, or one for each expert
+            answer = demo.post("/v1/fuse", {"lists": sent, "method": method}).json()
+            assert (answer["items"], answer["warnings"]) == (expected, [])
+        batch = demo.post("/v1/fuse", {"queries": {"q": hits}, "method": method}).json()
+        assert batch["queries"]["q"] == expected
+        explained = demo.post("/v1/explain", {"lists": hits, "method": method}).json()["items"]
+        assert [{"id": item["id"], "score": item["score"]} for item in explained] == expected
+
+
+def test_hits_without_scores_are_in_order_and_answers_can_be_fused_again(demo: Running) -> None:
+    lists = random_lists(0)
+    hits = {expert: [{"id": item} for item in listed] for expert, listed in lists.items()}
+    once = demo.post("/v1/fuse", {"lists": hits, "method": "rrf"}).json()["items"]
+    assert once == fused(lists)
+    assert demo.post("/v1/fuse", {"lists": {"a": once}, "method": "rrf"}).json()["items"] == fused({"a": once})
+    some = {
+        "a": [{"id": "x", "score": None}, {"id": "y", "score": 1}, {"id": "z", "score": 2}, {"id": "z", "score": 0}]
+    }
+    answer = demo.post("/v1/fuse", {"lists": some, "method": "rrf"}).json()
+    assert answer["items"] == fused(some)
+    assert ["without a score" in answer["warnings"][0], "repeat an item" in answer["warnings"][1]] == [True, True]
+
+
 def test_ids_that_are_whole_numbers_stay_whole_numbers(demo: Running) -> None:
     lists = {"a": [3, -1, 2**70], "b": [[2**70, 1.5], [3, 0.5]]}
     answer = demo.post("/v1/fuse", {"lists": lists, "method": "rrf"}).json()
@@ -237,6 +273,17 @@ BAD = {
     "truth as score": ({"lists": {"b": [["x", True]]}}, "expert 'b'"),
     "three in a pair": ({"lists": {"b": [["x", 1, 2]]}}, "expert 'b'"),
     "in a batch": ({"queries": {"q": {"a": ["x"]}, "r": {"c": [None]}}}, "expert 'c'"),
+    "object without id": ({"lists": {"b": [{"id": "x"}, {"name": "y"}]}}, "expert 'b': position 2: an object needs id"),
+    "text as score of a hit": ({"lists": {"b": [{"id": "x", "score": "1"}]}}, "expert 'b': position 1: Expected"),
+    "number as id of a hit": ({"lists": {"b": [{"id": "x"}, {"_id": 1.5}]}}, "expert 'b': position 2: Expected"),
+    "ids and hits": (
+        {"lists": {"b": ["x", {"id": "y", "score": 2}]}},
+        'expert \'b\': position 1 is an id, but position 2 is an object with .id: {"id":"y","score":2.0}',
+    ),
+    "hits and pairs": (
+        {"queries": {"q": {"b": [{"_id": "y"}, {"id": "z"}, ["x", 1]]}}, "method": "rrf"},
+        "expert 'b': position 1 is an object with .id, but position 3 is an (id, score) pair",
+    ),
     "pairs and ids": ({"lists": {"b": [["x", 1], "y"]}}, "all elements of a list must have the same shape"),
     "top of 0": ({"lists": {}, "top": 0}, "top must be a whole number >= 1, got 0"),
     "top of 1.5": ({"lists": {}, "top": 1.5}, "$.top"),

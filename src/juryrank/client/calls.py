@@ -63,7 +63,7 @@ class Calls(ABC, Generic[Answer]):
     ) -> Answer:
         """One ranking of the lists of one query, or of each of several ``queries``, by a model or a method.
 
-        A list is ``[id, …]``, ``{id: score}`` or ``[(id, score), …]``.
+        A list is ``[id, …]``, ``{id: score}``, ``[(id, score), …]`` or ``[{"id": id, "score": score}, …]``.
         """
         body = {
             "lists": lists, "queries": queries, "model": model, "method": method, "weights": weights, "params": params,

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+NUMBER = {"type": ["number", "null"]}
 LIST = {
     "anyOf": [
         {"type": "array", "items": ID, "description": "ids in order, best first"},
@@ -16,6 +17,15 @@ LIST = {
             "type": "array",
             "items": {"type": "array", "prefixItems": [ID, {"type": "number"}], "minItems": 2, "maxItems": 2},
             "description": "[[id, score], …]",
+        },
+        {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": ID, "score": NUMBER, "_id": ID, "_score": NUMBER},
+                "anyOf": [{"required": ["id"]}, {"required": ["_id"]}],
+            },
+            "description": "hits: by score, or in order where none has one; other fields do not matter",
         },
     ]
 }

@@ -13,7 +13,7 @@ from juryrank.data.labels import LARGEST_LABEL
 from juryrank.data.shapes import as_item_list
 from juryrank.errors import DataError, JuryrankError
 from juryrank.server.api_document import STORED, answered
-from juryrank.server.fuse_requests import MOST_CHARACTERS, SHAPES, List
+from juryrank.server.fuse_requests import MOST_CHARACTERS, List, misfit_of_list
 from juryrank.server.fusing import Fusing, hearing
 from juryrank.server.logs import log
 from juryrank.server.problems import Problem
@@ -169,8 +169,8 @@ def check_list(expert: str, listed: Any, warnings: list[str]) -> tuple[list[str]
     try:
         with hearing():  # that ids repeat is told below, without naming them
             found = as_item_list(msgspec.convert(listed, List), where)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{where}: {error}; {SHAPES}") from None
+    except msgspec.ValidationError:
+        raise DataError(misfit_of_list(expert, listed) or where) from None
     items, numbers = [str(item) for item in found.items], found.numbers
     if again := len(items) - len(set(items)):
         warnings.append(f"{where}: {again} items are in the list more than once; the best place counts")

@@ -14,10 +14,33 @@ MOST_PARAMS = 20
 EXPLAINED_BYTES = 64 << 20  # of an answer with explanations, which name every expert for every item
 SECOND_LOOK_BYTES = 1 << 20  # a larger body that does not fit is not read again for a better message
 Id = str | int
-List = list[Id | tuple[Id, float]] | dict[str, float]
+
+
+class Hit(msgspec.Struct, rename={"underscored_id": "_id", "underscored_score": "_score"}):
+    """An item as search engines and ``/v1/fuse`` itself give it; what else it has does not matter."""
+
+    id: Id | None = None
+    score: float | None = None
+    underscored_id: Id | None = None
+    underscored_score: float | None = None
+
+    def __post_init__(self) -> None:
+        """One name for each."""
+        self.id = self.underscored_id if self.id is None else self.id
+        self.score = self.underscored_score if self.score is None else self.score
+        if self.id is None:
+            raise ValueError("an object needs id, or _id")
+
+    def __repr__(self) -> str:
+        """As JSON, for messages."""
+        return msgspec.json.encode({"id": self.id, "score": self.score}).decode()
+
+
+Element = Id | tuple[Id, float] | Hit
+List = list[Element] | dict[str, float]
 Lists = dict[str, List]
 Param = str | int | float | bool | dict[str, float] | None
-SHAPES = "a list is [id, …], {id: score} or [[id, score], …]"
+SHAPES = 'a list is [id, …], {id: score}, [[id, score], …] or [{"id": id, "score": score}, …]'
 
 
 class FuseRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -77,11 +100,19 @@ def _misfit(body: bytes) -> str | None:
         lists = [(expert, listed) for query in queries if query for expert, listed in query.items()]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, AttributeError):
         return None
-    for expert, listed in lists:
-        try:
-            msgspec.convert(listed, List)
-        except msgspec.ValidationError as error:
-            return f"expert {expert!r:.80}: {error}; {SHAPES}"
+    return next(filter(None, (misfit_of_list(expert, listed) for expert, listed in lists)), None)
+
+
+def misfit_of_list(expert: str, listed: object) -> str | None:
+    """What is wrong with a list that does not have one of the shapes, with the expert and the position."""
+    where = f"expert {expert!r:.80}"
+    try:
+        for n, element in enumerate(listed if isinstance(listed, list) else (), 1):
+            where = f"expert {expert!r:.80}: position {n}"
+            msgspec.convert(element, Element)
+        msgspec.convert(listed, List)
+    except msgspec.ValidationError as error:
+        return f"{where}: {error}; {SHAPES}"
     return None
 
 
