@@ -257,3 +257,22 @@ def test_a_board_of_many_comparisons_is_the_same_with_a_bar():
     assert (shown.low.tolist(), shown.worst_rank.tolist()) == (alone.low.tolist(), alone.worst_rank.tolist())
     assert {text for text, _ in steps} == {"resamples"}
     assert sum(size for _, size in steps) == 130
+
+
+def test_a_table_with_a_row_for_each_model_is_ranked_as_the_messages_say(run, tmp_path):
+    rows = [f"m{n},0.{n}1,0.{n + 1}5" for n in range(1, 7)]
+    (tmp_path / "one.csv").write_text("\n".join(["model,arc,mmlu", *rows]))
+    (tmp_path / "models").mkdir()
+    for row in rows:
+        (tmp_path / "models" / f"{row[:2]}.csv").write_text(f"model,arc,mmlu\n{row}\n")
+    for source in (tmp_path / "one.csv", tmp_path / "models"):
+        refused = run("leaderboard", source)
+        assert (refused.code, refused.err.count("\n")) == (1, 1)
+        assert "if each row is an item, --columns item=HEADER" in refused.err
+        chosen = ("--columns", "item=model,expert=arc,expert=mmlu", "--values", "score")
+        for flags in (("--columns", "item=model", "--values", "score"), chosen):
+            done = run("leaderboard", source, *flags, "--interval", "none", "--json")
+            assert done.code == 0, done.err
+            board = json.loads(done.out)
+            assert [row["item"] for row in board["items"]] == [f"m{n}" for n in range(6, 0, -1)]
+            assert sorted(judge["name"] for judge in board["judges"]) == ["arc", "mmlu"]

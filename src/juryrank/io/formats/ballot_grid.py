@@ -50,6 +50,10 @@ class BallotGrid(BallotFormat):
         known = [written_place(text) is not None or is_number(text) for text in marks]
         return 2 * sum(known) > len(known) if _in_question(candidates) else all(known)
 
+    def takes(self, columns: Columns) -> bool:
+        """As for all ballots; one column of items is that of a table, because each candidate has a column here."""
+        return super().takes(columns) and not isinstance((columns or {}).get("item"), str)
+
     def _ballots(self, sheet: Sheet, columns: Columns, values: str | None = None) -> Rows:
         if values not in (None, "rank", "score"):
             raise DataError(f"values must be 'rank' or 'score', got {values!r}")
