@@ -53,6 +53,15 @@ def demand_allowed(service: Running, path: str, allowed: str) -> None:
             assert (reply.status, reply.headers.get("allow")) == (405, allowed), method
 
 
+def test_a_refused_method_has_one_line_allow(service: Running, studio: RunningStudio) -> None:
+    for where, path in ((service, "/v1/models/m"), (service, "/v1/fuse"), (studio, "/studio/api/state")):
+        more = "".join(f"{name}: {value}\r\n" for name, value in where.headers.items())
+        answer = exchange(
+            where, f"PATCH {path} HTTP/1.1\r\nHost: localhost\r\n{more}Connection: close\r\n\r\n".encode()
+        )
+        assert (statuses(answer), answer.lower().count(b"\r\nallow:")) == ([405], 1), path
+
+
 def demand_head(service: Running, path: str) -> None:
     get, head = service.get(path), service.call("HEAD", path)
     assert (head.status, head.body) == (200, b"")

@@ -207,8 +207,8 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = f"{request.method} {request.url.path!r:.200}: {error.detail}"
     headers = dict(error.headers or {})
-    if error.status_code == 405:
-        headers["allow"] = allowed_methods(request.app.routes, request.scope)
+    if error.status_code == 405:  # the framework's own Allow has the methods of one route
+        headers = {"allow": allowed_methods(request.app.routes, request.scope)}
     return await _answer_problem(request, Problem(error.status_code, detail, headers=headers))
 
 
