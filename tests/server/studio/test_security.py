@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from server.raw import first_answer, statuses
 from server.studio.studios import API, TOKEN, RunningStudio, running_studio
 
 COOKIE = "juryrank-studio-{}"
@@ -121,3 +122,17 @@ def test_a_new_token_is_made_for_each_start_and_the_next_port_is_taken(tmp_path:
         assert one.headers != other.headers
         assert len(one.headers["Authorization"]) > 30
         assert other.get(f"{API}/state", one.headers).status == 403
+
+
+def test_the_limits_are_those_of_the_service(studio: RunningStudio) -> None:
+    """Of heads and bodies, in size and in time; and an offer of another protocol takes no body away."""
+    named = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
+    judge = f"POST {API}/judge HTTP/1.1\r\n{named}"
+    assert statuses(first_answer(studio, f"GET / HTTP/1.1\r\n{named}X: {'x' * 70_000}".encode())) == [431]
+    assert statuses(first_answer(studio, f"{judge}Content-Length: {9 << 20}\r\n\r\n".encode())) == [413]
+    for slow in (f"GET / HTTP/1.1\r\n{named}", f"{judge}Content-Length: 100\r\n\r\n{{"):
+        assert statuses(first_answer(studio, slow.encode())) == [408]
+    offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAE\r\n"
+    answer = first_answer(studio, f'{judge}{offer}Content-Length: 12\r\n\r\n{{"judge": "a"'.encode())
+    assert statuses(answer) == [422]
+    assert b"truncated" in answer

@@ -17,6 +17,7 @@ import uvicorn
 
 from juryrank.errors import DataError, DataWarning, ParameterError
 from juryrank.server import logs
+from juryrank.server.connections import Connection
 from juryrank.server.sites import Sites, check_hosts
 from juryrank.server.studio.app import create_app
 from juryrank.server.studio.studio import Studio
@@ -54,7 +55,7 @@ def run(studio: Studio, address: Address, say: Callable[[str], None]) -> None:
     url = f"http://{HOST}:{port}/?token={token}"
     app = create_app(studio, token, port, Sites(HOST, address.allow_hosts))
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, date_header=False,
+        app, log_config=None, access_log=False, server_header=False, date_header=False, http=Connection, ws="none",
         timeout_graceful_shutdown=SHUTDOWN_SECONDS, lifespan="off",
     )  # fmt: skip
     say(url)

@@ -8,7 +8,10 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
+from juryrank.server.bodies import Bodies, LimitedReceive, check_length
+from juryrank.server.front import too_many
 from juryrank.server.problems import CONTENT_TYPE, Problem
+from juryrank.server.settings import Settings
 from juryrank.server.sites import Sites
 
 Scope = MutableMapping[str, Any]
@@ -33,7 +36,7 @@ NEEDED = "open the address with the token that juryrank studio printed"
 
 
 class Gate:
-    """Passes requests on that have the token, and adds headers for browsers to every answer.
+    """Passes requests on that have the token, within the limits of the service; all answers get headers for browsers.
 
     ``/?token=…`` sets a cookie and goes on to ``/``, so that the token is not in the address any more. Pages of other
     sites are refused, too, even where a browser would send the cookie.
@@ -42,6 +45,8 @@ class Gate:
     def __init__(self, inner: Any, token: str, port: int, sites: Sites) -> None:
         self._inner, self._token, self._sites = inner, token.encode(), sites
         self._cookie = f"juryrank-studio-{port}"  # browsers have one set of cookies for all ports
+        self._limits, self._active = Settings(), 0
+        self._bodies = Bodies(self._limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -63,14 +68,24 @@ class Gate:
             self._sites.check(scope["method"], raw, scope["headers"], scope["http_version"])
             self._check_token(headers, in_address)
             _check_kind(scope["method"], headers)
+            check_length(raw, self._limits.max_body)
+            if self._active >= self._limits.concurrency:
+                raise too_many()
         except Problem as problem:
-            await _answer(send_safely, problem.status, problem.body(""), [(b"content-type", CONTENT_TYPE)])
+            more = [(name.encode(), value.encode()) for name, value in problem.headers.items()]
+            await _answer(send_safely, problem.status, problem.body(""), [(b"content-type", CONTENT_TYPE), *more])
             return
         if in_address is not None and scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
             value = f"{self._cookie}={in_address}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send_safely, 303, b"", [(b"location", b"/"), (b"set-cookie", value.encode())])
             return
-        await self._inner(scope, receive, send_safely)
+        limited = LimitedReceive(receive, self._bodies, self._limits.max_body, self._limits.body_seconds)
+        self._active += 1
+        try:
+            await self._inner(scope, limited, send_safely)
+        finally:
+            self._active -= 1
+            self._bodies.held -= limited.size
 
     def _check_token(self, headers: dict[bytes, str], in_address: str | None) -> None:
         scheme, _, bearer = headers.get(b"authorization", "").partition(" ")
