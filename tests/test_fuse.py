@@ -67,7 +67,7 @@ def test_ranks_must_be_declared():
     ranked = {"x": {"a": 1, "b": 9}, "y": {"a": 2, "b": 3}}
     assert list(fuse(ranked)) == ["b", "a"]
     assert list(fuse(ranked, values="rank")) == ["a", "b"]
-    with pytest.raises(DataError, match="'score' or 'rank'"):
+    with pytest.raises(DataError, match="'score', 'rank' or 'distance'"):
         fuse(ranked, values="places")
 
 

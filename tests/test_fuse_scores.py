@@ -7,8 +7,9 @@ from math import inf, nan
 import numpy as np
 import pytest
 
+from juryrank.data.build import from_dicts
 from juryrank.data.shapes import as_item_list
-from juryrank.errors import DataError, DataWarning, JuryrankError
+from juryrank.errors import DataError, DataWarning, JuryrankError, ParameterError
 from juryrank.methods import METHODS, method
 from juryrank.methods.combination import Combination, ListNumbers, QueryItems, QueryList
 from juryrank.serving import Fuser, fuse
@@ -69,7 +70,7 @@ def test_plain_python_gives_what_a_dataset_gives(name, norm):
         experts = rng.sample(["1", "2", "10", "bm25", "dense"], rng.randint(1, 5))
         if "weights" in METHODS[name]().params() and rng.random() < 0.5:
             weights = {expert: rng.choice([0.0, 0.1, 0.7, 1.0, 3.0, 1e50]) for expert in experts}
-            params["weights"] = weights
+            params["weights"] = weights if any(weights.values()) else None
         if name == "combgmnz":
             params["gamma"] = rng.choice([0.0, 0.5, 1.0, 2.0, 2.7, 9.0])
         make = {expert: random_list(rng, kind) for expert in experts}
@@ -112,7 +113,21 @@ def test_methods_that_combine_scores_declare_how():
 def test_items_of_lists_without_weight_come_last():
     lists = {"x": {"a": 3.0, "b": 1.0}, "y": {"c": 9.0, "a": 5.0}}
     assert fuse(lists, "combsum", weights={"y": 0.0}) == {"a": 1.0, "b": 0.0, "c": -1.0}
-    assert fuse(lists, "combsum", weights={"x": 0.0, "y": 0.0}) == {"a": 0.0, "b": 0.0, "c": 0.0}
+    some = Fuser("combsum", weights={"x": 1.0, "y": 0.0})
+    with pytest.warns(DataWarning, match="not in the data: x"):
+        assert some({"y": lists["y"]}) == {"a": 0.0, "c": 0.0}
+
+
+@pytest.mark.parametrize("name", ["combsum", "rrf", "mc4"])
+def test_the_weight_0_of_all_experts_is_an_error(name):
+    lists, weights = {"x": {"a": 3.0, "b": 1.0}, "y": {"c": 9.0, "a": 5.0}}, {"x": 0.0, "y": 0}
+    text = rf"{name}: weights: all experts have the weight 0 \(x, y\), so no list counts; give at least one"
+    with pytest.raises(ParameterError, match=text):
+        fuse(lists, name, weights=weights)
+    with pytest.raises(ParameterError, match=text):
+        Fuser(name, weights=weights).detailed(lists)
+    with pytest.raises(ParameterError, match=text):
+        method(name, weights=weights).fit_predict(from_dicts({expert: {"q": of} for expert, of in lists.items()}))
 
 
 def test_a_score_that_is_too_large_is_an_error_that_names_the_item():

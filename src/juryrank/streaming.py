@@ -76,7 +76,7 @@ def rank_batches(
     def rank(queries: range) -> tuple[Any, Rankings]:
         data = files.read(queries)
         here = model.for_experts(data.experts)  # an expert may have no lists in one batch and some in the next
-        consensus = (here if here.is_fitted else copy(here).fit(data)).predict(data)
+        consensus = (here if here.is_fitted else copy(here).fit(data)).predict(data, warn_unknown=False)
         if tie_break != "none":
             consensus = consensus.break_ties(tie_break, seed=seed)
         return output.part(consensus), data.rankings
@@ -89,9 +89,10 @@ def rank_batches(
             yield part
             items += int(np.minimum(rankings.query_size, top or WHOLE).sum())
             experts.update(rankings.experts)
+        model.demand_a_weight(experts)  # an error before the file is there
 
     deliver(output.chunks(parts()), target)
-    if message := model.unknown_weights(experts):
+    for message in filter(None, (model.unknown_weights(experts), model.unseen_experts(experts))):
         warn_about_data(message)
     return len(files.queries), items
 

@@ -52,7 +52,8 @@ def test_sums_of_points_equal_those_of_one_machine_and_need_no_python(spark, val
     for name, params in POINTS:
         found = fuse(df, name, top=3, experts=experts, **params)
         assert_same(found, on_one_machine(frame, juryrank.method(name, **params), top=3))
-    found = fuse(df, jury(value), experts=experts, depth=60)
+    with pytest.warns(DataWarning, match="experts that the model has not learned from: .* and 7 more"):
+        found = fuse(df, jury(value), experts=experts, depth=60)
     found.explain()
     plan = capsys.readouterr().out
     assert "Python" not in plan

@@ -36,12 +36,16 @@ def test_lists_of_unknown_experts_alone_are_warned_of_once(name, models):
 
 
 @pytest.mark.parametrize("name", LEARNED)
-def test_one_known_expert_among_unknown_ones_is_no_reason_to_warn(name, models):
+def test_unknown_experts_beside_known_ones_are_named_once(name, models):
+    text = f"{name}: experts that the model has not learned from: another, stranger; known: e0, e1"
+    with pytest.warns(DataWarning, match=text) as said:
+        some_known = models[name].predict(from_dicts(UNKNOWN | {"e0": {"q": ["i2"], "r": ["i1"]}}))
+    assert len(said) == 1
     with warnings.catch_warnings(record=True) as said:
-        some_known = models[name].predict(from_dicts(UNKNOWN | {"e0": {"q": ["i2"]}}))
+        models[name].predict(from_dicts({"e0": {"q": ["i2"]}}))
         nothing = models[name].predict(from_dicts({"stranger": {"q": ["i0"]}})[[]])
     assert said == []
-    assert (len(some_known.scores), len(nothing.scores)) == (4, 0)
+    assert (len(some_known.scores), len(nothing.scores)) == (5, 0)
 
 
 @pytest.mark.parametrize("name", ["jury", "kernel", "crf"])

@@ -33,13 +33,15 @@ def demand_ranks(entries: pl.DataFrame, source: str, remedies: Sequence[str] = R
 
     ``remedies`` say how the numbers are read as scores, and as distances.
     """
-    rank: Floats = entries["rank"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    rank: Floats = entries["rank"].cast(pl.Float64).to_numpy()  # NaN where it is missing
     finite = np.isfinite(rank)
     wrong = finite & ((rank < 1) | (2 * rank != np.floor(2 * rank)))
     if not wrong.any() and (half := finite & (rank != np.floor(rank))).any():
-        keys = [name for name in ("query", "expert", "list", "rank") if name in entries.columns]
-        alone = entries.filter(pl.Series(half)).select(pl.len().over(keys) < 2).to_series().to_numpy()
-        wrong[np.flatnonzero(half)[alone]] = True
+        rows = np.flatnonzero(half)
+        names = [name for name in ("query", "expert", "list", "rank") if name in entries.columns]
+        keys = list(zip(*(entries[name].gather(rows).to_list() for name in names), strict=True))
+        times = Counter(keys)  # a forked process has no threads for a query of polars
+        wrong[rows[[times[key] < 2 for key in keys]]] = True
     if not wrong.any():
         return
     row = entries.row(int(np.argmax(wrong)), named=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, Literal
 
-from juryrank.errors import DataError, MissingExtraError, NotFittedError, ParameterError, unknown_names, warn_about_data
+from juryrank.errors import DataError, MissingExtraError, NotFittedError, ParameterError, warn_about_data
 from juryrank.integrations._spark_entries import Columns, checked_experts, summarise, unknown_expert
 from juryrank.integrations._spark_evaluation import compare, evaluate
 from juryrank.integrations._spark_leaderboard import leaderboard
@@ -100,12 +100,9 @@ def _fusable(model: Aggregator) -> Aggregator:
 
 def _warn_of_experts(method: Aggregator, names: Sequence[str]) -> None:
     """The warnings of ``predict`` about experts, for all queries at once."""
-    if message := method.unknown_weights(names):
+    method.demand_a_weight(names)
+    for message in filter(None, (method.unknown_weights(names), method.unseen_experts(names))):
         warn_about_data(message)
-    known = method.experts_seen()
-    if names and known and known.isdisjoint(names):
-        text = f"{method.name}: none of the experts was in the training data"
-        warn_about_data(f"{text}: {unknown_names(names, known)}")
 
 
 def _ranked(scored: Any, top: int | None) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats
-from juryrank.errors import DataError, NotFittedError, ParameterError, unknown_names, warn_about_data
+from juryrank.errors import DataError, NotFittedError, ParameterError, warn_about_data
 from juryrank.methods.combination import Combination
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, check_list_weights, check_scores, refuse_arithmetic_errors
@@ -100,16 +100,18 @@ class Aggregator(Weighting, ABC):
     def predict(self, data: Dataset | Rankings, *, warn_unknown: bool = True) -> Consensus:
         """One finite score for every slot of ``data``.
 
-        Gives a warning if none of the experts was in the training data, unless ``warn_unknown`` is false.
+        Gives a warning that names the experts that were not in the training data, and an error if all have weight 0,
+        unless ``warn_unknown`` is false.
         """
         if not self.is_fitted:
             raise NotFittedError(f"{self.name} must be fitted before it predicts; call fit(data) first")
         data = as_dataset(data)
-        r, known = data.rankings, self.experts_seen() if warn_unknown else frozenset[str]()
-        present = {r.experts[k] for k in np.unique(r.list_expert)} if known else set()
-        if present and known.isdisjoint(present):
-            text = f"{self.name}: none of the experts was in the training data"
-            warn_about_data(f"{text}: {unknown_names(present, known)}")
+        r = data.rankings
+        if warn_unknown:
+            present = {r.experts[k] for k in np.unique(r.list_expert)}
+            self.demand_a_weight(present)
+            if message := self.unseen_experts(present):
+                warn_about_data(message)
         check_list_weights(r)
         out = np.zeros(r.n_slots)
         with refuse_arithmetic_errors(self.name):
@@ -169,10 +171,6 @@ class Aggregator(Weighting, ABC):
     def as_combination(self) -> Combination | None:
         """The combination of normalised scores that is the score of an item; None where it is something else."""
         return None
-
-    def experts_seen(self) -> frozenset[str]:
-        """The experts that a fitted model distinguishes; empty where it treats all alike."""
-        return frozenset()
 
     def warning_of_gaps(self, n_lists: int, n_all: int) -> str | None:
         """What is said of lists whose ranks have gaps, where that matters."""

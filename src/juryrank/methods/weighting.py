@@ -10,7 +10,8 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, read_only_view
-from juryrank.errors import unknown_names, warn_about_data
+from juryrank.data.names import natural_key
+from juryrank.errors import ParameterError, unknown_names, warn_about_data
 
 
 def named_weights(experts: Iterable[str], values: Iterable[float], word: str = "weight") -> dict[str, dict[str, float]]:
@@ -30,6 +31,10 @@ class Weighting:
     """What the parameter ``weights`` does, in methods that have it; in others every expert has weight 1."""
 
     name: ClassVar[str]
+
+    def experts_seen(self) -> frozenset[str]:
+        """The experts that a fitted model distinguishes; empty where it treats all alike."""
+        return frozenset()
 
     def expert_weights(self) -> dict[str, dict[str, float]]:
         """The weights of each expert, by name; those of all others under ``others_key``.
@@ -56,6 +61,26 @@ class Weighting:
         if not unknown:
             return ""
         return f"{self.name}: weights for experts that are not in the data: {unknown_names(unknown, experts)}"
+
+    def unseen_experts(self, experts: Iterable[str]) -> str:
+        """A message about those of these experts that the model has not learned from; empty where there are none."""
+        given, known = set(experts), self.experts_seen()
+        unseen = given - known if known else set[str]()
+        if not unseen:
+            return ""
+        some = "experts that the model has not learned from"
+        which = "none of the experts was in the training data" if unseen == given else some
+        return f"{self.name}: {which}: {unknown_names(unseen, known)}"
+
+    def demand_a_weight(self, experts: Collection[str]) -> None:
+        """An error where ``weights`` gives the weight 0 to all of these experts."""
+        weights = self._weights_by_name()
+        if experts and not any(weights.values()) and weights.keys() >= set(experts):
+            names = ", ".join(sorted(experts, key=natural_key)[:5])
+            raise ParameterError(
+                f"{self.name}: weights: all experts have the weight 0 ({names}), so no list counts; give at least one "
+                "a weight above 0"
+            )
 
     def for_experts(self, experts: Collection[str]) -> Self:
         """The same method with the weights of these experts only: a batch of the data may be without some of them."""

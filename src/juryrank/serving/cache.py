@@ -15,6 +15,8 @@ from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
 from juryrank.models import load, path_of_model
 from juryrank.serving.fuser import Fuser
+from juryrank.serving.many_queries import Queries
+from juryrank.serving.preparation import PATH_CHARACTERS
 
 
 def fuse(
@@ -26,6 +28,7 @@ def fuse(
     key: Key = None,
     top: int | None = None,
     strict: bool = False,
+    queries: Queries | None = None,
     **params: Any,
 ) -> dict[Any, Any]:
     """One ranking from the lists of several experts, best first.
@@ -39,11 +42,14 @@ def fuse(
     * objects with ``.id`` or dicts with ``"id"``, with their ``score`` if they have one, else in order;
     * objects whose id ``key`` gives: a function, or the name of an attribute; also pairs of an object and a score.
 
-    The result is ``{item: score}``, the best ``top`` items or all. Lists of many queries are ``{expert: {query:
-    list}}``, and the result is ``{query: {item: score}}``. Items with equal scores are in the natural order of their
-    names, 9 before 10. ``model`` is a fitted method, or the path of a saved one, instead of ``method`` and its
-    parameters. Experts in ``weights`` without a list, and experts that a model has not learned from, are named in a
-    warning; with ``strict`` they are an error.
+    The result is ``{item: score}``, the best ``top`` items or all. Items with equal scores are in the natural order of
+    their names, 9 before 10. Lists of many queries are ``{expert: {query: list}}`` (``queries="inner"``) or ``{query:
+    {expert: list}}`` (``queries="outer"``), and the result is ``{query: {item: score}}``; without ``queries``, known
+    experts, names such as q1 and lists that share items show which it is, and an error asks where they contradict.
+
+    ``model`` is a fitted method, or the path of a saved one, instead of ``method`` and its parameters. Experts in
+    ``weights`` without a list, and experts that a model has not learned from, are named in a warning; with ``strict``
+    they are an error.
 
     The method is prepared as a ``Fuser``. The Fuser of a model is cached until its parameters change, it is fitted
     again or it is deleted; the Fuser of a file until the file changes. The model itself is not changed.
@@ -54,18 +60,27 @@ def fuse(
     {'b': 0.0325...}
     >>> fuse({"bm25": {"q1": ["a", "b"]}, "dense": {"q1": ["b", "a"], "q2": ["c"]}}, "borda")
     {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 0.0}}
+    >>> fuse({"tea": {"bm25": ["a", "b"], "dense": ["b"]}, "milk": {"bm25": ["c"]}}, queries="outer")
+    {'milk': {'c': 0.0163...}, 'tea': {'b': 0.0325..., 'a': 0.0163...}}
     """
     if model is not None:
         if params or isinstance(method, Aggregator) or method != "rrf":
             raise ParameterError("a model has its method and parameters already; give model= or method=, not both")
         fuser = fuser_of(model) if isinstance(model, Aggregator) else _fuser_of_file(model)
+    elif not isinstance(method, str | Aggregator):
+        raise ParameterError(
+            f"the second argument of fuse is the name of a method, or a method, got {type(method).__name__}; "
+            "all lists are one argument: fuse({'bm25': bm25, 'dense': dense}), or fuse([bm25, dense])"
+        )
+    elif isinstance(method, str) and PATH_CHARACTERS.intersection(method):
+        raise ParameterError(f"{method!r} is no name of a method; if it is the path of a model, give model={method!r}")
     elif params:
         fuser = Fuser(method, **params)
     elif type(method) is not str and isinstance(method, Aggregator):  # the class of text takes less time to look at
         fuser = fuser_of(method)
     else:
         fuser = _fuser_of_name(method)
-    return fuser(lists, values=values, key=key, top=top, strict=strict)
+    return fuser(lists, values=values, key=key, top=top, strict=strict, queries=queries)
 
 
 class _Prepared(NamedTuple):

@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from juryrank.data.draws import demand_request
 from juryrank.data.names import natural_key
-from juryrank.data.shapes import ItemList, Key, as_item_list, unique_names
+from juryrank.data.shapes import ItemList, Key, as_item_list
+from juryrank.data.values import scores_of_distances
 from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
 from juryrank.methods import Aggregator
 from juryrank.serving.by_dataset import rank_by_dataset
@@ -31,6 +32,7 @@ from juryrank.serving.inputs import (
     runs_of_one,
     without_iterators,
 )
+from juryrank.serving.many_queries import ManyQueries, Queries, read_many
 from juryrank.serving.preparation import plain_way, resolve
 from juryrank.serving.sums import PointSums
 
@@ -106,6 +108,7 @@ class Fuser:
         key: Key = None,
         top: int | None = None,
         strict: bool = False,
+        queries: Queries | None = None,
         request: Any = None,
     ) -> dict[Any, Any]:
         """One ranking from the lists of several experts, best first; ``fuse`` documents shapes and options.
@@ -114,18 +117,22 @@ class Fuser:
         """
         if top is not None or values != "score":
             demand_options(values, top)
-            if values == "distance":
-                lists, values, key = distances_as_scores(lists, key), "score", None
-        if type(lists) is not dict:
-            lists = by_name(lists)
-        if self._named and tuple(lists) != self._accepted:
-            lists = by_name(lists)
-            self._check_experts(lists, strict)
-        if not LISTS.issuperset(map(type, lists.values())):
-            lists = without_iterators(lists)
-            if many_queries(lists):
-                return self._fuse_many(lists, values, key, top)
-        return self._fuse_one(lists, values, key, top)
+        given: Mapping[Any, Any] = lists if isinstance(lists, Mapping) else by_name(lists)
+        if queries is not None or not LISTS.issuperset(map(type, given.values())):
+            given = without_iterators(given)
+            if queries is not None or many_queries(given):
+                nested = queries or (None if isinstance(lists, Mapping) else "inner")  # experts may have no names
+                return self._fuse_many(
+                    read_many(given, nested, self._known_experts(), key, values), values, key, top, strict
+                )
+        if values == "distance":
+            given, values, key = distances_as_scores(given, key), "score", None
+        if type(given) is not dict:
+            given = by_name(given)
+        if self._named and tuple(given) != self._accepted:
+            given = by_name(given)
+            self._check_experts(given, strict)
+        return self._fuse_one(given, values, key, top)
 
     def explored(
         self,
@@ -223,6 +230,10 @@ class Fuser:
         """The factors of the weights of a request, and the ranking of every variant; without exploration, of one."""
         return Weighting(Exploration(spread=0.0), 0), [self(lists, values=values, key=key, top=top, strict=strict)]
 
+    def _known_experts(self) -> Set[str]:
+        """The experts that the model has learned from, or has weights for."""
+        return self._experts | set(map(str, getattr(self._model, "weights", None) or ()))
+
     def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
         """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
         message, new = self._unknown_experts(lists, known=frozenset() if strict else self._warned)
@@ -240,8 +251,9 @@ class Fuser:
 
         Those that are all ``known`` are not named.
         """
-        messages = [self._model.unknown_weights(lists)]
+        self._model.demand_a_weight(lists)
         new = lists.keys() - self._experts if self._experts else set[str]()
+        messages = [self._model.unknown_weights(lists)]
         if new - known:
             names = unknown_names(new, self._experts)
             messages.append(f"{self._model.name}: experts that the model has not learned from: {names}")
@@ -259,26 +271,20 @@ class Fuser:
         return self._fuse_item_lists(runs_of_one(lists, values, key), values, top).get(ONE, {})
 
     def _fuse_many(
-        self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None
+        self, given: ManyQueries, values: str, key: Key, top: int | None, strict: bool
     ) -> dict[Any, dict[Any, float]]:
-        runs: dict[tuple[str, str], Any] = {}
-        own: dict[str, Any] = {}  # queries as they were given, by their text
-        for expert, queries in by_name(lists).items():
-            if not isinstance(queries, Mapping):
-                raise DataError(
-                    f"expert {expert!r}: other experts have {{query: list}}, but this is a list of one query"
-                )
-            own.update((str(query), query) for query in queries if str(query) not in own)
-            for query, listed in unique_names(without_iterators(queries), f"expert {expert!r}: query").items():
-                runs[expert, query] = listed
-        fused = self._fuse_plain(runs, top) if key is None and values == "score" else None
+        if self._named:
+            self._check_experts(given.experts, strict)
+        fused = self._fuse_plain(given.lists, top) if key is None and values == "score" else None
         if fused is None:
             named = {
                 (expert, query): as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
-                for (expert, query), listed in runs.items()
+                for (expert, query), listed in given.lists.items()
             }
+            if values == "distance":
+                named, values = {pair: scores_of_distances(listed) for pair, listed in named.items()}, "score"
             fused = self._fuse_item_lists(named, values, top)
-        return {own[query]: fused.get(query, {}) for query in sorted(own, key=natural_key)}
+        return {given.queries[query]: fused.get(query, {}) for query in sorted(given.queries, key=natural_key)}
 
     def _fuse_plain(self, runs: Mapping[tuple[str, str], Any], top: int | None) -> dict[str, dict[Any, float]] | None:
         """The ranking of every query; None where a list is not plain, or ids have several types."""

@@ -39,20 +39,11 @@ def many_queries(lists: Mapping[str, Any]) -> bool:
     return False
 
 
-def distances_as_scores(lists: Mapping[Any, Any] | Iterable[Any], key: Key) -> dict[str, Any]:
-    """Lists with distances, of one query or of many, as lists with scores."""
-
-    def scored(listed: Any, where: str) -> ItemList:
-        return scores_of_distances(as_item_list(listed, where, key, "distance"))
-
-    named = without_iterators(by_name(lists))
-    if not many_queries(named):
-        return {expert: scored(listed, f"expert {expert!r}") for expert, listed in named.items()}
+def distances_as_scores(lists: Mapping[Any, Any] | Iterable[Any], key: Key) -> dict[str, ItemList]:
+    """The lists of one query with distances, as lists with scores."""
     return {
-        expert: {query: scored(of, f"expert {expert!r}, query {query!r}") for query, of in listed.items()}
-        if isinstance(listed, Mapping)
-        else listed
-        for expert, listed in named.items()
+        expert: scores_of_distances(as_item_list(listed, f"expert {expert!r}", key, "distance"))
+        for expert, listed in without_iterators(by_name(lists)).items()
     }
 
 
