@@ -115,7 +115,7 @@ def _points_by_trial(model: Aggregator, names: tuple[str, ...], length: int, ite
         entry_slot=(np.arange(n)[:, None] * items + np.arange(length)).ravel().astype(np.int32),
         entry_rank=np.tile(np.arange(1.0, length + 1), n),
     )
-    scores = model.predict(rankings).scores.reshape(n, items)
+    scores = model.predict(rankings, warn_unknown=False).scores.reshape(n, items)
     points: Floats = scores[:, :length] - (scores[:, length:][:, :1] if items > length else 0.0)
     return points
 

@@ -87,6 +87,6 @@ def _draw_lists(fit: FittedModel) -> Draw:
         else:
             weight = r.list_weight * rng.poisson(1.0, cluster.max(initial=0) + 1)[cluster]
         drawn = replace(r, list_weight=weight)
-        return (copy(fit.model).fit(drawn) if learns else fit.model).predict(drawn).scores
+        return (copy(fit.model).fit(drawn) if learns else fit.model).predict(drawn, warn_unknown=False).scores
 
     return draw

@@ -147,7 +147,7 @@ def _scores(model: Aggregator, lists: Rankings, weight: Floats) -> Floats:
     drawn = replace(lists, list_weight=np.ascontiguousarray(weight))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return (copy(model).fit(drawn) if model.learned() else model).predict(drawn).scores
+        return (copy(model).fit(drawn) if model.learned() else model).predict(drawn, warn_unknown=False).scores
 
 
 def _resampled_weights(

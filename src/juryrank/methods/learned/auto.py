@@ -104,7 +104,9 @@ class Auto(GroupedExperts):
             truth = Truth(test.truth)
             for name in list(values):
                 try:
-                    consensus = fit_member(name, _trial_params(name, params), train, None).predict(test.data)
+                    consensus = fit_member(name, _trial_params(name, params), train, None).predict(
+                        test.data, warn_unknown=False
+                    )
                 except DataError:
                     del values[name]
                     continue

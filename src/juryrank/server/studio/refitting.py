@@ -127,4 +127,4 @@ def rehearse(data: Dataset) -> None:
     one = _part(data, ranked[:1])
     labels = {name: (float(n == 0), 1.0) for n, name in enumerate(one.rankings.items[:2].tolist())}
     if (found := _statistics(replace(one, labels=labels_from_dict({one.queries[0]: labels})))) is not None:
-        _solve(found.add(found)).predict(one)
+        _solve(found.add(found)).predict(one, warn_unknown=False)
