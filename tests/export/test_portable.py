@@ -175,6 +175,7 @@ def test_sizes_of_a_table_are_refused_where_there_is_none():
         export(method("rrf").fit(data), "qdrant", data=data, depth=50)
 
 
+@pytest.mark.filterwarnings("ignore:.*has not learned from")
 def test_experts_unknown_to_the_model_are_heard(tmp_path):
     data = awkward()
     model = method("jury").fit(data)

@@ -140,6 +140,7 @@ def test_the_likelihood_is_that_of_one_choice_after_another():
     assert -value * 3 == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*has not learned from")
 def test_good_experts_get_weight_and_strangers_the_mean():
     rng = np.random.default_rng(0)
     runs, labels = {"good": {}, "fair": {}, "random": {}}, {}
