@@ -443,6 +443,10 @@ def test_orders_may_be_generators_and_must_be_orders():
         from_orders([{"a", "b"}])
     with pytest.raises(DataError, match=r"order 1: items in order are needed, got \{item: score\}; from_dicts"):
         from_orders([{"a": 1.0}])
+    with pytest.raises(DataError, match=r"a list of orders, got a dict; for \{order: count\} give list\(counts\)"):
+        from_orders({("a", "b"): 3, ("b", "a"): 2})
+    with pytest.raises(DataError, match=r"\{voter: \{election: order\}\} to from_dicts"):
+        from_orders({"North": [["a", "b"]], "South": [["c"]]})
     with pytest.raises(DataError, match=r"order 1: \('a', 0.9\) looks like an item with its score"):
         from_orders([[("a", 0.9), ("b", 0.5)]])
     with pytest.raises(DataError, match="1 weights for 2 orders"):

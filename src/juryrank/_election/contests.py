@@ -26,8 +26,8 @@ def elections(
 ) -> Elections:
     """As ``election``, for data of several elections: the wards of a council, say, one in each query.
 
-    >>> from juryrank import from_orders
-    >>> wards = from_orders({"North": [["A", "B"], ["A"]], "South": [["C", "D"], ["D", "C"], ["D"]]})
+    >>> from juryrank import from_dicts
+    >>> wards = from_dicts({"Ann": {"North": ["A", "B"]}, "Ben": {"South": ["D", "C"]}, "Eve": {"South": ["D"]}})
     >>> print(elections(wards, "irv").summary())
     North: irv: A
     South: irv: D

@@ -89,6 +89,11 @@ def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | N
     >>> from_orders([["a", "b", "c"], ["b", ("a", "c")]]).rankings.entry_rank.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 2.0]
     """
+    if isinstance(orders, Mapping):
+        raise DataError(
+            "orders must be a list of orders, got a dict; for {order: count} give list(counts) and "
+            "weights=counts.values(), for several elections {voter: {election: order}} to from_dicts"
+        )
     groups = [_tie_groups(order, f"order {n}") for n, order in enumerate(orders, 1)]
     names = [str(n + 1) for n in range(len(groups))]
     if weights is not None:
