@@ -22,6 +22,7 @@ from juryrank.methods import method as make_method
 from juryrank.methods.plugins import missing_method
 
 FORMAT = "juryrank-model"
+A_MODEL = "a model is a fitted method such as RRF()"
 VERSION = 1  # grows when an older reader could misread a file; older files stay readable
 PLAIN_UP_TO = 1000  # numbers of an array that are written as text; more are packed
 LARGEST = 2 << 30  # bytes of a file: a model of 5,000 experts has half of that
@@ -102,12 +103,19 @@ def path_of_model(path: str | os.PathLike[str]) -> str:
     try:
         return os.fspath(path)
     except TypeError:
-        text = f"a model is a fitted method such as RRF() or the path of a model file, got {shortened(path)}"
-        raise ParameterError(text) from None
+        raise ParameterError(f"{A_MODEL} or the path of a model file, got {shortened(path)}") from None
+
+
+def demand_model(model: Any) -> None:
+    """An error for what is no method."""
+    if not isinstance(model, Aggregator):
+        load = "; juryrank.load reads one from a file" if isinstance(model, str | os.PathLike) else ""
+        raise ParameterError(f"{A_MODEL}, got {shortened(model)}{load}")
 
 
 def to_json(model: Aggregator) -> str:
     """A fitted method as JSON text."""
+    demand_model(model)
     if not model.is_fitted:
         raise JuryrankError(f"{model.name} must be fitted before it is saved; call fit(data) first")
     head = {"format": FORMAT, "version": VERSION, "method": model.name, "params": model.params()}

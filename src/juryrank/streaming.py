@@ -26,7 +26,7 @@ WHOLE = 1 << 62  # more items than a query has
 
 
 def rank_files(
-    paths: Sequence[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     model: Aggregator,
     out: str | os.PathLike[str] | Writable,
     *,
@@ -50,7 +50,8 @@ def rank_files(
     require_threads("rank_files")
     _check_method(model)
     output_for(_target(out), top, tag)  # an error before the work
-    files = QueryFiles([Path(path) for path in paths], format, options or {})
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    files = QueryFiles([Path(path) for path in given], format, options or {})
     size = batch_size(files, memory)
     return rank_batches(files, model, out, size=size, top=top, tag=tag, tie_break=tie_break, seed=seed)
 

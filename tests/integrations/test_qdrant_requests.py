@@ -90,5 +90,13 @@ def test_methods_that_use_scores_get_them_and_distances_are_refused():
     assert [point.id for point in fuse_points({"a": points_of(0.1, 0.2)}, "rrf")] == [0, 1]
 
 
+def test_a_sequence_of_answers_needs_no_names_and_one_answer_alone_is_no_list_of_lists():
+    near, far = points_of(0.9, 0.8), points_of(0.7)
+    assert fuse_points([near, far]) == fuse_points({"1": near, "2": far})
+    for wrong in (near, {"a": "text"}, {"a": [3]}):
+        with pytest.raises(DataError, match=r"expert '?.': a list of points, or what query_points returns, is needed"):
+            fuse_points(wrong)
+
+
 def test_without_points_there_is_nothing_to_fuse():
     assert fuse_points({"a": [], "b": []}) == []

@@ -12,7 +12,7 @@ from spark_lists import assert_same, entries_of, in_spark, on_one_machine, rando
 
 import juryrank
 from juryrank.errors import DataError, DataWarning, NotFittedError, ParameterError, UnknownNameError
-from juryrank.integrations.spark import fuse, summarise
+from juryrank.integrations.spark import fuse, leaderboard, summarise
 
 QUOTED = {"'; --": 0.0, "`a`.b": 2.5, "e3": 0.3}
 POINTS = [
@@ -208,3 +208,12 @@ def test_real_lists_are_fused_as_on_one_machine(spark, shared_data, folder):
     few = frame.filter(pl.col("query").is_in(list(data.queries[some])))  # items of TREC-COVID are compared by millions
     for name in ("mc4", "copeland"):
         assert_same(fuse(in_spark(spark, few), name), on_one_machine(few, juryrank.method(name)))
+
+
+def test_a_table_that_is_none_of_spark_is_told(spark):
+    frame = random_entries(1, "rank", odd=False).to_pandas()
+    for call in (fuse, summarise, leaderboard):
+        with pytest.raises(
+            DataError, match=r"must be a DataFrame of Spark, got DataFrame of pandas; spark\.createDataFrame"
+        ):
+            call(frame)

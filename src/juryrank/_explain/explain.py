@@ -12,6 +12,7 @@ from juryrank._explain.single_expert import single_experts
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.errors import NotFittedError
 from juryrank.methods import Aggregator
+from juryrank.models import demand_model
 
 METRICS = ("nDCG@10", "AP")
 
@@ -32,6 +33,7 @@ def explain(
     refitting the method each time, evaluated on held-out queries). With ``query``, the contributions of experts to the
     ``top`` best items of that query.
     """
+    demand_model(model)
     if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is explained; call fit(data) first")
     others = model.others_key

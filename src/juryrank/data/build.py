@@ -94,7 +94,8 @@ def from_orders(orders: Iterable[Iterable[Any]], *, weights: Iterable[float] | N
             "orders must be a list of orders, got a dict; for {order: count} give list(counts) and "
             "weights=counts.values(), for several elections {voter: {election: order}} to from_dicts"
         )
-    groups = [_tie_groups(order, f"order {n}") for n, order in enumerate(orders, 1)]
+    given = elements_of(orders, "orders", "a sequence of orders")
+    groups = [_tie_groups(order, f"order {n}") for n, order in enumerate(given, 1)]
     names = [str(n + 1) for n in range(len(groups))]
     if weights is not None:
         weights = weights.tolist() if isinstance(weights, np.ndarray) else list(weights)
@@ -152,7 +153,11 @@ def from_array(
     [0, 1, 2]
     """
     demand_values(values)
-    ranks = np.asarray(ranks, np.float64)
+    try:
+        ranks = np.asarray(ranks, np.float64)
+    except (TypeError, ValueError):
+        given = type(ranks).__name__
+        raise DataError(f"ranks are numbers, experts × items, with NaN where one is missing; got {given}") from None
     if ranks.ndim != 2:
         raise DataError(f"ranks must have two dimensions, experts × items; got {ranks.ndim}")
     expert_names = np.array(experts or [str(k + 1) for k in range(ranks.shape[0])], dtype=object)

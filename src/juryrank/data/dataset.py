@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 
 import numpy as np
 
@@ -169,4 +170,9 @@ def as_dataset(data: Dataset | Rankings) -> Dataset:
         return data
     if isinstance(data, Rankings):
         return Dataset(rankings=data)
-    raise DataError(f"expected a Dataset or Rankings, got {type(data).__name__}; see juryrank.read")
+    given, source = type(data).__name__, "…"
+    if isinstance(data, str | PathLike):
+        given, source = f"the path {str(data)!r}", repr(str(data))
+    elif hasattr(data, "columns"):
+        given, source = "a table", "table"
+    raise DataError(f"expected a Dataset or Rankings, got {given}; juryrank.read({source}) reads one")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from juryrank.data import Dataset, Fold
+from juryrank.data import Dataset, Fold, as_dataset
 from juryrank.errors import warn_about_data
 from juryrank.evaluation.baseline_differences import BaselineDifference
 from juryrank.evaluation.comparison import Comparison
@@ -56,7 +56,7 @@ def compare(
     A method that fails on this data is skipped with a DataWarning; ``Comparison.skipped`` gives the reason. If no
     method is left, the error is raised.
     """
-    wanted = as_metrics(metrics)
+    wanted, data = as_metrics(metrics), as_dataset(data)
     splits = splits_of(folds, data, seed)
     selection = select_methods(methods, data, splits, baseline=baseline, budget=budget)
     experiment = Experiment(

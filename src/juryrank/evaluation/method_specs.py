@@ -19,8 +19,12 @@ def methods_by_label(methods: Methods) -> dict[str, Aggregator]:
         methods = [methods]
     if isinstance(methods, Mapping):
         pairs = [(str(label), m) for label, m in methods.items()]
+    elif isinstance(methods, Sequence):
+        pairs = [(m.strip() if isinstance(m, str) else getattr(m, "name", ""), m) for m in methods]
     else:
-        pairs = [(m.strip() if isinstance(m, str) else m.name, m) for m in methods]
+        raise ParameterError(f"methods are names or methods, in a list or by label; got {type(methods).__name__}")
+    if (wrong := next((m for _, m in pairs if not isinstance(m, str | Aggregator)), None)) is not None:
+        raise ParameterError(f"methods are names or methods, in a list or by label; got {wrong!r:.60} among them")
     if not pairs:
         raise ParameterError("at least one method is needed, for example rrf")
     labels = [label for label, _ in pairs]

@@ -8,7 +8,7 @@ from typing import Any
 
 from juryrank.data.names import sorted_naturally
 from juryrank.errors import DataError, MissingExtraError, ParameterError, warn_about_data
-from juryrank.integrations._spark_queries import demand_columns, quoted
+from juryrank.integrations._spark_queries import demand_columns, demand_spark, quoted
 
 try:
     from pyspark.sql import functions as sf
@@ -34,6 +34,7 @@ class Columns:
     @classmethod
     def find(cls, df: Any, *, query: str, item: str, expert: str, rank: str | None, score: str | None) -> Columns:
         """The columns that are named and, unless one is named, a column ``rank`` or ``score``; checks their types."""
+        demand_spark(df)
         if rank is not None and score is not None:
             raise ParameterError(
                 f"lists go by ranks or by scores: give rank={rank!r} or score={score!r}, not both of them"

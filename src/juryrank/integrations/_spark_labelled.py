@@ -24,7 +24,7 @@ from juryrank.data.label_matching import QueryCounts, report_unmatched_queries, 
 from juryrank.data.long_table import labels_from_rows
 from juryrank.data.names import natural_key
 from juryrank.errors import DataError, DataWarning, JuryrankError, warn_about_data
-from juryrank.integrations._spark_queries import dataset_of, demand_columns, map_whole_queries, quoted
+from juryrank.integrations._spark_queries import dataset_of, demand_columns, demand_spark, map_whole_queries, quoted
 from juryrank.kernels.ragged import parents
 from juryrank.lazy_polars import pl
 from juryrank.models import pack, unpack
@@ -54,8 +54,7 @@ def labelled_rows(df: Any, labels: Any, wanted: Sequence[str], also: Sequence[st
 
 def standard_columns(df: Any, wanted: Sequence[str], also: Sequence[str], source: str) -> Any:
     """These columns of a DataFrame; a DataError for one that is missing, or is no number."""
-    if not hasattr(df, "mapInArrow"):
-        raise DataError(f"{source} must be a DataFrame of Spark, got {type(df).__name__}")
+    demand_spark(df, source)
     demand_columns(df, {name: name for name in wanted})
     chosen = []
     for name in dict.fromkeys((*wanted, *(name for name in also if name in df.columns))):

@@ -21,7 +21,7 @@ from juryrank._leaderboard.pool import FittedModel, pool_queries
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.errors import ConvergenceWarning, DataError, warn_about_data
-from juryrank.integrations._spark_queries import quoted, use_one_core
+from juryrank.integrations._spark_queries import demand_spark, quoted, use_one_core
 from juryrank.io import read
 from juryrank.io.formats.comparisons import FAULTS, WORDS
 from juryrank.io.tables.columns import Columns, roles
@@ -62,8 +62,7 @@ def leaderboard(
     """
     options: dict[str, Any] = {"interval": interval, "by": by, "bootstrap": bootstrap, "level": level, "elo": elo}
     model = prepare(method, **options)
-    if not hasattr(df, "mapInArrow"):
-        raise DataError(f"comparisons must be a DataFrame of Spark, got {type(df).__name__}")
+    demand_spark(df, "comparisons")
     found = roles(df.columns, columns, SOURCE, WORDS)
     if by != "list" and by not in found:
         raise DataError(f"{SOURCE}: by={by!r} needs a column {by!r}; use columns={{{by!r}: 'HEADER'}}")

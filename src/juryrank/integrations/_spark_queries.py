@@ -113,8 +113,17 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def demand_spark(df: Any, source: str = "the DataFrame") -> None:
+    """A DataError for what is no DataFrame of Spark."""
+    if not hasattr(df, "mapInArrow"):
+        table = "; spark.createDataFrame makes one, and juryrank without Spark takes other tables"
+        given = f"{type(df).__name__} of {type(df).__module__.partition('.')[0]}"
+        raise DataError(f"{source} must be a DataFrame of Spark, got {given}{table if hasattr(df, 'columns') else ''}")
+
+
 def demand_columns(df: Any, wanted: dict[str, str]) -> None:
     """A DataError for the first of the columns (by what they mean) that a DataFrame does not have."""
+    demand_spark(df)
     for word, name in wanted.items():
         if name not in df.columns:
             raise DataError(f"the DataFrame has no column {name!r} for the {word}; columns are {', '.join(df.columns)}")

@@ -19,6 +19,7 @@ from juryrank.errors import DataError, MissingExtraError, UnknownNameError, unkn
 from juryrank.methods import Aggregator
 from juryrank.models import labelled_dataset
 from juryrank.serving import Fuser
+from juryrank.serving.inputs import by_name
 from juryrank.serving.preparation import resolve
 
 try:
@@ -113,22 +114,31 @@ class ExactFormula:
 
 
 def fuse_points(
-    lists: Mapping[str, Any], model: Fuser | Model = "rrf", *, top: int | None = None, **params: Any
+    lists: Mapping[str, Any] | Sequence[Any], model: Fuser | Model = "rrf", *, top: int | None = None, **params: Any
 ) -> list[Any]:
     """The points of several answers of Qdrant in one list, each with its fused score.
 
-    ``lists`` maps experts to lists of ``ScoredPoint`` or to what ``query_points`` returns. ``model`` is what ``Fuser``
-    takes, or a Fuser. The order of each list counts, as in Qdrant's RRF; scores only if the method uses them. A point
-    that several lists contain is that of the first such list.
+    ``lists`` maps experts to lists of ``ScoredPoint`` or to what ``query_points`` returns; a sequence of these has
+    experts "1", "2", …. ``model`` is what ``Fuser`` takes, or a Fuser. The order of each list counts, as in Qdrant's
+    RRF; scores only if the method uses them. A point that several lists contain is that of the first such list.
     """
     fuser = model if isinstance(model, Fuser) else Fuser(model, **params)
-    by_name = {name: list(getattr(listed, "points", listed)) for name, listed in lists.items()}
+    answers = {name: _points_of(name, answer) for name, answer in by_name(lists).items()}
     points: dict[Any, Any] = {}
-    for listed in by_name.values():
+    for listed in answers.values():
         for point in listed:
             points.setdefault(point.id, point)
-    given = {name: _as_list(name, listed, fuser.uses_scores) for name, listed in by_name.items()}
+    given = {name: _as_list(name, listed, fuser.uses_scores) for name, listed in answers.items()}
     return [points[name].model_copy(update={"score": score}) for name, score in fuser(given, top=top).items()]
+
+
+def _points_of(name: str, answer: Any) -> list[Any]:
+    points = getattr(answer, "points", answer)
+    if not isinstance(points, list | tuple) or not all(hasattr(point, "id") for point in points):
+        raise DataError(
+            f"expert {name!r}: a list of points, or what query_points returns, is needed, got {type(answer).__name__}"
+        )
+    return list(points)
 
 
 def _as_list(name: str, points: list[Any], with_scores: bool) -> list[Any]:
