@@ -23,8 +23,9 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 # Packages to skip on the way to the user's line: ours, our with statements, and frameworks that call our adapters.
 OWN_CODE = (
@@ -156,9 +157,49 @@ def warn_not_converged(name: str, what: str, max_iter: int, advice: str = "raise
     warn_user(f"{name}: {what} did not converge after {max_iter} steps; {advice}", ConvergenceWarning)
 
 
+_HELD: ContextVar[list[str] | None] = ContextVar("_HELD", default=None)
+
+
 def warn_about_data(text: str) -> None:
     """Warn, at the line of the user's code, about something in the data."""
-    warn_user(text, DataWarning)
+    if (held := _HELD.get()) is None:
+        warn_user(text, DataWarning)
+    else:
+        held.append(text)
+
+
+@contextmanager
+def one_warning_for_all(names: Collection[str]) -> Iterator[None]:
+    """Hold warnings about data back, and give one for all sources with these names of which the same is said.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with one_warning_for_all(["a.csv", "b.csv", "c.csv"]):
+    ...         for name in "acb":
+    ...             warn_about_data(f"{name}.csv: 1 row is dropped")
+    >>> print(caught[0].message)
+    3 files (a.csv, c.csv and 1 more): 1 row is dropped
+    """
+    held: list[str] = []
+    token = _HELD.set(held)
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+        sources: dict[str, list[str]] = {}  # by what is said of them
+        for text in dict.fromkeys(held):
+            name, colon, said = text.partition(": ")
+            sources.setdefault(*((said, []) if colon and name in names else (text, []))).append(name)
+        for said, of in sources.items():
+            if said in held:
+                warn_about_data(said)
+            elif len(of) == 1:
+                warn_about_data(f"{of[0]}: {said}")
+            else:
+                more = f" and {len(of) - 2} more" if len(of) > 2 else ""
+                joined = f"{of[0]}, {of[1]}{more}" if more else f"{of[0]} and {of[1]}"
+                warn_about_data(f"{len(of)} files ({joined}): {said}")
 
 
 def warn_user(text: str, category: type[JuryrankWarning]) -> None:

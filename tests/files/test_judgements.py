@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from juryrank.data import Dataset
-from juryrank.errors import DataError
+from juryrank.errors import DataError, DataWarning
 from juryrank.io import read, read_labels, write
 from juryrank.io.dataset_frames import labels_frame
 from juryrank.progress import show_remarks
@@ -122,3 +122,17 @@ def test_a_file_of_judgements_is_data_without_lists(tmp_path: Path) -> None:
 def test_a_column_that_is_said_to_be_absent_is_not_reported_as_unused(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("query,item,expert,rank,label\nq1,a,bm25,1,2\nq1,b,bm25,2,0\n")
     assert read(tmp_path / "runs.csv", columns={"label": None}).labels is None
+
+
+def test_items_without_a_column_of_labels_count_as_relevant_and_this_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("query,doc_id,title\nq1,a,storms\nq2,b,tides\n")
+    data = {"x": {"q1": ["a", "b"], "q2": ["b"]}}
+    with pytest.warns(
+        DataWarning, match=r"no column of labels, so each of its 2 items counts as relevant, with label 1"
+    ):
+        found = read(data, labels=path)
+    assert labels_of(found) == labels_of(read(data, labels={"q1": {"a": 1}, "q2": {"b": 1}}))
+    path.write_text("query,doc_id,how_good\nq1,a,0\nq2,b,2\n")
+    with pytest.raises(DataError, match="labels need a column 'label'; columns are 'query', 'doc_id', 'how_good'"):
+        read(data, labels=path)

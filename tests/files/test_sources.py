@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from juryrank.data import Dataset
-from juryrank.errors import DataError, UnknownNameError
+from juryrank.errors import DataError, DataWarning, UnknownNameError
 from juryrank.io import read, write
 
 from .sameness import assert_same
@@ -135,3 +135,18 @@ def test_labels_that_are_no_labels_are_an_error(samples: Path) -> None:
         read(samples / "bm25.run", labels={"q1": ["d1"]})
     with pytest.raises(DataError, match="has no features"):
         read(samples / "bm25.run", features=read(samples / "dense.run"))
+
+
+def test_the_same_warning_about_several_files_is_one_with_their_number(tmp_path: Path) -> None:
+    table = "item,alpha,beta\nx,0.1,0.3\ny,0.7,0.6\n"
+    paths = [tmp_path / f"{name}.csv" for name in "abcd"]
+    for path in paths:
+        path.write_text(table)
+    paths[3].write_text(table.replace("alpha", "gamma"))
+    with pytest.warns(DataWarning) as said:
+        read(paths)
+    texts = [str(warning.message) for warning in said if "one column per expert" in str(warning.message)]
+    assert len(texts) == 2
+    assert texts[0].startswith(f"3 files ({paths[0]}, {paths[1]} and 1 more): read as one column per expert ('alpha'")
+    assert texts[1].startswith(f"{paths[3]}: read as one column per expert ('gamma'")
+    assert {warning.filename for warning in said} == {__file__}

@@ -15,6 +15,7 @@ WRITING = re.compile(r"write\(…, format='?([^')]+)'?\)")
 NAMES = re.compile(r"\b(columns|label_columns)=(\{[^{}]*\})")
 IGNORE = re.compile(r"\bignore=(\[[^\[\]]*\])")
 VALUE = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})='([^']*)'")
+QUOTED = re.compile(r"(?<![\w-])([a-z_]+)='([\w.-]*)'")  # parameters of methods, as --param takes them
 BARE = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=(…)?(?=[\s,;:.)]|$)")
 
 
@@ -25,6 +26,8 @@ def on_command_line(text: str) -> str:
     'say --columns expert=model and --values rank, or give --labels'
     >>> on_command_line("columns={'expert': ['a', 'b'], 'item': None, 'score': 3}")
     '--columns expert=a,expert=b,item=,score=3'
+    >>> on_command_line("use missing='ignore'")
+    'use missing=ignore'
     >>> on_command_line("use ignore=['NA', 'not sure'] or merge_spellings=True")
     "use --ignore NA --ignore 'not sure' or --merge-spellings"
     """
@@ -35,6 +38,7 @@ def on_command_line(text: str) -> str:
     text = text.replace("order=[lowest, …, highest]", "--order LOWEST,…,HIGHEST")
     text = text.replace("grades={label: number}", "--grades LABEL=NUMBER,…")
     text = VALUE.sub(lambda found: f"{OPTIONS[found[1]]} {_word(found[2])}", text)
+    text = QUOTED.sub(r"\1=\2", text)
     return BARE.sub(lambda found: " ".join(filter(None, [OPTIONS[found[1]], found[2]])), text)
 
 

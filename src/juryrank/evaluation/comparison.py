@@ -16,6 +16,7 @@ from juryrank.errors import UnknownNameError
 from juryrank.evaluation.baseline_differences import Differences, against_table, row_of
 from juryrank.evaluation.evaluate import as_metrics
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares
+from juryrank.evaluation.selection import DEFAULT_BASELINE
 from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, number
@@ -134,6 +135,10 @@ class Comparison(Report):
         folds = f"{len(self.folds)} folds, " if self.folds else ""
         note = f"{len(self.queries)} queries, {folds}convention {self.convention}{', × 100' if percent else ''}. "
         note += f"▲ ▼: better or worse than {self.baseline} (randomisation test, Holm, p < {SIGNIFICANT})."
+        if self.baseline == self.names[0] and DEFAULT_BASELINE not in self.names and self.versus:
+            note += (
+                f" The baseline is {self.baseline}, the first method, because {DEFAULT_BASELINE} does not take part."
+            )
         note += self.judged.note() if self.unjudged == "irrelevant" else f" {CONDENSED}"
         if self.skipped:
             note += f" Not compared: {', '.join(self.skipped)}."

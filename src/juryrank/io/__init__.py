@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.data.long_table import labels_from_dict, labels_from_rows
-from juryrank.errors import DataError, refuse_warnings
+from juryrank.errors import DataError, one_warning_for_all, refuse_warnings
 from juryrank.forks import require_threads
 from juryrank.io import judgements
 from juryrank.io.files import Writable, deliver
@@ -21,6 +21,7 @@ from juryrank.io.letor_folds import fold_folders, fold_positions, read_folds
 from juryrank.io.python_inputs import candidate_rows, frame_rows, merge_frames, python_dataset
 from juryrank.io.records import consume, records_of
 from juryrank.io.rows import Rows, concat
+from juryrank.io.source import Source
 from juryrank.io.sources import Input, inputs_of, load_sources, read_fast, read_rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
@@ -126,6 +127,17 @@ def _read(source: Any, format_name: str | None, options: dict[str, Any], extra: 
         data = build(rows)
         return replace(data, folds=fold_positions(data.queries, members))
     sources = load_sources(inputs, whole_folders=has_column_numbers(options.get("columns")))
+    with one_warning_for_all({str(each.path) for each in sources}):
+        return _read_sources(sources, format_name, options, extra, build)
+
+
+def _read_sources(
+    sources: list[Source],
+    format_name: str | None,
+    options: dict[str, Any],
+    extra: Rows | None,
+    build: Callable[[Rows], Dataset],
+) -> Dataset:
     if extra is None and (fast := read_fast(sources, format_name, options)) is not None:
         return fast
     if format_name is None and not options and all(map(judgements.is_judgements, sources)):

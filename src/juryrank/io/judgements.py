@@ -26,6 +26,7 @@ from juryrank.lazy_polars import pl
 from juryrank.progress import remark
 
 WEIGHTS = ("labelweight", "weight", "confidence")  # headers of weights of labels; a count is not one
+ONE = "label 1"  # the header of labels that are not in the table
 NUMBERED = {"query": "1", "item": "2", "label": "3"}  # three columns without a header
 
 
@@ -59,7 +60,7 @@ def labels_from_frame(
     With a column of judges, and neither ranks nor scores, the label of an item is made of the grades of all its judges.
     """
     table = _LabelTable.of(frame, columns, name, comma=comma)
-    rows = standard_rows(frame, table.layout, fail or frames.row_errors(name))
+    rows = standard_rows(table.frame, table.layout, fail or frames.row_errors(name))
     if "expert" in table.layout.headers:
         rows = _last_answers(rows)
     if not table.has_lists and (empty := rows["label"].null_count()):
@@ -126,6 +127,12 @@ class _LabelTable:
         other = next((word for word in ("score", "value") if word in found), None)
         if "label" not in found and other and "expert" not in found and "rank" not in found:
             found["label"] = found[other]
+        if "label" not in (columns or found) and "item" in found and _names_items_alone(frame, found):
+            frame, found["label"] = frame.with_columns(pl.lit(1.0).alias(ONE)), ONE
+            warn_about_data(
+                f"{name}: no column of labels, so each of its {frame.height} items counts as relevant, with label 1; "
+                "label_columns={'label': 'HEADER'} names the column if there is one"
+            )
         if absent := [word for word in ("item", "label") if word not in found]:
             raise DataError(
                 f"{name}: labels need a column {absent[0]!r}; columns are {join_names(frame.columns)}; "
@@ -147,6 +154,13 @@ class _LabelTable:
         headers = {word: header for word, header in self.layout.headers.items() if word in SLOT}
         rows = standard_rows(self.frame, replace(self.layout, headers={**headers, "label": self.gold}), fail)
         return label_columns(rows).group_by(SLOT).agg(pl.col("label").max())
+
+
+def _names_items_alone(frame: pl.DataFrame, found: dict[str, str]) -> bool:
+    """Whether a table has queries and items, and nothing that could be a label, a rank or a score."""
+    others = [header for header in frame.columns if header not in (found.get("query"), found["item"])]
+    texts = (frame[header].cast(pl.String) for header in others)
+    return "query" in found and not any(column.cast(pl.Float64, strict=False).count() for column in texts)
 
 
 def _grades(rows: pl.DataFrame) -> pl.DataFrame:
