@@ -112,7 +112,7 @@ def values(trial: CrowdTrial, data: jr.Dataset, order: Ints) -> Floats:
     train, valid, test = np.split(order, [TRAIN, TRAIN + VALID])
     model = learner(trial.name, **trial.params).fit(data.take(train), valid=data.take(valid))
     tested = data.take(test)
-    scores = model.predict(tested).scores.copy()
+    scores = model.predict(tested, warn_unknown=False).scores.copy()
     scores[np.isnan(tested.slot_labels)] = scores.min() - 1.0
     measured = jr.evaluate(jr.Consensus(tested.rankings, scores), tested, METRICS).per_query
     return np.array([measured[metric] for metric in METRICS])

@@ -71,6 +71,7 @@ def Unlabelled(data):  # noqa: N802 (reads as a kind of data)
     return replace(data, labels=None)
 
 
+@pytest.mark.filterwarnings("ignore:.*has not learned from")
 def test_strangers_weigh_as_the_mean_expert(dataset):
     model = method(NAME, output="lists").fit(dataset)
     r = dataset.rankings

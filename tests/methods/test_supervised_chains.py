@@ -137,6 +137,7 @@ def test_accuracy_alone_gives_copies_the_weight_of_others():
 
 
 @every_chain
+@pytest.mark.filterwarnings("ignore:.*has not learned from")
 def test_a_stranger_weighs_as_the_mean_expert(name):
     data = random_dataset(1)
     model = method(name, epochs=3).fit(data)

@@ -35,6 +35,7 @@ def test_supervised_mc2_reaches_its_goal(mq2008):
     assert found.mean("supervised-mc2", "AP") >= 0.490
 
 
+@pytest.mark.filterwarnings("ignore:.*has not learned from")
 def test_a_hundred_thousand_items_are_ranked_in_two_seconds_and_memory_by_entries():
     rng = np.random.default_rng(0)
     value = rng.normal(size=100_000)

@@ -149,6 +149,7 @@ def test_lists_without_scores_are_combined_by_rank():
 
 
 @pytest.mark.parametrize("name", TUNED)
+@pytest.mark.filterwarnings("ignore:.*has not learned from")
 def test_a_saved_model_ranks_and_serves_the_same_and_unknown_experts_have_the_mean_weight(name):
     runs, labels = noisy_runs(9, 3)
     model = method(name).fit(from_dicts(runs, labels=labels))

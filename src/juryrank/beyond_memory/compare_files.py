@@ -254,7 +254,8 @@ class BatchedExperiment(Experiment):
         if model is None:
             consensus = Consensus(test.rankings, rrf_scores(test.rankings))
         else:
-            consensus = (model if model.is_fitted else type(model)(**model.params()).fit(test)).predict(test)
+            fitted = model if model.is_fitted else type(model)(**model.params()).fit(test)
+            consensus = fitted.predict(test, warn_unknown=not model.supervised)
         judged = Truth(test, self.unjudged).judge(consensus, convention=self.convention, name=name)
         return _Values(
             np.array([metric.per_query(judged) for metric in (*self.metrics, *self.shares)]), judged_share(judged)

@@ -64,7 +64,7 @@ class Weighting:
 
     def unseen_experts(self, experts: Iterable[str]) -> str:
         """A message about those of these experts that the model has not learned from; empty where there are none."""
-        given, known = set(experts), self.experts_seen()
+        given, known = {expert for expert in experts if self._weights_by_name().get(expert) != 0}, self.experts_seen()
         unseen = given - known if known else set[str]()
         if not unseen:
             return ""

@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from typing import Any, Literal, NamedTuple
 
 from juryrank.data.shapes import Key, as_item_list, plain_pairs, unique_names
-from juryrank.errors import DataError, ParameterError, warn_about_data
+from juryrank.errors import DataError, ParameterError
 from juryrank.serving.inputs import without_iterators
 
 Queries = Literal["outer", "inner"]
@@ -16,19 +16,15 @@ Nested = Mapping[str, Mapping[str, Any]]
 
 NUMBERED_QUERY = re.compile(r"(q|qid|query|question|topic)?[-_ ]?\d+", re.IGNORECASE)
 MOST_NAMES, MOST_ITEMS = 8, 100  # of these, and of their lists, the items are compared
-CLEARLY = 2.0  # times as many shared items
+FEWEST_ITEMS, FEWEST_PAIRS = 3, 2  # of lists that show something
 
 
 class ManyQueries(NamedTuple):
-    """The lists by expert and query, and the queries as they were given, by their text."""
+    """The lists by expert and query, and the experts and queries as they were given, by their text."""
 
     lists: dict[tuple[str, str], Any]
+    experts: dict[str, Any]
     queries: dict[str, Any]
-
-    @property
-    def experts(self) -> dict[str, None]:
-        """The experts, in the order in which they are given."""
-        return dict.fromkeys(expert for expert, _ in self.lists)
 
 
 def read_many(
@@ -52,17 +48,16 @@ def read_many(
         inner_as_given.update((str(own), own) for own in of_name if str(own) not in inner_as_given)
     if (queries or _recognised(nested, inner_as_given.keys(), experts, key, values)) == "outer":
         lists = {(expert, query): of for query, by_expert in nested.items() for expert, of in by_expert.items()}
-        return ManyQueries(lists, outer_as_given)
+        return ManyQueries(lists, inner_as_given, outer_as_given)
     lists = {(expert, query): of for expert, by_query in nested.items() for query, of in by_query.items()}
-    return ManyQueries(lists, inner_as_given)
+    return ManyQueries(lists, outer_as_given, inner_as_given)
 
 
 def _recognised(nested: Nested, inner: Set[str], experts: Set[str], key: Key, values: str) -> Queries:
     """Which names are queries: others than known experts, q1 and q2, or those whose lists share items.
 
     Lists of several experts for one query share items, those of one expert for several queries hardly do. Where nothing
-    speaks against it, the outer names are experts; where some of this does, this is an error, or a warning if there is
-    only one of them.
+    speaks against it, the outer names are experts.
     """
     outer = nested.keys()
     if bool(experts & outer) != bool(experts & inner):
@@ -72,25 +67,15 @@ def _recognised(nested: Nested, inner: Set[str], experts: Set[str], key: Key, va
     outer_look, inner_look = _likeness_to_queries(outer), _likeness_to_queries(inner)
     if inner_look > outer_look:
         return "inner"
-    of_outer, of_inner = _shared_items(nested, inner, key, values)
-    speak_for_inner = of_inner > 0.0 and of_inner >= CLEARLY * of_outer
-    speak_for_outer = of_outer > 0.0 and of_outer >= CLEARLY * of_inner
-    if outer_look > inner_look:
-        if not speak_for_inner:
-            return "outer"
-    elif speak_for_inner or not speak_for_outer:
-        return "inner"
-    elif len(outer) >= len(inner):
+    if outer_look == inner_look:
+        return "outer" if _share_items(nested, inner, key, values) == (True, False) else "inner"
+    if _share_items(nested, inner, key, values) != (False, True):
         return "outer"
     first, second = next(iter(outer)), next(iter(inner))
-    text = (
+    raise DataError(
         f"lists such as {{{first!r}: {{{second!r}: …}}}} can be read in two ways: with queries='outer' {first!r} is a "
-        f"query and {second!r} an expert, with queries='inner' {first!r} is an expert and {second!r} a query"
+        f"query and {second!r} an expert, with queries='inner' {first!r} is an expert and {second!r} a query; say which"
     )
-    if len(outer) == 1 and not outer_look:
-        warn_about_data(f"{text}, as it is read here")
-        return "inner"
-    raise DataError(f"{text}; say which")
 
 
 def _likeness_to_queries(names: Iterable[str]) -> int:
@@ -98,20 +83,25 @@ def _likeness_to_queries(names: Iterable[str]) -> int:
     return min((2 if name[0].isalpha() else 1) if NUMBERED_QUERY.fullmatch(name) else 0 for name in names)
 
 
-def _shared_items(nested: Nested, inner: Collection[str], key: Key, values: str) -> tuple[float, float]:
-    """The mean share of items that two lists have in common: lists of the same outer name, of the same inner name."""
+def _share_items(nested: Nested, inner: Collection[str], key: Key, values: str) -> tuple[bool | None, bool | None]:
+    """Whether all lists of an outer name share items, or none, and those of an inner name; None for some of them."""
     names = list(islice(inner, MOST_NAMES))
     table = [
         {name: _some_items(given[name], key, values) for name in names if name in given}
         for given in islice(nested.values(), MOST_NAMES)
     ]
     by_inner = ([row[name] for row in table if name in row] for name in names)
-    return _mean_share(row.values() for row in table), _mean_share(by_inner)
+    return _all_or_none(row.values() for row in table), _all_or_none(by_inner)
 
 
-def _mean_share(groups: Iterable[Collection[Set[Any]]]) -> float:
-    pairs = [(a, b) for group in groups for a, b in combinations(filter(None, group), 2)]
-    return sum(len(a & b) / min(len(a), len(b)) for a, b in pairs) / len(pairs) if pairs else 0.0
+def _all_or_none(groups: Iterable[Collection[Set[Any]]]) -> bool | None:
+    """Whether all pairs of lists in the same group share an item, or none does; short lists do not count."""
+    found = [
+        bool(a & b)
+        for group in groups
+        for a, b in combinations((items for items in group if len(items) >= FEWEST_ITEMS), 2)
+    ]
+    return found[0] if len(found) >= FEWEST_PAIRS and len(set(found)) == 1 else None
 
 
 def _some_items(listed: Any, key: Key, values: str) -> Set[Any]:
