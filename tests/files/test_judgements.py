@@ -133,6 +133,10 @@ def test_items_without_a_column_of_labels_count_as_relevant_and_this_is_told(tmp
     ):
         found = read(data, labels=path)
     assert labels_of(found) == labels_of(read(data, labels={"q1": {"a": 1}, "q2": {"b": 1}}))
+    for header, label_columns in (("grade", {"item": "doc_id"}), ("verdict", None)):  # words that may be labels
+        path.write_text(f"query,doc_id,{header}\nq1,a,yes\nq1,b,no\nq2,b,yes\n")
+        with pytest.raises(DataError, match=r"expected a number in column 'grade'|labels need a column 'label'"):
+            read(data, labels=path, label_columns=label_columns)
     path.write_text("query,doc_id,how_good\nq1,a,0\nq2,b,2\n")
     with pytest.raises(DataError, match="labels need a column 'label'; columns are 'query', 'doc_id', 'how_good'"):
         read(data, labels=path)

@@ -43,13 +43,18 @@ def first_answer(service: Running, data: bytes, *, seconds: float = PATIENCE) ->
 
 def has_answers(found: bytes, number: int) -> bool:
     """Whether these bytes have so many complete answers."""
+    return after_answers(found, number) is not None
+
+
+def after_answers(found: bytes, number: int) -> bytes | None:
+    """What comes after so many complete answers; None where there are fewer."""
     while number and (head := re.match(rb"HTTP/1\.1 \d.*?\r\n\r\n", found, re.DOTALL)):
         length = re.search(rb"content-length: (\d+)\r\n", head[0])
         end = head.end() + (int(length[1]) if length else 0)
         if len(found) < end:
-            return False
+            return None
         found, number = found[end:], number - 1
-    return number == 0
+    return None if number else found
 
 
 def read(connection: socket.socket) -> bytes:

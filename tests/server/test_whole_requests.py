@@ -21,7 +21,7 @@ from juryrank.server.connections import Connection
 from juryrank.server.settings import Settings
 from server.load import load
 from server.processes import Running, running
-from server.raw import exchange, post, statuses
+from server.raw import after_answers, exchange, post, statuses
 from server.samples import make_keys, wait_until
 from server.test_logs import requests
 
@@ -53,23 +53,12 @@ def ask(service: Running, data: bytes, cuts: Iterable[int] = (), *, answers: int
             if stop < len(data):
                 time.sleep(wait)
         found = b""
-        while not has_answers(found, answers):
+        while (rest := after_answers(found, answers)) is None:
             part = connection.recv(1 << 16)
             assert part, found
             found += part
+        assert not rest
         return found
-
-
-def has_answers(found: bytes, number: int) -> bool:
-    """Whether these bytes are so many answers."""
-    while number and (head := re.match(rb"HTTP/1\.1 \d.*?\r\n\r\n", found, re.DOTALL)):
-        length = re.search(rb"content-length: (\d+)\r\n", head[0])
-        end = head.end() + (int(length[1]) if length else 0)
-        if len(found) < end:
-            return False
-        found, number = found[end:], number - 1
-    assert number or not found
-    return number == 0
 
 
 def chunked(body: bytes, *, size: int, headers: bytes, path: bytes = b"/v1/fuse") -> bytes:

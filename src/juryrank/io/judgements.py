@@ -127,7 +127,7 @@ class _LabelTable:
         other = next((word for word in ("score", "value") if word in found), None)
         if "label" not in found and other and "expert" not in found and "rank" not in found:
             found["label"] = found[other]
-        if "label" not in (columns or found) and "item" in found and _names_items_alone(frame, found):
+        if not {"label"} & {*found, *(columns or {})} and _names_items_alone(frame, found):
             frame, found["label"] = frame.with_columns(pl.lit(1.0).alias(ONE)), ONE
             warn_about_data(
                 f"{name}: no column of labels, so each of its {frame.height} items counts as relevant, with label 1; "
@@ -157,10 +157,12 @@ class _LabelTable:
 
 
 def _names_items_alone(frame: pl.DataFrame, found: dict[str, str]) -> bool:
-    """Whether a table has queries and items, and nothing that could be a label, a rank or a score."""
-    others = [header for header in frame.columns if header not in (found.get("query"), found["item"])]
-    texts = (frame[header].cast(pl.String) for header in others)
-    return "query" in found and not any(column.cast(pl.Float64, strict=False).count() for column in texts)
+    """Whether a table has queries and items, and else only texts that all differ, such as titles, or are all alike."""
+    if not {"query", "item"} <= found.keys():
+        return False
+    others = [frame[h].cast(pl.String) for h in frame.columns if h not in (found["query"], found["item"])]
+    numbers = any(column.cast(pl.Float64, strict=False).count() for column in others)
+    return not numbers and all(column.n_unique() in (1, frame.height) for column in others)
 
 
 def _grades(rows: pl.DataFrame) -> pl.DataFrame:
