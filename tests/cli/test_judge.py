@@ -101,8 +101,57 @@ class TestPlan:
         before = Path("plan.csv").read_bytes()
         failed = run("judge", *RUNS, "-o", "plan.csv")
         assert (failed.code, failed.err.count("\n")) == (1, 1)
-        assert "plan.csv: the file has 2 labels, which the plan would replace; choose another name" in failed.err
+        assert "plan.csv: the plan would replace this file (a plan with 2 labels)" in failed.err
         assert Path("plan.csv").read_bytes() == before
+
+    @pytest.mark.parametrize(
+        ("name", "content", "found"),
+        [
+            (
+                "g.csv",
+                DEMO.with_name("judgements.csv").read_text(),
+                "170 rows with the columns 'query', 'item', 'judge'",
+            ),
+            ("g.csv", "query,item,relevance\nq16,caramel-crystal,1\n", "1 row with the columns"),
+            ("g.csv", "query,item,why,label,mine\nq16,caramel-crystal,place 1 of RRF,,2\n", "'label', 'mine'"),
+            ("g.csv", "query,item,why,label\nq16,caramel-crystal,relevant,\n", "1 row with the columns"),
+            ("g.csv", "query;item;why;label\nq16;caramel-crystal;place 1 of RRF;2\n", "a plan with 1 label)"),
+            ("g.tsv", "q16 0 caramel-crystal 1\n", "0 rows with the columns 'q16 0 caramel-crystal 1'"),
+            ("g.csv", 'not a table\n"', "no table that can be read"),
+            ("g.csv", "\n", "no table that can be read"),
+            ("g.jsonl", '{"query": "q16", "item": "caramel-crystal", "grade": 1}\n', "'query', 'item', 'grade'"),
+            ("g.json", '{"format": "juryrank-model"}\n', "no table that can be read"),
+            ("g.json", '{"q16": {"caramel-crystal": 1}}\n', "no table that can be read"),
+        ],
+    )
+    @pytest.mark.parametrize("labels", [False, True])
+    def test_a_file_that_is_no_plan_is_not_replaced(
+        self, run: Run, name: str, content: str, found: str, labels: bool
+    ) -> None:
+        Path(name).write_text(content)
+        failed = run("judge", *RUNS, "--budget", 5, "-o", name, *(("--labels", name) if labels else ()))
+        assert (failed.code, failed.out, failed.err.count("\n")) == (1, "", 1)
+        assert f"{name}: the plan would replace this file (" in failed.err
+        assert found in failed.err
+        assert "give another name to --out, or move the file" in failed.err
+        assert Path(name).read_text() == content
+
+    @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "json", "csv.gz"])
+    def test_a_plan_without_labels_and_an_empty_file_are_replaced(self, run: Run, ending: str) -> None:
+        Path(f"plan.{ending}").touch()
+        judged = DEMO.with_name("judgements.csv")  # 146 items, so that the model chooses some of the next
+        pl.read_csv(DEMO).select("query", "item").unique().with_columns(label=1).write_csv("all.csv")
+        for labels, items in ((judged, 20), ("all.csv", 0), (judged, 4)):
+            done = run("judge", *RUNS, "--labels", labels, "--budget", items or 9, "-o", f"plan.{ending}")
+            assert (done.code, f"plan.{ending}: {items} items of " in done.err) == (0, True)
+
+    def test_an_item_added_to_a_plan_in_json_is_not_replaced(self, run: Run) -> None:
+        run("judge", *RUNS, "--budget", 3, "-o", "plan.json")
+        plan = json.loads(Path("plan.json").read_text())
+        plan["plan"][2]["grade"] = 1
+        Path("plan.json").write_text(json.dumps(plan))
+        assert "3 rows with the columns 'query', 'item', 'why', 'grade'" in run("judge", *RUNS, "-o", "plan.json").err
+        assert json.loads(Path("plan.json").read_text()) == plan
 
     def test_texts_are_columns_that_no_spreadsheet_takes_for_formulas(self, run: Run, runs: list[Path]) -> None:
         Path("texts.csv").write_text('item,text\na,"=HYPERLINK(""x"")"\nb,"two\nlines"\nz,elsewhere\n')

@@ -12,6 +12,7 @@ import typer
 from juryrank.cli import options
 from juryrank.cli.judge_combine import CombineOptions
 from juryrank.cli.judge_endpoint import EndpointOptions, judge_by_model
+from juryrank.cli.outputs import demand_unused_plan
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.reports import deliver as deliver_report
 from juryrank.cli.terminal import bars, note
@@ -133,8 +134,9 @@ def run(
     elif interactive:
         judge_interactively(data, budget, session, texts, reading, quiet=quiet)
     else:
-        if plan_ending(out) != JSON and out is not None:
-            keep_labels(out)
+        plan_ending(out)
+        if out is not None:
+            demand_unused_plan(out)
         write_plan(reading.read(data), budget, texts, out, labels=reading.labels, quiet=quiet)
 
 
@@ -192,6 +194,8 @@ def write_plan(
     else:
         frame = plan_frame(plan, *texts.read(data, quiet=quiet), sheet=ending in SPREADSHEETS)
         lines = frame_lines(frame, f"plan{ending}", for_people=True)
+    if out is not None:
+        demand_unused_plan(out)  # again: somebody may have filled it in meanwhile
     deliver(lines, stdout() if out is None else out)
     note(f"{'' if out is None else f'{out}: '}{plan.note()}", quiet=quiet)
     if data.labels is not None and not quiet:
@@ -221,24 +225,6 @@ def plan_ending(out: Path | None) -> str:
         known = ", ".join((*ENDINGS, JSON))
         raise typer.BadParameter(f"the extension of {out} is none of {known}", param_hint="--out")
     return ending
-
-
-def keep_labels(out: Path) -> None:
-    """A DataError if the plan would replace a file in which somebody has filled in labels."""
-    from juryrank.errors import DataError
-    from juryrank.io.files import load
-    from juryrank.io.tables.frames import frame_of
-    from juryrank.lazy_polars import pl
-
-    if not out.is_file():
-        return
-    try:
-        frame = frame_of(load(out))
-    except DataError:  # not a table
-        return
-    words = frame.get_column("label", default=pl.Series([], dtype=pl.String)).cast(pl.String).str.strip_chars()
-    if filled := int((words.drop_nulls() != "").sum()):
-        raise DataError(f"{out}: the file has {filled} labels, which the plan would replace; choose another name")
 
 
 def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *, sheet: bool) -> pl.DataFrame:
