@@ -49,7 +49,7 @@ def test_a_model_grades_and_its_grades_are_saved_with_those_of_others(run: Run) 
     assert len(fake.requests) == 12
     assert rows()["judge"].to_list() == ["some-model"] * 12
     assert re.search(
-        r"some-model at http://127.*: up to 12 requests, about [\d,]+ tokens .*, cost about 0\.\d{4}", done.err
+        r"some-model at http://127.*: up to 12 items, about [\d,]+ tokens .*, cost about 0\.\d{4}", done.err
     )
     used = "12 requests, 0 answers from the cache, 1,200 tokens of prompts and 84 of answers, cost 0.0002"
     assert f"12 items graded; {used}" in done.err
@@ -91,7 +91,7 @@ def test_without_a_terminal_requests_need_yes(run: Run) -> None:
         done = ask(run, fake)
         assert done.code == 2
         assert "add --yes" in done.err
-        assert "up to 12 requests" in done.err
+        assert "up to 12 items" in done.err
         assert fake.requests == []
     assert not Path("judgements.csv").exists()
 
@@ -102,7 +102,7 @@ def test_a_dry_run_shows_a_prompt_and_the_estimate(run: Run) -> None:
         assert (done.code, fake.requests) == (0, [])
     assert done.out.startswith("You judge search results.")
     assert "0: not relevant\n1: partly relevant\n2: perfectly relevant" in done.out
-    assert "up to 12 requests" in done.err
+    assert "up to 12 items" in done.err
 
 
 def test_a_prompt_of_ones_own(run: Run) -> None:
@@ -122,6 +122,60 @@ def test_unreadable_answers_are_counted_and_left_unjudged(run: Run) -> None:
     counted = re.search(r"60 items graded, (\d+) unreadable \(left unjudged\)", done.err)
     assert counted is not None
     assert rows()["grade"].null_count() == int(counted[1]) > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "the last answer is empty; its thoughts may have used up max_tokens: give more with --settings"),
+        ("", "the last answer is empty"),
+        (f"I cannot\njudge {KEY}", "the last answer is 'I cannot judge ***'; change --prompt, --settings or --model"),
+    ],
+)
+def test_ten_unreadable_answers_in_a_row_end_the_command_and_one_is_shown(
+    run: Run, content: str | None, told: str
+) -> None:
+    with serve(Answer(content)) as fake:
+        done = ask(run, fake, "--yes", "--parallel", 1, budget=30)
+        assert done.code == 1
+        assert f"error: stopped: 10 answers in a row have no grade; {told}" in done.err
+        assert KEY not in done.err + done.out
+        assert len(fake.requests) <= 12  # two for each item, and the next item may be under way
+    assert rows().height == 5
+
+
+def test_ten_refused_requests_in_a_row_end_the_command(run: Run) -> None:
+    with serve(lambda body, n: Answer("1") if n == 0 else Answer(status=400, raw=b"no such")) as fake:
+        done = ask(run, fake, "--yes", "--parallel", 1, budget=30)
+        assert done.code == 1
+        assert re.search(
+            r"10 answers in a row have no grade; the last request was refused: .*HTTP 400 .*no such", done.err
+        )
+        assert len(fake.requests) <= 12
+
+
+def test_unreadable_answers_between_others_use_no_more_requests_than_the_estimate_says(run: Run) -> None:
+    with serve(lambda body, n: Answer("1" if n % 9 == 0 else "hm")) as fake:  # one of five items
+        done = ask(run, fake, "--yes", "--parallel", 1, budget=30)
+        assert done.code == 1
+        assert "up to 30 items, " in done.err
+        assert "it stops after 60 requests or " in done.err
+        assert "error: stopped after 60 requests, the limit of --max-requests; 7 grades are saved" in done.err
+        assert len(fake.requests) == 60
+
+
+def test_requests_and_tokens_have_limits_and_retries_count(run: Run) -> None:
+    with serve(lambda body, n: Answer(status=503, headers={"Retry-After": "0"}) if n % 2 else Answer("1")) as fake:
+        done = ask(run, fake, "--yes", "--parallel", 1, "--max-requests", 7)
+        assert done.code == 1
+        assert len(fake.requests) == 7
+    graded = rows().height
+    with serve(by_length) as fake:  # which says that a prompt has 100 tokens, and an answer 7
+        done = ask(run, fake, "--yes", "--parallel", 1, "--max-total-tokens", 300)
+        assert done.code == 1
+        assert "stopped after 321 tokens, the limit of --max-total-tokens" in done.err
+        assert len(fake.requests) == 3
+    assert rows().height > graded
 
 
 def test_an_error_says_what_is_saved_and_the_same_command_continues(run: Run) -> None:

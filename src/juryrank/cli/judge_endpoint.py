@@ -41,6 +41,14 @@ class EndpointOptions:
         str | None,
         typer.Option("--price", metavar="IN,OUT", help="Price of a million tokens of prompts and of answers."),
     ] = None
+    max_requests: Annotated[
+        int | None,
+        typer.Option("--max-requests", min=1, help="Requests, with retries, to stop after; default: two per item."),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-total-tokens", min=1, help="Tokens to stop after, if counted; default: by the estimate."),
+    ] = None
     settings: Annotated[
         str, typer.Option("--settings", metavar="JSON", help='More of the request: {"max_tokens": 2048}.')
     ] = "{}"
@@ -71,8 +79,9 @@ class EndpointOptions:
             raise typer.BadParameter("a model needs the texts of the items: --texts FILE", param_hint="--texts")
         cache = AnswerCache(self.cache or judgements.with_suffix(".cache.jsonl"))
         return ModelJudge(
-            endpoint, self.model or "", prompt, session.grades, cache, items, queries, parse_settings(self.settings)
-        )
+            endpoint, self.model or "", prompt, session.grades, cache, items, queries, parse_settings(self.settings),
+            max_requests=self.max_requests, max_tokens=self.max_tokens,
+        )  # fmt: skip
 
 
 def judge_by_model(session: Session, judge: ModelJudge, given: EndpointOptions, *, quiet: bool) -> None:
@@ -115,7 +124,8 @@ def estimate_text(estimate: Estimate, judge: ModelJudge, price: tuple[float, flo
     cost = "" if price is None else f", cost about {money(estimate.cost(price))}"
     less = "; less, because some answers are in the cache" if estimate.cached else ""
     tokens = f"about {estimate.tokens_in:,} tokens of prompts and {estimate.tokens_out:,} of answers"
-    return f"{judge.model} at {judge.endpoint.url}: up to {estimate.calls} requests, {tokens}{cost}{less}"
+    limits = f"it stops after {estimate.max_requests:,} requests or {estimate.max_tokens:,} tokens in any case"
+    return f"{judge.model} at {judge.endpoint.url}: up to {estimate.calls} items, {tokens}{cost}{less}; {limits}"
 
 
 def tally_text(tally: Tally, session: Session, judge: ModelJudge, price: tuple[float, float] | None) -> str:

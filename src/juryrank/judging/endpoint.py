@@ -43,6 +43,10 @@ class RequestRefusedError(EndpointError):
     """The endpoint refuses one request, perhaps because its text is too long."""
 
 
+class LimitReachedError(EndpointError):
+    """As many requests or tokens were used as are allowed; this one was not sent."""
+
+
 @dataclass(frozen=True)
 class Retries:
     """How often a request is made again after a temporary error, and how long to wait before."""
@@ -71,7 +75,10 @@ class Endpoint:
     retries: Retries = field(default_factory=Retries)
     sleep: Callable[[float], object] | None = None  # by default until the time is over, or ``stop`` is called
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    max_requests: int | None = None  # with retries
+    max_tokens: int | None = None  # of prompts and answers, where the endpoint counts them
     n_requests: int = field(default=0, init=False)
+    n_tokens: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.url = checked_url(self.url, insecure=self.insecure)
@@ -95,23 +102,23 @@ class Endpoint:
             except _TemporaryError as error:
                 if attempt == self.retries.most or (error.unreachable and not self._has_answered):
                     tries = "" if attempt == 0 else f" after {attempt + 1} tries"
-                    raise EndpointError(f"{self.url}: {self._hide(str(error))}{tries}") from None
+                    raise EndpointError(f"{self.url}: {self.hide(str(error))}{tries}") from None
                 (self.sleep or self._stopped.wait)(self._wait(error, attempt, text))
-                if self._stopped.is_set():
-                    raise EndpointError(f"{self.url}: stopped") from None
             else:
-                self._has_answered = True
+                with self._lock:
+                    self._has_answered = True
+                    self.n_tokens += reply.tokens_in + reply.tokens_out
                 return reply
         raise AssertionError("the last attempt returns or raises")
 
     def stop(self) -> None:
-        """End the waits of other threads: nothing is tried again."""
+        """End the waits of other threads: nothing is sent any more."""
         self._stopped.set()
 
     def _wait(self, error: _TemporaryError, attempt: int, key: str) -> float:
         if error.retry_after is not None and error.retry_after > self.retries.longest_asked:
             wait = f"it asks to wait {error.retry_after:.0f} seconds: try again later"
-            raise EndpointError(f"{self.url}: {self._hide(str(error))}; {wait}")
+            raise EndpointError(f"{self.url}: {self.hide(str(error))}; {wait}")
         return self.retries.wait(attempt, key, error.retry_after)
 
     def _post(self, data: bytes) -> bytes:
@@ -119,8 +126,7 @@ class Endpoint:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         request = urllib.request.Request(self.url, data, headers, method="POST")
-        with self._lock:
-            self.n_requests += 1
+        self._count_request()
         try:
             with self._opener.open(request, timeout=self.timeout) as answer:
                 found: bytes = answer.read(LARGEST)
@@ -130,14 +136,25 @@ class Endpoint:
         except (OSError, http.client.HTTPException) as error:
             raise _connection_error(error, self.timeout) from None
 
+    def _count_request(self) -> None:
+        """Count a request that is about to be sent; an error if it must not be sent."""
+        if self._stopped.is_set():
+            raise EndpointError(f"{self.url}: stopped")
+        with self._lock:
+            if self.max_requests is not None and self.n_requests >= self.max_requests:
+                raise LimitReachedError(f"stopped after {self.n_requests} requests, the limit of --max-requests")
+            if self.max_tokens is not None and self.n_tokens >= self.max_tokens:
+                raise LimitReachedError(f"stopped after {self.n_tokens:,} tokens, the limit of --max-total-tokens")
+            self.n_requests += 1
+
     def _http_error(self, error: urllib.error.HTTPError) -> EndpointError | _TemporaryError:
         with error:
             try:
                 body = error.read(LARGEST).decode(errors="replace")
             except (OSError, http.client.HTTPException):
                 body = ""
-        body = " ".join(self._hide(body).split())[:QUOTED]  # hidden before it is cut: half a key is secret, too
-        told = self._hide(f"HTTP {error.code} {error.reason}" + (f": {body}" if body else ""))
+        body = " ".join(self.hide(body).split())[:QUOTED]  # hidden before it is cut: half a key is secret, too
+        told = self.hide(f"HTTP {error.code} {error.reason}" + (f": {body}" if body else ""))
         if error.code in TEMPORARY:
             return _TemporaryError(told, retry_after=seconds_to_wait(error.headers.get("Retry-After")))
         if error.code in OF_ONE_REQUEST and self._has_answered:
@@ -149,7 +166,8 @@ class Endpoint:
         }
         return EndpointError(f"{self.url}: {told}{hints.get(error.code, '')}")
 
-    def _hide(self, text: str) -> str:
+    def hide(self, text: str) -> str:
+        """A text in which the key, if it is there, cannot be read."""
         return text.replace(self._key, "***") if self._key else text
 
 
