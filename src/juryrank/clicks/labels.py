@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.clicks.cascade import Cascade, fit_cascade
+from juryrank.clicks.checks import warn_about_bias
 from juryrank.clicks.counts import ClickCounts
 from juryrank.clicks.log import ClickLog
 from juryrank.clicks.position_bias import GIVEN, PositionBias, estimate_bias
@@ -80,7 +81,8 @@ def click_labels(
     almost none. How often an item was examined is estimated from the log by two models, of which the one that predicts
     the clicks better is used; or ``examination`` gives it for positions 1, 2, … . Queries without a click are left out.
     EM stops when a step raises the log-likelihood by less than ``tol``, or after ``max_iter`` steps with a
-    ConvergenceWarning.
+    ConvergenceWarning. A DataWarning names what neither model can correct, such as a log without lists that were not
+    clicked.
 
     >>> from juryrank import read_clicks
     >>> import polars as pl
@@ -92,6 +94,7 @@ def click_labels(
         raise DataError(f"click_labels takes a log from read_clicks, got {type(log).__name__}")
     if len(log) and not log.n_clicks:
         raise DataError(f"{log.name}: nothing was clicked in {len(log)} impressions, so there is nothing to learn from")
+    warn_about_bias(log)
     counts = ClickCounts.of(log)
     bias = estimate_bias(counts, examination, max_iter=max_iter, tol=tol)
     cascade = _better_cascade(log, counts, bias)

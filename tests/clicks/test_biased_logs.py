@@ -1,0 +1,87 @@
+"""Click logs with a bias that no model here has are named; logs of simulated honest users are not."""
+
+import re
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import juryrank as jr
+from juryrank.clicks.checks import warn_about_bias
+from juryrank.errors import DataWarning
+from studies.clicks import USERS, Simulation
+
+SHARES = {"many relevant": (0.2, 0.3, 0.5), "few relevant": (0.85, 0.1, 0.05), "half": (0.5, 0.3, 0.2)}
+
+SIZES = [(1, 1, 5), (1, 500, 10), (3, 100, 4), (40, 3, 15), (40, 30, 15), (150, 1, 2), (150, 5, 3), (30, 200, 15)]
+
+
+def simulation(n_queries, shares=SHARES["half"], n_items=15, seed=0):
+    """Queries with graded items, which a good expert and a bad one have ranked."""
+    rng = np.random.default_rng(seed)
+    labels = {f"q{q}": {f"q{q}d{n}": int(rng.choice(3, p=shares)) for n in range(n_items)} for q in range(n_queries)}
+    good = {q: sorted(items, key=lambda item: -items[item] + rng.random()) for q, items in labels.items()}
+    bad = {q: list(rng.permutation(list(items))) for q, items in labels.items()}
+    return Simulation.of(jr.from_dicts({"good": good, "bad": bad}, labels=labels))
+
+
+def frame_of(user="position-based", n_queries=20, sessions=100, *, explore=False, seed=0, **changes):
+    log = simulation(n_queries, seed=seed, **changes).log(user, sessions, explore, np.random.default_rng(seed))
+    return log.select("query", "item", "position", "clicked", pl.format("{}/{}", "query", "session").alias("session"))
+
+
+def said(frame):
+    """What the warnings of read_clicks and click_labels say."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        jr.click_labels(jr.read_clicks(frame))
+    return [str(each.message) for each in caught if issubclass(each.category, DataWarning)]
+
+
+@pytest.mark.parametrize("explore", [False, True])
+@pytest.mark.parametrize("shares", SHARES)
+@pytest.mark.parametrize("user", USERS)
+def test_logs_of_honest_users_have_no_warning(user, shares, explore):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        for seed, (n_queries, sessions, n_items) in enumerate(SIZES):
+            sizes = {"n_queries": n_queries, "sessions": sessions, "n_items": n_items, "seed": seed}
+            frame = frame_of(user, shares=SHARES[shares], explore=explore, **sizes)
+            if not frame["clicked"].all():
+                warn_about_bias(jr.read_clicks(frame))
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_the_labels_of_an_honest_user_have_no_warning(user):
+    assert said(frame_of(user)) == []
+
+
+def only_with_clicks(frame):
+    return frame.filter(pl.col("clicked").any().over("session"))
+
+
+def down_to_the_last_click(frame):
+    last = pl.col("position").filter("clicked").max().over("session")
+    return frame.filter((pl.col("position") <= last).fill_null(True))
+
+
+@pytest.mark.parametrize("explore", [False, True])
+@pytest.mark.parametrize("user", ["navigational", "position-based", "perfect"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (only_with_clicks, "all [0-9]+ sessions have a click, as in a log that leaves out"),
+        (down_to_the_last_click, "100% of [0-9]+ sessions with clicks and misses end with a click"),
+        (lambda frame: only_with_clicks(down_to_the_last_click(frame)), "end with a click, as in a log that keeps"),
+    ],
+)
+def test_a_log_without_lists_or_rows_that_were_not_clicked_is_named(change, words, user, explore):
+    frame = change(frame_of(user, n_queries=60, sessions=60, explore=explore, shares=SHARES["few relevant"]))
+    found = said(frame)
+    assert len(found) == 1
+    assert re.search(words, found[0])
+
+
+def test_what_cannot_be_seen_without_sessions_is_not_warned_about():
+    assert said(down_to_the_last_click(frame_of()).drop("session")) == []
