@@ -1,10 +1,10 @@
 """How good a ranking is after 10 to 1,000 judgements: the judging plan, simple plans, and random items.
 
 In every draw half of the queries are held out. A plan chooses items of the other queries, one after the other; their
-labels are those of the collection, and 0 for an item that has none, as an assessor would most likely say. ``jury`` with
-``unjudged=unknown`` is fitted to the first 10, 20, … labels and evaluated on the held-out queries with all their
-labels. The judging plan gets the labels so far at each of these sizes, and after each 100 judgements. The full gain is
-that of all labels of the training queries. The queries of simple plans are in random order.
+labels are those of the collection, and 0 for an item that has none, as an assessor would most likely say. ``jury`` is
+fitted to the first 10, 20, … labels and evaluated on the held-out queries with all their labels. The judging plan gets
+the labels so far at each of these sizes, and after each 100 judgements. The full gain is that of all labels of the
+training queries. The queries of simple plans are in random order.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def measure(data: jr.Dataset, collection: Collection, draws: int = DRAWS, name: 
 
         def quality(judged: jr.Dataset | None, test: jr.Dataset = test) -> float:
             try:
-                model = jr.method("rrf").fit(test) if judged is None else jr.fit(judged, "jury", unjudged="unknown")
+                model = jr.method("rrf").fit(test) if judged is None else jr.fit(judged, "jury")
             except DataError:  # nothing to learn from: a user would keep RRF
                 model = jr.method("rrf").fit(test)
             metric, convention, _ = collection

@@ -85,7 +85,7 @@ class TestPlan:
             r"^(Go on|Enough): after 40 judgements, on \d+ held-out queries, jury has a gain", second.err, re.M
         )
         assert "50 more judgements can be expected to add" in second.err
-        assert "fit DATA --labels judged -p unjudged=unknown," in second.err
+        assert "fit DATA --labels judged," in second.err
         more = pl.read_csv("judged/2.csv", infer_schema=False)
         assert not set(plan.select("query", "item").rows()).intersection(more.select("query", "item").rows())
         more.with_columns(label=pl.lit("1")).write_csv("judged/2.csv")

@@ -18,7 +18,9 @@ from juryrank.judging.advice import (
     VARIANCE_QUERIES,
     expected_addition,
 )
-from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.methods.learned.jury import solver_of
+from juryrank.training.label_survey import LabelSurvey
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
 
 
 def simulated(n_queries: int, seed: int = 0, n_judged: int = 6) -> Dataset:
@@ -41,11 +43,11 @@ def condensed(model: juryrank.methods.Aggregator, one: Dataset) -> float:
 
 
 def fitted_to(queries: LabelledQueries, train: list[int]) -> juryrank.methods.Aggregator:
-    return juryrank.fit(queries.data.take(np.array(train)), "jury", unjudged="unknown")
+    return juryrank.fit(queries.data.take(np.array(train)), "jury")
 
 
 def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
-    queries = LabelledQueries.of(simulated(20), "unknown")
+    queries = LabelledQueries.of(simulated(20), AUTO)
     n = len(queries)
     gains, judged = [], []
     for test in range(n):
@@ -66,7 +68,7 @@ def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
 
 def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> None:
     """Against whole fits of halves, combined with the prior by their precisions."""
-    queries = LabelledQueries.of(simulated(21, seed=1), "unknown")
+    queries = LabelledQueries.of(simulated(21, seed=1), AUTO)
     n = len(queries)
 
     def value(train: list[int], test: int) -> float:
@@ -86,7 +88,7 @@ def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> Non
                 lost[test] -= value(others, test) / SPLITS
     variance = (VARIANCE_QUERIES * QUERY_VARIANCE + ((lost - lost.mean()) ** 2).sum()) / (VARIANCE_QUERIES + n) / n
     variance += (UNJUDGED_DEVIATION * (1 - np.mean(judged))) ** 2
-    found = expected_addition(queries, 100, 50)
+    found = expected_addition(queries, solver_of(LabelSurvey.of(queries.data)), 100, 50)
     precision = 1 / variance + DOUBLING_DEVIATION**-2
     mean = (lost.mean() / variance + DOUBLING_MEAN * DOUBLING_DEVIATION**-2) / precision / 3
     half = 1.96 * (precision * 3) ** -0.5
@@ -95,8 +97,9 @@ def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> Non
 
 def test_more_judgements_add_more_but_less_each() -> None:
     data = simulated(30)
-    queries = LabelledQueries.of(data, "unknown")
-    added = [expected_addition(queries, 100, more).mean for more in (50, 100, 1000)]
+    queries = LabelledQueries.of(data, AUTO)
+    solver = solver_of(LabelSurvey.of(data))
+    added = [expected_addition(queries, solver, 100, more).mean for more in (50, 100, 1000)]
     assert abs(added[0]) < abs(added[1]) < abs(added[2])
     assert abs(added[1] / 100) < abs(added[0] / 50)
 

@@ -61,7 +61,7 @@ def labelled() -> Posterior:
     labels = {q: {f"d{i}": int(rng.integers(0, 2)) for i in range(6)} for q in queries}
     found = Posterior.of(from_dicts(runs, labels=labels))
     assert found is not None
-    model = Jury(unjudged="unknown").fit(from_dicts(runs, labels=labels))
+    model = Jury().fit(from_dicts(runs, labels=labels))
     np.testing.assert_allclose(found.mean.reshape(4, -1), model.curves_, rtol=1e-9)
     scores = model.predict(found.rankings).scores
     np.testing.assert_allclose(found.features(np.arange(len(scores))) @ found.mean, scores, rtol=1e-9)

@@ -210,7 +210,7 @@ def next_step(out: Path, labels: Path | None) -> str:
     given = labels if together else out
     move = "" if labels is None or together else f", put it into one folder with {labels}"
     option = "--labels FOLDER" if move else f"--labels {given}"
-    fit = f"juryrank fit DATA {option} -p unjudged=unknown"
+    fit = f"juryrank fit DATA {option}"
     return f"Next: fill in the column label{move}; then {fit}, or judge DATA {option} for more items"
 
 

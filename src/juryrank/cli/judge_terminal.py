@@ -194,7 +194,7 @@ class Screen:
             self.say(f"Nothing is left to ask{more}.")
         if session.n_graded:
             file = escape_controls(str(session.file.path))
-            self.say(f"Next: juryrank fit DATA --labels {file} -p unjudged=unknown -o model.json")
+            self.say(f"Next: juryrank fit DATA --labels {file} -o model.json")
 
 
 @contextmanager

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
 from juryrank.judging.plan import count, require_count
-from juryrank.methods.learned.jury import Jury
+from juryrank.methods.learned.jury import solver_of
 from juryrank.metrics import Truth, parse_metric
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, number
 from juryrank.training import verdict
 from juryrank.training.held_out_values import judged_share
 from juryrank.training.label_survey import FEW_ZEROS, NONE, POSITIVES_ONLY, LabelSurvey
-from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
 from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
 from juryrank.training.solvers.rrf_prior import RRFPriorSolver
@@ -27,7 +27,6 @@ from juryrank.training.student_t import t_quantile
 from juryrank.training.verdict import NEGLIGIBLE, Difference
 from juryrank.training.verdict_rule import LEVEL, UNJUDGED_DEVIATION
 
-UNJUDGED = "unknown"  # how unjudged items are used: judgements are shallow
 FEWEST_QUERIES = 10  # with which it can be measured what half of the queries would give
 SPLITS = 4  # of the queries into halves, at random
 IN_HALVES = Limits(held_out_work=0.0, fewest_parts=2)
@@ -122,7 +121,7 @@ class JudgingAdvice(Report):
 def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvice:
     """Whether to go on judging: the held-out gain over RRF so far, and what ``more`` judgements can be expected to add.
 
-    ``data`` and ``labels`` are as in ``judging_plan``. The gain is that of ``jury`` with ``unjudged="unknown"``, each
+    ``data`` and ``labels`` are as in ``judging_plan``. The gain is that of ``jury``, each
     query held out in turn, with its 95 % interval. Only judged items count in it: as the first items of RRF are judged
     first, RRF would have an advantage otherwise. What more judgements add is estimated from what is lost if ``jury``
     learns from half of the queries: the distance to the best possible gain is taken to be proportional to 1 /
@@ -138,16 +137,17 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     require_count("more", more)
     found = labelled_dataset(data, labels)
     n_judged = int(judged_slots(found).sum())
-    queries = LabelledQueries.of(found, UNJUDGED) if n_judged else None
+    queries = LabelledQueries.of(found, AUTO) if n_judged else None
     n_queries = len(queries) if queries is not None else 0
-    kind = LabelSurvey.of(found).kind
+    survey = LabelSurvey.of(found)
+    kind, solver = survey.kind, solver_of(survey)
     known = queries if kind != POSITIVES_ONLY and n_queries > 1 else None
     return JudgingAdvice(
         n_judged=n_judged,
         n_queries=n_queries,
-        gain=None if known is None else held_out_gain(known),
+        gain=None if known is None else held_out_gain(known, solver),
         more=int(more),
-        added=expected_addition(known, n_judged, int(more)) if known and n_queries >= FEWEST_QUERIES else None,
+        added=expected_addition(known, solver, n_judged, int(more)) if known and n_queries >= FEWEST_QUERIES else None,
         labels=kind,
     )
 
@@ -158,26 +158,26 @@ def judged_slots(data: Dataset) -> NDArray[np.bool_]:
     return np.zeros(r.n_slots, bool) if data.labels is None else ~np.isnan(data.slot_labels) & (r.slot_lists > 0)
 
 
-def held_out_gain(queries: LabelledQueries) -> Difference:
+def held_out_gain(queries: LabelledQueries, solver: RRFPriorSolver) -> Difference:
     """The gain of jury over RRF, each query held out in turn, judged items only.
 
     The 95 % interval includes how far a gain of the judged items may be from that of all items.
     """
-    ours = _held_out(queries, None)
+    ours = _held_out(queries, solver, None)
     apart = ours.values - _values(queries, rrf_scores(queries.rankings)).values
     mean, error = float(apart.mean()), float(apart.std(ddof=1)) / math.sqrt(len(apart))
     half = t_quantile(LEVEL, len(apart) - 1) * math.hypot(error, ours.deviation)
     return Difference(mean, mean - half, mean + half)
 
 
-def expected_addition(queries: LabelledQueries, n_judged: int, more: int) -> Difference:
+def expected_addition(queries: LabelledQueries, solver: RRFPriorSolver, n_judged: int, more: int) -> Difference:
     """What ``more`` judgements can be expected to add to nDCG@10, with a 95 % interval.
 
     If the distance to the best possible value is c / n after n judgements, then n were c / n better than n / 2, and
     ``more`` judgements add the share more / (n + more) of that. The variance is taken to have the same share.
     """
-    whole = _held_out(queries, None)
-    lost = whole.values - np.mean([_held_out(queries, seed).values for seed in range(SPLITS)], axis=0)
+    whole = _held_out(queries, solver, None)
+    lost = whole.values - np.mean([_held_out(queries, solver, seed).values for seed in range(SPLITS)], axis=0)
     n = len(lost)
     squares = float(((lost - lost.mean()) ** 2).sum())
     variance = (VARIANCE_QUERIES * QUERY_VARIANCE + squares) / (VARIANCE_QUERIES + n) / n + whole.deviation**2
@@ -196,10 +196,8 @@ class _Values:
     deviation: float
 
 
-def _held_out(queries: LabelledQueries, seed: int | None) -> _Values:
+def _held_out(queries: LabelledQueries, solver: RRFPriorSolver, seed: int | None) -> _Values:
     """The values of jury in each query: fitted to all other queries, or to the other half of a random split."""
-    jury = Jury(unjudged=UNJUDGED)
-    solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
     order = np.arange(len(queries)) if seed is None else np.random.default_rng(seed).permutation(len(queries))
     mixed = queries.take(order)
     curves = solver.curves(mixed.rankings.entry_rank)[:, : solver.n_curves]

@@ -13,12 +13,12 @@ from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats, Ints
 from juryrank.judging.plan_order import DIGITS, places
 from juryrank.kernels.ragged import parents
-from juryrank.methods.learned.jury import Jury
+from juryrank.methods.learned.jury import solver_of
 from juryrank.training.expert_quality import expert_values
-from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.label_survey import LabelSurvey
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
 from juryrank.training.rrf_baseline import sum_of_points
 from juryrank.training.solvers.position_curves import QueryParts, Statistics, mean_fill, solve_curves
-from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 
 FEWEST_QUERIES = 5  # labelled queries that jury needs before its choices are followed
 MOST_WEIGHTS = 2000  # of a model whose covariance is computed: a matrix of 32 MB
@@ -38,9 +38,7 @@ class Posterior:
     @classmethod
     def of(cls, data: Dataset) -> Posterior | None:
         """The posterior given the labels of the data; None if they are too few, or experts too many."""
-        jury = Jury(unjudged="unknown")
-        solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
-        queries = LabelledQueries.of(data, jury.unjudged)
+        solver, queries = solver_of(LabelSurvey.of(data)), LabelledQueries.of(data, AUTO)
         if len(queries) < FEWEST_QUERIES or len(data.experts) * solver.n_curves > MOST_WEIGHTS:
             return None
         curves = [solver.curves(r.entry_rank)[:, : solver.n_curves] for r in (queries.rankings, data.rankings)]

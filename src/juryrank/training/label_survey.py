@@ -88,6 +88,10 @@ class LabelSurvey:
         """The mean number of labels of a labelled query."""
         return self.n_labels / max(self.n_queries, 1)
 
+    def strength(self, treatment: Treatment) -> float:
+        """The factor of ``shrink``: where labels are not complete, a query with few of them says less."""
+        return 1.0 if treatment.complete or not self.n_labels else 1.0 + 2.0 / self.mean_depth
+
     @property
     def nearly_all_judged(self) -> bool:
         """Whether nearly all items of the labelled queries have labels."""

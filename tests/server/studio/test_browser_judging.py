@@ -106,7 +106,7 @@ def check_exports(page: Page, given: dict[tuple[str, str], int], folder: Path) -
     rows = [(query, item, grade) for (query, item), grade in given.items()]
     labels = pl.DataFrame(rows, schema=["query", "item", "label"], orient="row")
     lists = juryrank.Dataset(rankings=juryrank.read(COOKING).rankings)
-    fitted = juryrank.fit(lists, labels=labels, unjudged="unknown").predict(lists)
+    fitted = juryrank.fit(lists, labels=labels).predict(lists)
     loaded = juryrank.load(folder / "model.json").predict(lists)
     assert loaded.scores == pytest.approx(fitted.scores, abs=1e-6)
 

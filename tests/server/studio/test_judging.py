@@ -49,7 +49,7 @@ def test_from_no_label_to_a_model(tmp_path: Path) -> None:
         files = {target["name"]: studio.request("/deploy/file", target=target["name"]) for target in targets}
     (tmp_path / "labels.qrels").write_text(qrels)
     lists = pl.read_csv(DEMO / "cooking.csv").drop("label")
-    whole = jr.fit(lists, "jury", labels=tmp_path / "labels.qrels", unjudged="unknown")
+    whole = jr.fit(lists, "jury", labels=tmp_path / "labels.qrels")
     found = {tuple(np.array(line.split())[[0, 2]]): int(line.split()[3]) for line in qrels.splitlines()}
     assert found == given
     assert model.learned()["own_"] == whole.learned()["own_"]
@@ -288,7 +288,7 @@ def test_an_interrupt_ends_it_with_one_line(tmp_path: Path, busy: bool) -> None:
 def test_labels_of_the_data_are_learned_from_at_the_start(tmp_path: Path) -> None:
     with running_studio(tmp_path, DEMO / "cooking.csv", "--texts", DEMO / "corpus.csv") as studio:
         state = wait_for(lambda: studio.ask("/state"), lambda found: found["enough"]["now"] > 0)
-        whole = jr.fit(jr.read(DEMO / "cooking.csv"), "jury", unjudged="unknown")
+        whole = jr.fit(jr.read(DEMO / "cooking.csv"), "jury")
         assert state["enough"]["now"] == whole.n_queries_
         overview = studio.when_ready("/overview")
         judgements = [point["judgements"] for point in overview["learning_curve"]]

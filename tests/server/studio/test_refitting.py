@@ -60,7 +60,7 @@ def test_after_each_judgement_the_curves_are_those_of_a_whole_fit(block_entries:
         refitted.update(labels, labels.changed(before))
         before = labels
         try:
-            whole = Jury(unjudged="unknown").fit(replace(data, labels=labels_of(answers[:n])))
+            whole = Jury().fit(replace(data, labels=labels_of(answers[:n])))
         except DataError:  # nothing relevant, or nothing at all
             assert refitted.model is None
             continue
@@ -74,13 +74,13 @@ def test_labels_of_the_data_are_learned_from_in_blocks() -> None:
     data = random_dataset(3, n_queries=21)
     refitted = RefittedJury(data, block_entries=200)
     refitted.update(CurrentLabels(data), [])
-    whole = Jury(unjudged="unknown").fit(data)
+    whole = Jury().fit(data)
     assert refitted.model is not None
     np.testing.assert_allclose(refitted.model.predict(data).scores, whole.predict(data).scores, rtol=1e-9)
     key = next(key for key in keys_of(data) if key not in by_name(data))
     labels = CurrentLabels.of(data, [Judgement(*key, "ann", 2.0)])
     refitted.update(labels, [key[0]])
-    more = Jury(unjudged="unknown").fit(replace(data, labels=labels.whole))
+    more = Jury().fit(replace(data, labels=labels.whole))
     assert not np.allclose(more.predict(data).scores, whole.predict(data).scores)
     np.testing.assert_allclose(refitted.model.predict(data).scores, more.predict(data).scores, rtol=1e-9)
 
@@ -99,3 +99,23 @@ def test_grades_replace_labels_of_the_data_as_in_a_session(tmp_path, judges: tup
     assert labels.counts == {query: n for query in data.queries if (n := sum(key[0] == query for key in ours))}
     for query in data.queries:
         assert labels.of_query(query) == {key[1]: value for key, value in ours.items() if key[0] == query}
+
+
+def test_the_kind_of_labels_may_change_with_an_answer() -> None:
+    """Labels of relevant items only weigh by place; answers that nothing is relevant here make them few labels."""
+    data = lists_only(4)
+    keys = keys_of(data)
+    gold = [Judgement(*next(key for key in keys if key[0] == query), "gold", 1.0) for query in data.queries]
+    base = replace(data, labels=labels_of(gold))
+    rest = [key for key in keys if key not in by_name(base)]
+    refitted, before, kinds = RefittedJury(base, 100), CurrentLabels(base), []
+    refitted.update(before, [])
+    for n in range(4):
+        labels = CurrentLabels.of(base, [Judgement(*key, "ann", 0.0) for key in rest[:n]])
+        refitted.update(labels, labels.changed(before))
+        before, whole = labels, Jury().fit(replace(base, labels=labels.whole))
+        assert refitted.model is not None
+        np.testing.assert_allclose(refitted.model.predict(base).scores, whole.predict(base).scores, rtol=1e-9)
+        assert refitted.model.survey == whole.survey
+        kinds.append(whole.survey.kind)
+    assert (kinds[0], kinds[-1]) == ("positives only", "few")

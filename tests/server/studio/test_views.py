@@ -50,7 +50,7 @@ def test_contributions_add_up_to_the_score(studio: RunningStudio, method: str) -
 
 def test_the_model_is_that_of_the_judgements(studio: RunningStudio, tmp_path: Path) -> None:
     (tmp_path / "labels.qrels").write_bytes(studio.request("/export/qrels").body)
-    model = jr.fit(DATA.drop("label"), "jury", labels=tmp_path / "labels.qrels", unjudged="unknown")
+    model = jr.fit(DATA.drop("label"), "jury", labels=tmp_path / "labels.qrels")
     for query in QUERIES[:3]:
         found = studio.ask("/query", id=query, method="model")
         assert {item["id"]: item["score"] for item in found["consensus"]} == pytest.approx(
@@ -151,7 +151,7 @@ def test_the_comparison_is_that_of_the_library(studio: RunningStudio, tmp_path: 
     (tmp_path / "labels.qrels").write_bytes(studio.request("/export/qrels").body)
     data = jr.read(DATA.drop("label"), labels=tmp_path / "labels.qrels")
     data = data[[q for q, query in enumerate(data.queries) if not np.isnan(data[query].slot_labels).all()]]
-    jury = jr.method("jury", unjudged="unknown").fit(data)
+    jury = jr.method("jury").fit(data)
     data = data[[q for q, query in enumerate(data.queries) if np.nanmax(data[query].slot_labels) > 0]]
     expected = jr.compare({"rrf": jr.method("rrf")}, data, "nDCG@10", folds=5, experts=True, unjudged="ignore")
     rows = {row["name"]: row for row in found["rows"]}

@@ -195,10 +195,9 @@ class PositionCurves(GroupedExperts):
 
     @property
     def _strength(self) -> float:
-        """The factor of ``shrink``: with few labels per query, a query says less."""
-        if self.unjudged != AUTO or "labels_" not in vars(self) or self.treatment.complete:
-            return 1.0
-        return 1.0 + 2.0 / self.survey.mean_depth if self.survey.n_labels else 1.0
+        """The factor of ``shrink``."""
+        known = self.unjudged == AUTO and "labels_" in vars(self)
+        return self.survey.strength(self.treatment) if known else 1.0
 
     def gain_over_rrf(self) -> tuple[int, float, float]:
         """The number of held-out queries, and the gain of the target metric over RRF there: mean, standard error.

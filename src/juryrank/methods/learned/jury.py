@@ -13,6 +13,7 @@ from juryrank.methods.learned._curves import PositionCurves
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
+from juryrank.training.label_survey import LabelSurvey
 from juryrank.training.labelled_queries import LabelledQueries
 from juryrank.training.score_curve import scales_of, score_curve, score_deviations
 from juryrank.training.solvers.rrf_prior import PRIORS, SCORE, RRFPriorSolver
@@ -126,3 +127,9 @@ class Jury(PositionCurves):
     def _entry_curves(self, rankings: Rankings, n_curves: int) -> Floats:
         curves = super()._entry_curves(rankings, n_curves)
         return curves if n_curves <= SCORE else np.column_stack([curves, score_curve(rankings, self.scales_)])
+
+
+def solver_of(survey: LabelSurvey) -> RRFPriorSolver:
+    """What ``jury``, with its default parameters, solves by if it has such labels."""
+    jury = Jury()
+    return RRFPriorSolver(jury.shrink * survey.strength(survey.treatment), jury.anchor, jury.prior)

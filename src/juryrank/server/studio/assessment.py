@@ -17,14 +17,14 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, JuryrankError
 from juryrank.evaluation import evaluate
 from juryrank.evaluation.significance import half_width
-from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED, JudgingAdvice, judged_slots, judging_advice
+from juryrank.judging.advice import FEWEST_QUERIES, JudgingAdvice, judged_slots, judging_advice
 from juryrank.judging.judgements import Judgement
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.studio.background import Known
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.server.studio.studio import ADVICE, Snapshot, Studio
 from juryrank.training.label_survey import POSITIVES_ONLY
-from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
 from juryrank.training.verdict import Verdict
 
 METRIC = "nDCG@10"
@@ -128,9 +128,9 @@ class Assessment:
 def fit_whole(now: Snapshot) -> WholeFit:
     """Fit the model to all labelled queries."""
     data = now.labels.dataset
-    if data is None or not len(queries := LabelledQueries.of(data, UNJUDGED)):
+    if data is None or not len(queries := LabelledQueries.of(data, AUTO)):
         raise DataError(NOTHING)
-    model = Jury(unjudged=UNJUDGED).fit(data)
+    model = Jury().fit(data)
     return WholeFit(queries.data, model, model.verdict())
 
 
@@ -154,9 +154,9 @@ def mean_and_interval(values: Floats) -> dict[str, float] | None:
 def gain_after(labels: CurrentLabels) -> dict[str, float] | None:
     """The held-out gain over RRF with these labels, as in their verdict; None where they say nothing of it."""
     data = labels.dataset
-    if data is None or len(LabelledQueries.of(data, UNJUDGED)) < FEWEST_QUERIES:
+    if data is None or len(LabelledQueries.of(data, AUTO)) < FEWEST_QUERIES:
         return None
-    verdict = Jury(unjudged=UNJUDGED).fit(data).verdict()
+    verdict = Jury().fit(data).verdict()
     if verdict is None or verdict.labels == POSITIVES_ONLY:
         return None
     gain = verdict.differences["learned - rrf"]

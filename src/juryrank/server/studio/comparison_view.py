@@ -15,7 +15,7 @@ from juryrank.evaluation.expert_rows import BEST_EXPERT, EXPERT_PREFIX, is_exper
 from juryrank.evaluation.folds import splits_of
 from juryrank.evaluation.selection import select_methods
 from juryrank.evaluation.significance import half_width
-from juryrank.judging.advice import FEWEST_QUERIES, UNJUDGED
+from juryrank.judging.advice import FEWEST_QUERIES
 from juryrank.kernels.ragged import children
 from juryrank.methods import Aggregator, method
 from juryrank.methods.learned.jury import Jury
@@ -113,7 +113,7 @@ class ComparisonView:
         methods: dict[str, Aggregator] = {"rrf": method("rrf"), "borda": method("borda")}
         if float((whole.data.rankings.query_size.astype(float) ** 3).sum()) <= KEMENY_TRIPLES:
             methods["kemeny"] = method("kemeny")
-        methods["jury"] = Jury(unjudged=UNJUDGED)
+        methods["jury"] = Jury()
         return compare_held_out(methods, whole)
 
 

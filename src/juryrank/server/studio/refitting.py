@@ -4,23 +4,28 @@
 children, and a leaf is that of one query, or of a block of neighbours until the labels of one of them change. Then only
 that query is read, the nodes above it are added again, and the curves are solved. They are those of a fit of all
 queries; no query is held out, though, so that a verdict needs a whole fit.
+
+The weights of items follow from the kind of all labels. Where that changes, as it may while nearly all labels are of
+relevant items, all labelled queries are read again.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Ints
 from juryrank.data.long_table import labels_from_dict
-from juryrank.judging.advice import UNJUDGED
 from juryrank.methods.learned.jury import Jury
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.training.expert_groups import experts_with_lists
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.position_curves import QueryParts, Statistics, solve_curves
+from juryrank.training.held_out_values import HeldOutValues
+from juryrank.training.label_survey import LabelSurvey, Treatment
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
+from juryrank.training.solvers.position_curves import QueryParts, Statistics
 from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 
 BLOCK_ENTRIES = 50_000  # of the queries of a block: the first judgement of one of them waits for the others
@@ -31,15 +36,18 @@ Node = tuple[int, int]  # level and position: the queries position · 2^level up
 class RefittedJury:
     """The model of the present labels."""
 
+    model: Jury | None  # None while there is no query to learn from
+
     def __init__(self, data: Dataset, block_entries: int = BLOCK_ENTRIES) -> None:
         self._data = replace(data, labels=None)
         mean_entries = max(1.0, data.rankings.n_entries / max(1, len(data)))
         self._root = (max(0, len(data) - 1).bit_length(), 0)
         self._block_level = max(0, int(block_entries / mean_entries).bit_length() - 1)
-        self._sums: dict[Node, Statistics | None] = {}  # None where there is nothing to learn from
+        self._sums: dict[Node, _Sums] = {}
+        self._treatment: Treatment | None = None
         self._split: set[Node] = set()  # nodes above a query that has changed
         self._alone: dict[int, Dataset] = {}  # queries that have changed
-        self.model: Jury | None = None  # None while there is no query to learn from
+        self.model = None
 
     @property
     def n_queries(self) -> int:
@@ -55,60 +63,68 @@ class RefittedJury:
                 node = (level, q >> level)
                 self._sums.pop(node, None)
                 self._split.add(node)
+        if self._treatment is None and labels.dataset is not None:  # so that all are read only once
+            self._treatment = LabelSurvey.of(labels.dataset).treatment
         whole = self._sum(self._root, labels)
-        self.model = None if whole is None else _solve(whole)
+        if (treatment := whole.survey.treatment) != self._treatment:
+            self._treatment = treatment
+            self._sums.clear()
+            whole = self._sum(self._root, labels)
+        self.model = None if whole.statistics is None else _solve(whole.statistics, whole.survey)
 
-    def _sum(self, node: Node, labels: CurrentLabels) -> Statistics | None:
+    def _sum(self, node: Node, labels: CurrentLabels) -> _Sums:
         if node not in self._sums:
             level, n = node
             if level == 0 or (level <= self._block_level and node not in self._split):
                 self._sums[node] = self._read(node, labels)
             else:
-                parts = [self._sum((level - 1, child), labels) for child in (2 * n, 2 * n + 1)]
-                known = [part for part in parts if part is not None]
-                self._sums[node] = known[0].add(known[1]) if len(known) == 2 else next(iter(known), None)
+                one, other = (self._sum((level - 1, child), labels) for child in (2 * n, 2 * n + 1))
+                self._sums[node] = one.add(other)
         return self._sums[node]
 
-    def _read(self, node: Node, labels: CurrentLabels) -> Statistics | None:
-        """The sums over the queries of a node; None if nothing can be learned from them."""
+    def _read(self, node: Node, labels: CurrentLabels) -> _Sums:
+        """The sums over the queries of a node."""
         level, n = node
         last = min((n + 1) << level, len(self._data))
         queries = [q for q in range(n << level, last) if labels.counts.get(self._data.queries[q])]
         if not queries:
-            return None
+            return _Sums(None, LabelSurvey())
         if level == 0:
             part = self._alone.get(queries[0]) or _part(self._data, np.array(queries))
             self._alone[queries[0]] = part
         else:
             part = _part(self._data, np.array(queries))
         found = labels_from_dict({query: labels.of_query(query) for query in part.queries})
-        return _statistics(replace(part, labels=found))
+        part = replace(part, labels=found)
+        return _Sums(_statistics(part, self._treatment or Treatment()), LabelSurvey.of(part))
 
 
-def _solver() -> RRFPriorSolver:
-    jury = Jury()
-    return RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
+class _Sums(NamedTuple):
+    """What ``jury`` learns from some queries, None if it is nothing, and their labels."""
+
+    statistics: Statistics | None
+    survey: LabelSurvey
+
+    def add(self, other: _Sums) -> _Sums:
+        known = [each.statistics for each in (self, other) if each.statistics is not None]
+        both = known[0].add(known[1]) if len(known) == 2 else next(iter(known), None)
+        return _Sums(both, self.survey.add(other.survey))
 
 
-def _statistics(data: Dataset) -> Statistics | None:
+def _statistics(data: Dataset, treatment: Treatment) -> Statistics | None:
     """What ``jury`` learns from these queries, without held-out values."""
-    queries, solver = LabelledQueries.of(data, UNJUDGED), _solver()
-    if not len(queries):
+    if not len(queries := LabelledQueries.of(data, AUTO, treatment)):
         return None
+    jury = Jury()
+    solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
     curves = solver.curves(queries.rankings.entry_rank)[:, : solver.n_curves]
     layout = Statistics.empty(solver.n_curves, experts_with_lists(queries.rankings))
     return QueryParts(queries, curves, layout).total()
 
 
-def _solve(whole: Statistics) -> Jury:
+def _solve(whole: Statistics, survey: LabelSurvey) -> Jury:
     """The model; as no query was held out, it has no verdict."""
-    curves, stranger = solve_curves(whole, _solver())
-    learned = {
-        "own_": list(whole.own), "pooled_": [], "curves_": curves, "stranger_": stranger,
-        "n_queries_": whole.n_queries, "seen_": whole.seen, "gram_": whole.gram[np.triu_indices(len(whole.gram))],
-        "fill_": whole.filled, "held_out_": np.zeros(5),
-    }  # fmt: skip
-    return Jury.from_learned(Jury(unjudged=UNJUDGED).params(), learned)
+    return Jury().with_survey({}, survey).from_statistics(whole, HeldOutValues.empty(()))
 
 
 def _part(data: Dataset, queries: Ints) -> Dataset:
@@ -126,5 +142,6 @@ def rehearse(data: Dataset) -> None:
         return
     one = _part(data, ranked[:1])
     labels = {name: (float(n == 0), 1.0) for n, name in enumerate(one.rankings.items[:2].tolist())}
-    if (found := _statistics(replace(one, labels=labels_from_dict({one.queries[0]: labels})))) is not None:
-        _solve(found.add(found)).predict(one, warn_unknown=False)
+    one = replace(one, labels=labels_from_dict({one.queries[0]: labels}))
+    if (found := _statistics(one, Treatment())) is not None:
+        _solve(found.add(found), LabelSurvey.of(one)).predict(one, warn_unknown=False)
