@@ -164,6 +164,54 @@ def test_unreadable_answers_between_others_use_no_more_requests_than_the_estimat
         assert len(fake.requests) == 60
 
 
+def test_skipped_items_are_asked_again_with_another_request_or_retry_only(run: Run) -> None:
+    with serve(lambda body, n: Answer("hm" if "caramel" in body["messages"][0]["content"] else "1")) as fake:
+        assert ask(run, fake, "--yes", budget=60).code == 0
+    skipped = rows().filter(pl.col("grade").is_null())
+    keys = set(skipped.select("query", "item").rows())
+    assert keys
+    assert skipped["note"].str.contains(r"^skipped: unreadable [0-9a-f]{12}$").all()
+
+    def graded() -> set[tuple[str, str]]:
+        return set(rows().drop_nulls("grade").select("query", "item").rows())
+
+    with serve(by_length) as fake:
+        same = ask(run, fake, "--yes", budget=70)
+        assert "asked again" not in same.err
+        assert len(fake.requests) == 10
+        assert not keys & graded()
+    saved = Path("judgements.csv").read_bytes()
+    for more in (("--retry",), ("--settings", '{"max_tokens": 4096}'), ("--prompt", "better.txt")):
+        Path("better.txt").write_text("{query}: {text} {grades}")
+        Path("judgements.csv").write_bytes(saved)
+        with serve(by_length) as fake:
+            done = ask(run, fake, "--yes", *more, budget=1000)
+            assert f"{len(keys)} items that the model has skipped may be asked again" in done.err
+        assert keys <= graded()
+
+
+def test_retry_asks_again_where_the_known_answer_cannot_be_read(run: Run) -> None:
+    with serve(Answer("")) as fake:
+        assert ask(run, fake, "--yes").code == 1
+    with serve(Answer("1")) as fake:
+        done = ask(run, fake, "--yes", "--retry")
+        assert done.code == 0, done.err
+        assert len(fake.requests) == 12
+    assert rows().drop_nulls("grade").height == 12
+    with serve(Answer("1")) as fake:
+        assert "nothing is left to ask" in ask(run, fake, "--yes", "--retry").err
+        assert fake.requests == []
+
+
+def test_files_of_older_versions_do_not_say_why_an_item_was_skipped_and_it_is_asked_again(run: Run) -> None:
+    with serve(by_length) as fake:
+        ask(run, fake, "--yes", "--budget", 1)
+        saved = rows().with_columns(grade=pl.lit(""), note=pl.lit("skipped"))
+        saved.write_csv("judgements.csv")
+        assert "1 items that the model has skipped may be asked again" in ask(run, fake, "--yes", budget=1).err
+        assert len(fake.requests) == 1  # the answer is known
+
+
 def test_requests_and_tokens_have_limits_and_retries_count(run: Run) -> None:
     with serve(lambda body, n: Answer(status=503, headers={"Retry-After": "0"}) if n % 2 else Answer("1")) as fake:
         done = ask(run, fake, "--yes", "--parallel", 1, "--max-requests", 7)

@@ -49,6 +49,9 @@ class EndpointOptions:
         int | None,
         typer.Option("--max-total-tokens", min=1, help="Tokens to stop after, if counted; default: by the estimate."),
     ] = None
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Ask again about items whose answers could not be read, with this prompt.")
+    ] = False
     settings: Annotated[
         str, typer.Option("--settings", metavar="JSON", help='More of the request: {"max_tokens": 2048}.')
     ] = "{}"
@@ -80,7 +83,7 @@ class EndpointOptions:
         cache = AnswerCache(self.cache or judgements.with_suffix(".cache.jsonl"))
         return ModelJudge(
             endpoint, self.model or "", prompt, session.grades, cache, items, queries, parse_settings(self.settings),
-            max_requests=self.max_requests, max_tokens=self.max_tokens,
+            max_requests=self.max_requests, max_tokens=self.max_tokens, retry=self.retry,
         )  # fmt: skip
 
 
@@ -89,10 +92,14 @@ def judge_by_model(session: Session, judge: ModelJudge, given: EndpointOptions, 
     from juryrank.judging.endpoint_judge import GRADED, Tally, judge_items
 
     price = parse_price(given.price)
+    again = judge.to_ask_again(session.skipped)
+    session.ask_again(again)
     estimate = judge.estimate(session)
     if given.dry_run:
         question = session.next()
         print(judge.prompt_of(question) if question is not None else "", end="")
+    if again and estimate.calls:
+        note(f"{len(again)} items that the model has skipped may be asked again", quiet=quiet)
     note(estimate_text(estimate, judge, price), quiet=quiet and given.yes)
     if given.dry_run or not estimate.calls or not (given.yes or confirmed()):
         return

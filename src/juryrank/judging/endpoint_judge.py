@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
@@ -12,10 +12,11 @@ from typing import Any
 
 from juryrank.errors import EndpointError
 from juryrank.judging.endpoint import QUOTED, Endpoint, LimitReachedError, RequestRefusedError
-from juryrank.judging.endpoint_cache import AnswerCache
+from juryrank.judging.endpoint_cache import AnswerCache, request_key
 from juryrank.judging.endpoint_prompt import AGAIN, Prompt, grade_in
 from juryrank.judging.grades import Grades
-from juryrank.judging.session import Question, Session
+from juryrank.judging.judgements import SKIPPED, Judgement
+from juryrank.judging.session import Key, Question, Session
 from juryrank.judging.texts import Texts
 
 SETTINGS = {"temperature": 0, "max_tokens": 1024}
@@ -81,13 +82,14 @@ class ModelJudge:
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the request; None removes a default
     max_requests: int | None = None  # by default two for each item of the budget, and at least 20
     max_tokens: int | None = None  # by default those of so many requests with long answers
+    retry: bool = False  # ask again where the known answer cannot be read
 
-    def text_of(self, question: Question) -> str | None:
+    def text_of(self, question: Question | Judgement) -> str | None:
         """The text of the item; its name if the prompt has no place for a text, None if it has no text."""
         found = None if self.items is None else self.items.get(question.item)
         return found if self.prompt.needs_text else question.item
 
-    def prompt_of(self, question: Question) -> str | None:
+    def prompt_of(self, question: Question | Judgement) -> str | None:
         """The whole prompt; None if the item has no text."""
         if (text := self.text_of(question)) is None:
             return None
@@ -99,6 +101,24 @@ class ModelJudge:
         settings = {name: value for name, value in {**SETTINGS, **self.settings}.items() if value is not None}
         return {"model": self.model, "messages": [{"role": "user", "content": prompt}], **settings}
 
+    def skip_note(self, outcome: Outcome) -> str:
+        """What is saved of an item that gets no grade: why, and after which request."""
+        prompt = self.prompt_of(outcome.question)
+        asked = "" if prompt is None else f" {self._short_key(prompt)}"
+        return f"{SKIPPED}: {outcome.kind}{asked}"
+
+    def to_ask_again(self, skipped: Iterable[Judgement]) -> list[Key]:
+        """Those skipped items about which the request would be another one by now; with ``retry``, all with a text."""
+        prompts = [(each, self.prompt_of(each)) for each in skipped]
+        return [
+            each.key
+            for each, prompt in prompts
+            if prompt is not None and (self.retry or not each.note.endswith(f" {self._short_key(prompt)}"))
+        ]
+
+    def _short_key(self, prompt: str) -> str:
+        return request_key(self.request(prompt))[:12]
+
     def ask(self, question: Question) -> Outcome:
         """Ask for the grade of an item."""
         if (prompt := self.prompt_of(question)) is None:
@@ -106,7 +126,8 @@ class ModelJudge:
         body, tokens_in, tokens_out, cached = self.request(prompt), 0, 0, True
         try:
             for _ in range(REQUESTS_PER_ITEM):
-                if (answer := self.cache.get(body)) is None:
+                answer = self.cache.get(body)
+                if answer is None or (self.retry and grade_in(answer, self.grades) is None):
                     reply = self.endpoint.ask(body)
                     answer, cached = reply.text, False
                     tokens_in, tokens_out = tokens_in + reply.tokens_in, tokens_out + reply.tokens_out
@@ -173,7 +194,7 @@ def judge_items(session: Session, judge: ModelJudge, *, parallel: int = 4) -> It
             while questions := session.ahead(session.batch):
                 for outcome in _in_order(pool, judge, questions, ahead=2 * parallel):
                     if outcome.grade is None:
-                        session.skip(outcome.question)
+                        session.skip(outcome.question, judge.skip_note(outcome))
                     else:
                         session.grade(outcome.question, outcome.grade)
                     yield outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -62,6 +62,7 @@ class Session:
         self.grades, self.overlap, self.batch, self._plan = grades or Grades.parse("0-3"), overlap, batch, plan
         file.repair()
         self._again: deque[Key] = deque()  # whose answers were taken back
+        self._skipped_before: set[Key] = set()  # and are asked again
         self._queue: deque[Key] = deque()
         self._judges: list[str] = []
         self._since_plan = 0
@@ -78,7 +79,9 @@ class Session:
         known = _in_data(self.data.rankings, {each.key for each in found})
         here = [each for each in found if each.key in known]
         self.n_foreign = len(found) - len(here)  # judgements of items that no list of the data has
-        self._mine = {each.key: each for each in here if each.judge == self.judge}
+        again = self._skipped_before
+        mine = (each for each in here if each.judge == self.judge)
+        self._mine = {each.key: each for each in mine if each.grade is not None or each.key not in again}
         self._of_others = [each for each in here if each.judge != self.judge]
         graded = [each for each in self._of_others if each.grade is not None]
         self._others = Counter(each.key for each in graded)
@@ -102,6 +105,18 @@ class Session:
     def n_skipped(self) -> int:
         """Items that this judge has skipped."""
         return len(self._mine) - self.n_graded
+
+    @property
+    def skipped(self) -> list[Judgement]:
+        """What this judge has skipped."""
+        return [each for each in self._mine.values() if each.grade is None]
+
+    def ask_again(self, skipped: Iterable[Key]) -> None:
+        """Give these items, which the judge has skipped, their place in the plan again."""
+        self._skipped_before.update(skipped)
+        self._queue.clear()
+        self._stamp = None
+        self._load()
 
     @property
     def n_shared(self) -> int:
@@ -153,12 +168,13 @@ class Session:
         self.grades.check([grade], "an answer")
         self._save(Judgement(*question.key, self.judge, float(grade)))
 
-    def skip(self, question: Question) -> None:
+    def skip(self, question: Question, note: str = SKIPPED) -> None:
         """Save that the judge leaves this item out."""
-        self._save(Judgement(*question.key, self.judge, None, SKIPPED))
+        self._save(Judgement(*question.key, self.judge, None, note))
 
     def _save(self, judgement: Judgement) -> None:
         before, after = self.file.append(judgement)
+        self._skipped_before.discard(judgement.key)
         self._mine.pop(judgement.key, None)
         self._mine[judgement.key] = judgement
         for waiting in (self._again, self._queue):
