@@ -48,7 +48,7 @@ def test_logs_of_honest_users_have_no_warning(user, shares, explore):
         for seed, (n_queries, sessions, n_items) in enumerate(SIZES):
             sizes = {"n_queries": n_queries, "sessions": sessions, "n_items": n_items, "seed": seed}
             frame = frame_of(user, shares=SHARES[shares], explore=explore, **sizes)
-            if not frame["clicked"].all():
+            if not frame["clicked"].all():  # that is an error
                 warn_about_bias(jr.read_clicks(frame))
 
 
@@ -85,3 +85,37 @@ def test_a_log_without_lists_or_rows_that_were_not_clicked_is_named(change, word
 
 def test_what_cannot_be_seen_without_sessions_is_not_warned_about():
     assert said(down_to_the_last_click(frame_of()).drop("session")) == []
+
+
+@pytest.mark.parametrize("explore", [False, True])
+@pytest.mark.parametrize("user", USERS)
+def test_positions_that_start_again_on_each_page_are_named(user, explore):
+    frame = frame_of(user, explore=explore)
+    pages = frame.with_columns((pl.col("position") - 1) % 5 + 1)
+    (found,) = said(pages)
+    assert "2000 of 2000 sessions have several items at one position, as where positions start again" in found
+    few = pl.when(pl.col("session").str.ends_with("7")).then((pl.col("position") - 1) % 5 + 1).otherwise("position")
+    assert "200 of 2000 sessions" in said(frame.with_columns(few.alias("position")))[0]
+
+
+@pytest.mark.parametrize("explore", [False, True])
+@pytest.mark.parametrize("user", USERS)
+def test_a_session_that_is_a_user_who_searches_again_is_named(user, explore):
+    """Of 20 users, each has searched five times for each query; before, the rows were merged with a count alone."""
+    number = pl.col("session").str.split("/").list.last().cast(pl.Int64)
+    found = said(frame_of(user, explore=explore).with_columns(session=(number % 20).cast(pl.String)))
+    assert any(
+        "400 of 400 sessions have shown an item several times for one query, as where a" in text for text in found
+    )
+
+
+def test_a_row_for_the_impression_and_one_for_each_click_are_one_impression():
+    frame = frame_of()
+    again = pl.concat([frame.with_columns(clicked=False), *[frame.filter("clicked")] * 2])
+    (found,) = said(again)
+    assert re.search("rows that are not used: [0-9]+ repeated in a session$", found)
+
+
+def test_a_user_with_several_queries_has_a_session_for_each():
+    number = pl.col("session").str.split("/").list.last()
+    assert said(frame_of().with_columns(session=number)) == []

@@ -1,7 +1,7 @@
 """Click logs with a bias that no model of clicks here has: what they are recognised by, and what to do about them.
 
-Each check needs sessions, and gives a sentence or None. All are warnings: what looks like a bias may be how people use
-that search, and only those who keep the log can know.
+Each check needs sessions. All give warnings: what looks like a bias may be how people use that search, and only those
+who keep the log can know.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.clicks.counts import clicks_above, sums
-from juryrank.clicks.log import ClickLog
+from juryrank.clicks.log import IMPRESSION, ClickLog
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_about_data
+from juryrank.lazy_polars import pl
 
 FEWEST_SESSIONS = 20  # that must show a bias
 FEWEST_LISTS = 5  # of different queries or lengths: in one list the last item may well be the only good one
+FEWEST_AGAIN, LEAST_AGAIN = 5, 0.01  # sessions in which positions or items are there again, and their share
 NEARLY_ALL = 0.95
 FEWEST_MISSING = 5.0  # sessions without a click that one would expect; 2300 simulated honest logs stay below 2
 MOST_BELOW = 5  # of the last items of a list that are looked at
@@ -29,8 +31,28 @@ def warn_about_bias(log: ClickLog) -> None:
     if log.session is None or not len(log):
         return
     lists = Lists.of(log)
-    for text in filter(None, [_only_clicked(lists)]):
+    for text in filter(None, [_only_clicked(lists), _shared_positions(lists)]):
         warn_about_data(f"{log.name}: {text}")
+
+
+def warn_about_repetition(rows: pl.DataFrame, name: str) -> None:
+    """A DataWarning if a session of a table, before its rows are merged, has shown the list of a query several times.
+
+    An impression with a click may well have a row for each; two rows without a click are two impressions, or one that
+    was logged twice.
+    """
+    if "session" not in rows.columns:
+        return
+    impressions = rows.drop_nulls(IMPRESSION).group_by(IMPRESSION).agg(misses=(~pl.col("clicked")).sum())
+    again = (pl.col("misses") > 1).any() | pl.col("item").is_duplicated().any()
+    lists = impressions.group_by("session", "query").agg(again=again)["again"]
+    if _often(int(lists.sum()), len(lists)):
+        warn_about_data(
+            f"{name}: {int(lists.sum())} of {len(lists)} sessions have shown an item several times for one query, as "
+            "where a session is a user or a visit: the clicks of several searches then count as those of one, so that "
+            "labels are too high and users seem to examine more; use a column with the id of each request as session "
+            "(--columns session=HEADER), or remove that column"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +101,26 @@ def _only_clicked(lists: Lists) -> str | None:
             "clicked or not"
         )
     return None
+
+
+def _shared_positions(lists: Lists) -> str | None:
+    """Several items at one position of a session, as where each page counts its positions from 1 again."""
+    log, new = lists.log, np.ones(len(lists.log), bool)
+    new[1:] = (lists.of_row[1:] != lists.of_row[:-1]) | (log.position[1:] != log.position[:-1])
+    shared = np.bincount(lists.of_row[~new], minlength=len(lists.size)) > 0
+    items = np.bincount(np.unique(np.stack([lists.of_row, log.item]), axis=1)[0])
+    n = int((shared & (items == lists.size)).sum())  # others have an item again: warn_about_repetition
+    if not _often(n, len(lists.size)):
+        return None
+    return (
+        f"{n} of {len(lists.size)} sessions have several items at one position, as where positions start again on each "
+        "page: items of the second page then count as examined like the first ones, and clicks on the first page as "
+        "beside them; count positions on from page to page. If positions are rows of a grid, this is right"
+    )
+
+
+def _often(n: int, of: int) -> bool:
+    return n >= max(FEWEST_AGAIN, LEAST_AGAIN * of)
 
 
 def _missing(lists: Lists) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from juryrank.clicks.checks import warn_about_repetition
 from juryrank.clicks.log import ClickLog, build_log
 from juryrank.clicks.ubi import UBIDocuments, is_ubi
 from juryrank.errors import DataError, ParameterError, UnknownNameError
@@ -144,4 +145,5 @@ def _from_rows(parts: Sequence[pl.DataFrame], name: str, first: int) -> ClickLog
             f"{name}: all {rows.height} rows are clicked, so the log does not say what was shown and not clicked; "
             "log every item that was shown, with clicked = 0 where it was not clicked"
         )
+    warn_about_repetition(rows, name)
     return build_log(rows.with_columns(position=pl.col("position") + 1 - first), name, {})
