@@ -71,7 +71,8 @@ def run(
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="A picture of the position bias (png, svg or pdf).")
+        Path | None,
+        typer.Option("--plot", callback=options.a_file, help="A picture of the position bias (png, svg or pdf)."),
     ] = None,
     form: Form = None,
     as_json: Json = False,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from juryrank.cli import options
 from juryrank.cli.judge_combine import CombineOptions
 from juryrank.cli.judge_endpoint import EndpointOptions, judge_by_model
-from juryrank.cli.outputs import demand_unused_plan
+from juryrank.cli.judge_plan_file import demand_unused_plan
+from juryrank.cli.quick_values import QuickCommand
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.reports import deliver as deliver_report
 from juryrank.cli.terminal import bars, note
@@ -100,6 +101,14 @@ class SessionOptions:
             data, JudgementFile(self.judgements), judge or judge_name(self.judge),
             grades=Grades.parse(self.grades), budget=budget, overlap=share(self.overlap),
         )  # fmt: skip
+
+
+class Command(QuickCommand):
+    """Has a stricter rule for plans, which still may replace an earlier one in a folder of labels."""
+
+    def check_outputs(self, ctx: Any) -> None:
+        if ctx.params["combine"] is not None or ctx.params["agreement"] is not None:
+            super().check_outputs(ctx)
 
 
 def run(

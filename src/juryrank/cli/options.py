@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import completion
+from juryrank.cli.outputs import OUTPUTS
 from juryrank.cli.terminal import set_quiet
 from juryrank.params import value_of
 
@@ -21,16 +22,17 @@ STDIN = Path("-")
 DEFAULT_METRICS = ("nDCG@10", "AP")
 
 
-def a_file(path: Path | None) -> Path | None:
+def a_file(context: typer.Context, param: typer.CallbackParam, path: Path | None) -> Path | None:
     """A path that can be replaced by renaming, not a device or a pipe; what else is wrong, writing will say."""
+    context.meta.setdefault(OUTPUTS, set()).add(param.name)
     if path is not None and os.path.exists(path) and not (path.is_file() or path.is_dir()):
         raise typer.BadParameter(f"{path} is a device or a pipe; only files and folders are written")
     return path
 
 
-def a_file_or_stdout(path: Path | None) -> Path | None:
+def a_file_or_stdout(context: typer.Context, param: typer.CallbackParam, path: Path | None) -> Path | None:
     """As ``a_file``; ``-`` means stdout, as does no path."""
-    return None if path == Path("-") else a_file(path)
+    return None if path == Path("-") else a_file(context, param, path)
 
 
 def one_word(text: str | None) -> str | None:

@@ -1,54 +1,44 @@
-"""Files that a command must not replace: what people have entered, and what the command reads."""
+"""Files that a command would replace although it reads them, or writes them twice."""
 
 from __future__ import annotations
 
-import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
-from juryrank.report import counted
+import typer
 
-PLAN = ("query", "item", "why")
-IN_PLANS = {*PLAN, "query_text", "text", "label"}
-IN_JSON = {"budget", "judged", "left", "queries", "plan"}
-WHY = r"^(place \d+ of RRF|uncertain: .+ of RRF)$"
-SHOWN = 6  # names of columns in a message
+OUTPUTS = "outputs"  # the key in the context under which callbacks put the names of such options
 
 
-def demand_unused_plan(out: Path) -> None:
-    """A DataError if a plan would replace anything but an empty file or a plan in which nobody has entered anything."""
-    if not out.is_file() or not out.stat().st_size:
-        return
-    try:
-        frame = _table(out)
-        columns = ", ".join(map(repr, frame.columns[:SHOWN])) + (" …" if frame.width > SHOWN else "")
-        found = f"{counted(frame.height, 'row')} with the columns {columns}"
-    except (DataError, ValueError, TypeError, pl.exceptions.PolarsError):
-        frame, found = pl.DataFrame(), "no table that can be read"
-    if set(PLAN) <= set(frame.columns) <= IN_PLANS:
-        words = frame.cast(pl.String)
-        labels = words.get_column("label", default=pl.Series([], dtype=pl.String)).drop_nulls().str.strip_chars()
-        if filled := int((labels != "").sum()):
-            found = f"a plan with {counted(filled, 'label')}"
-        elif words["why"].str.contains(WHY).fill_null(value=False).all():
-            return
-    raise DataError(
-        f"{out}: the plan would replace this file ({found}), and only a plan without labels is replaced; "
-        "give another name to --out, or move the file"
-    )
+def demand_other_files(context: Any) -> None:
+    """An error if a file to write is one to read, in a folder to read, or to be written for another option, too."""
+    names = context.meta.get(OUTPUTS, ())
+    inputs = [path for name, value in context.params.items() if name not in names for path in _paths(value)]
+    seen: dict[str, str] = {}
+    for parameter in context.command.params:
+        out = context.params.get(parameter.name)
+        if parameter.name not in names or out is None:
+            continue
+        if read := next((path for path in inputs if _replaces(out, path)), None):
+            where = "" if _same(out, read) else f" (as part of {read})"
+            said = f"the command also reads {out}{where}, and would replace it; give another name"
+            raise typer.BadParameter(said, ctx=context, param=parameter)
+        if (other := seen.setdefault(os.path.realpath(out), parameter.opts[0])) != parameter.opts[0]:
+            said = f"{out} is the file of {other}, too; give another name"
+            raise typer.BadParameter(said, ctx=context, param=parameter)
 
 
-def _table(path: Path) -> pl.DataFrame:
-    """The rows of a table, or of a plan in JSON."""
-    from juryrank.io.files import load
-    from juryrank.io.source import ending_of
-    from juryrank.io.tables.frames import frame_of
+def _paths(value: Any) -> Iterator[Path]:
+    yield from (path for path in (value if isinstance(value, list | tuple) else [value]) if isinstance(path, Path))
 
-    source = load(path)
-    if ending_of(path) != ".json":
-        return frame_of(source)
-    found = json.loads(source.data)
-    if not isinstance(found, dict) or set(found) != IN_JSON:
-        raise DataError(f"{path}: not a plan")
-    return pl.DataFrame(found["plan"] or {key: [] for key in PLAN}, infer_schema_length=None)
+
+def _replaces(out: Path, read: Path) -> bool:
+    """Whether ``out``, a file or a folder of files, is or contains what is read, or is a part of it."""
+    inside = (os.path.isfile(out) and _same(out.parent, read)) or (os.path.isdir(out) and _same(out, read.parent))
+    return _same(out, read) or inside
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)

@@ -15,6 +15,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from typer.core import TyperCommand
 
+from juryrank.cli.outputs import demand_other_files
+
 LONGEST = 15  # digits of a number that is converted here
 
 UNCLEAR = object()  # in place of a value that typer must convert
@@ -25,7 +27,14 @@ class QuickCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         convert_quickly(self, ctx)
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:  # else a shell asks for completions
+            self.check_outputs(ctx)
+        return rest
+
+    def check_outputs(self, ctx: Any) -> None:
+        """Fail if the command would replace what it reads."""
+        demand_other_files(ctx)
 
 
 def convert_quickly(command: Any, context: Any) -> None:
