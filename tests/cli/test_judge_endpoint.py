@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -293,6 +294,54 @@ def test_ctrl_c_keeps_what_was_answered(tmp_path: Path) -> None:
     assert started.returncode in (130, -signal.SIGINT)
     assert pl.read_csv(path)["grade"].to_list() == [1] * 6
     assert "slow: 6 items graded" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+def test_two_equal_commands_at_a_time_do_not_pay_twice(run: Run, tmp_path: Path) -> None:
+    started, others_are_done = threading.Event(), threading.Event()
+
+    def answer(body: dict[str, Any], count: int) -> Answer:
+        if body["model"] == "some-model":
+            started.set()
+            others_are_done.wait(60)
+        return Answer("1")
+
+    with serve(answer) as fake:
+        command = [*BASE, *TEXTS, "--endpoint", fake.url, "--model", "some-model", "--budget", "12", "--yes"]
+        arguments = [sys.executable, "-m", "juryrank", *map(str, command)]
+        with subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as first:
+            assert started.wait(60)
+            second = run(*command)
+            assert second.code == 1
+            assert "judgements.csv: another command is asking some-model for grades" in second.err
+            assert run(*command, "--dry-run").code == 0
+            other = run(*[word if word != "some-model" else "other-model" for word in command])
+            assert other.code == 0, other.err
+            others_are_done.set()
+            assert "12 items graded" in first.communicate(timeout=60)[1]
+        assert [body["model"] for body in fake.requests].count("some-model") == 12
+        assert "nothing is left to ask" in run(*command).err
+    assert list(tmp_path.glob(".*.lock")) == []
+
+
+def test_a_command_that_was_killed_does_not_keep_the_next_one_out(run: Run, tmp_path: Path) -> None:
+    started, killed = threading.Event(), threading.Event()
+
+    def answer(body: dict[str, Any], count: int) -> Answer:
+        if not killed.is_set():
+            started.set()
+            killed.wait(60)
+        return Answer("1")
+
+    with serve(answer) as fake:
+        command = [*BASE, *TEXTS, "--endpoint", fake.url, "--model", "some-model", "--budget", "12", "--yes"]
+        arguments = [sys.executable, "-m", "juryrank", *map(str, command)]
+        with subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.DEVNULL) as first:
+            assert started.wait(60)
+            first.kill()
+        killed.set()
+        assert run(*command).code == 0
+    assert rows().height == 12
 
 
 def documented() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -182,8 +183,9 @@ def ask_model(
     session.check()
     data = session.data(sources, reading)
     asked = session.session(data, budget=budget, judge=session.judge or model.model)
-    judge = model.judge(asked, session.judgements, *texts.read(data, quiet=quiet))
-    judge_by_model(asked, judge, model, quiet=quiet)
+    with nullcontext() if model.dry_run else asked.file.claimed(asked.judge):
+        judge = model.judge(asked, session.judgements, *texts.read(data, quiet=quiet))
+        judge_by_model(asked, judge, model, quiet=quiet)
 
 
 def write_plan(

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -105,6 +106,28 @@ class JudgementFile:
                 yield file
         except OSError as error:
             raise DataError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+
+    @contextmanager
+    def claimed(self, judge: str) -> Iterator[None]:
+        """For one process at a time, where the system has locks: a model that is asked twice is paid twice."""
+        name = blake2b(judge.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        beside = Path(os.path.realpath(self.path))
+        path = beside.with_name(f".{beside.name}.{name}.lock")
+        try:
+            file = _lock_file(path)
+        except BlockingIOError:
+            raise DataError(
+                f"{self.path}: another command is asking {judge} for grades, which are saved here; wait for its "
+                "end, or give another file with --judgements"
+            ) from None
+        except OSError as error:
+            raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+        with file:
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # Windows removes no open file
+                    path.unlink()
 
     def _drop_half_row(self, file: BinaryIO) -> bytes:
         """The complete rows; what follows them is cut off with a warning."""
@@ -201,6 +224,24 @@ def _exclusive(file: BinaryIO) -> Iterator[None]:
         yield
     finally:
         fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _lock_file(path: Path) -> BinaryIO:
+    """A file that this process has locked until it is closed; a BlockingIOError if another one has."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return path.open("wb")
+    while True:
+        file = path.open("wb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            file.close()
+            raise
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()  # the process that had it has just removed it
 
 
 def _complete(content: bytes) -> int:
