@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from juryrank.errors import DataError, ParameterError
 from juryrank.judging.grades import Grades
 
+TAG = re.compile(r"</?([A-Za-z][\w-]*)")  # of a prompt
+OPENING = re.compile(r"[<＜﹤\[［]")  # what NFKC turns into < and [
+LONGEST_TAG = 64  # characters in which the name of a tag is looked for
+TURNS = {  # begin and end what somebody says in the formats of chats: a server may take them as such inside a text, too
+    "<": ("|", "s>", "bos>", "eos>", "start_of_turn", "end_of_turn", "<sys>", "</sys>", "think"),
+    "[": ("inst]", "system_prompt]", "available_tools]", "tool_results]", "tool_calls]"),
+}
+ESCAPES = {"<": "&lt;", "[": "&#91;"}
 PLACES = ("query", "item", "text", "grades")
 PLACE = re.compile(r"\{(" + "|".join(PLACES) + r")\}")
 THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -68,9 +77,24 @@ class Prompt:
         return "{text}" in self.template
 
     def fill(self, grades: Grades, *, query: str, item: str, text: str) -> str:
-        """The prompt of one question; what is filled in is not searched for places again."""
-        values = {"query": query, "item": item, "text": text[: self.max_characters], "grades": scale(grades)}
+        """The prompt of one question; what is filled in is not searched for places again, and ends no tag of it."""
+        given = {"query": query, "item": item, "text": text[: self.max_characters]}
+        names = tuple(name.lower() for name in TAG.findall(self.template))
+        values = {"grades": scale(grades), **{place: as_data(words, names) for place, words in given.items()}}
         return PLACE.sub(lambda found: values[found[1]], self.template)
+
+
+def as_data(text: str, names: Collection[str]) -> str:
+    """A text without tags of these names, and without those that chats use, also where they are in disguise."""
+
+    def escape(found: re.Match[str]) -> str:
+        opening = unicodedata.normalize("NFKC", found[0])
+        rest = unicodedata.normalize("NFKC", text[found.end() : found.end() + LONGEST_TAG]).lower()
+        plain = "".join(each for each in rest if not each.isspace() and unicodedata.category(each) != "Cf")
+        words = (*TURNS[opening], *(names if opening == "<" else ()))
+        return ESCAPES[opening] if plain.lstrip("/").startswith(words) else found[0]
+
+    return OPENING.sub(escape, text)
 
 
 def scale(grades: Grades) -> str:
