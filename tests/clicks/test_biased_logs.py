@@ -119,3 +119,40 @@ def test_a_row_for_the_impression_and_one_for_each_click_are_one_impression():
 def test_a_user_with_several_queries_has_a_session_for_each():
     number = pl.col("session").str.split("/").list.last()
     assert said(frame_of().with_columns(session=number)) == []
+
+
+def with_bots(frame, share, clicks):
+    """The log with this share of the sessions clicked by ``clicks(position, rng)``."""
+    rng = np.random.default_rng(5)
+    session = frame["session"].rank("dense").to_numpy().astype(int) - 1
+    bot = (rng.random(session.max() + 1) < share)[session]
+    found = np.where(bot, clicks(frame["position"].to_numpy(), rng), frame["clicked"].to_numpy())
+    return frame.with_columns(clicked=pl.Series(found, dtype=pl.Boolean))
+
+
+EQUAL = {
+    "everything": lambda position, _: position > 0,
+    "the same three items": lambda position, _: np.isin(position, [3, 6, 8]),
+}
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3])
+@pytest.mark.parametrize("clicks", EQUAL)
+@pytest.mark.parametrize("user", USERS)
+def test_machines_that_repeat_themselves_are_named(user, clicks, share):
+    (found,) = said(with_bots(frame_of(user, sessions=200), share, EQUAL[clicks]))
+    count = int(re.search("([0-9]+) of 4000 sessions have the same 3 or more clicks as others", found)[1])
+    assert count == pytest.approx(share * 4000, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("user", "share", "rate"),
+    [
+        ("navigational", 0.3, 0.5),
+        ("navigational", 0.3, 0.3),
+        *((user, 1.0, rate) for user in ("perfect",) for rate in (0.1, 0.3, 0.5)),
+    ],
+)
+def test_machines_that_click_at_random_are_named(user, share, rate):
+    (found,) = said(with_bots(frame_of(user), share, lambda position, rng: rng.random(len(position)) < rate))
+    assert re.search("clicks depend neither on the position .* nor on the item, as where machines click", found)

@@ -22,6 +22,12 @@ FEWEST_LISTS = 5  # of different queries or lengths: in one list the last item m
 FEWEST_AGAIN, LEAST_AGAIN = 5, 0.01  # sessions in which positions or items are there again, and their share
 NEARLY_ALL = 0.95
 FEWEST_MISSING = 5.0  # sessions without a click that one would expect; 2300 simulated honest logs stay below 2
+EQUAL_CLICKS = 3  # clicks from which equal sessions are looked at: many users click on the first item alone
+FEWEST_EQUAL, TIMES_EXPECTED = 5, 10.0  # equal sessions of a query, also relative to what its click rates make likely
+LEAST_EQUAL = 0.01  # of all sessions
+RANDOM_CLICKS = (1, EQUAL_CLICKS)  # sessions with so many clicks are looked at, as machines often have more than people
+FEWEST_RANDOM, FEWEST_CELLS, FEWEST_SHOWN = 500, 50, 5  # clicks, pairs of query and item, and impressions of each
+LEAST_RATIO, MOST_CHI_SQUARE = 0.85, 1.5  # of click rates in the lower half and the upper half; per degree of freedom
 MOST_BELOW = 5  # of the last items of a list that are looked at
 MOST_OF_LIST = 10  # sessions with one list that count
 
@@ -31,7 +37,9 @@ def warn_about_bias(log: ClickLog) -> None:
     if log.session is None or not len(log):
         return
     lists = Lists.of(log)
-    for text in filter(None, [_only_clicked(lists), _shared_positions(lists)]):
+    for text in filter(
+        None, [_only_clicked(lists), _shared_positions(lists), _equal_clicks(lists), _random_clicks(lists)]
+    ):
         warn_about_data(f"{log.name}: {text}")
 
 
@@ -65,6 +73,8 @@ class Lists:
     size: Ints  # [n_sessions]
     clicks: Floats  # [n_sessions]
     last: NDArray[np.bool_]  # [n_sessions] whether something is clicked at the lowest position
+    pair_query: Ints  # [n_pairs] pairs of query and item
+    pair: Ints  # [n_impressions]
 
     @classmethod
     def of(cls, log: ClickLog) -> Lists:
@@ -75,7 +85,8 @@ class Lists:
         lowest = log.position == log.position[end][of_row]
         clicks = sums(of_row, log.clicked.astype(np.float64), len(first))
         last = sums(of_row, (log.clicked & lowest).astype(np.float64), len(first)) > 0
-        return cls(log, of_row, log.query[first], size, clicks, last)
+        pairs, pair = np.unique(log.query * len(log.items) + log.item, return_inverse=True)
+        return cls(log, of_row, log.query[first], size, clicks, last, pairs // len(log.items), pair)
 
     def different(self, chosen: NDArray[np.bool_]) -> int:
         """How many of the chosen lists differ in their query or their length."""
@@ -117,6 +128,61 @@ def _shared_positions(lists: Lists) -> str | None:
         "page: items of the second page then count as examined like the first ones, and clicks on the first page as "
         "beside them; count positions on from page to page. If positions are rows of a grid, this is right"
     )
+
+
+def _equal_clicks(lists: Lists) -> str | None:
+    """Many sessions of one query with equal clicks on several items, where its click rates make that unlikely."""
+    log, n_queries = lists.log, len(lists.log.queries)
+    rate = (sums(lists.pair, log.clicked.astype(np.float64), len(lists.pair_query)) / np.bincount(lists.pair))[
+        lists.pair
+    ]
+    chance = np.exp(np.bincount(lists.of_row, np.log(np.where(log.clicked, rate, 1.0 - rate))))
+    chosen = lists.clicks >= EQUAL_CLICKS
+    number = np.random.default_rng(0).integers(2**62, size=len(lists.pair_query))  # the sum names a set of items
+    clicked = np.zeros(len(lists.size), np.int64)
+    np.add.at(clicked, lists.of_row, np.where(log.clicked, number[lists.pair], 0))
+    kinds, kind, count = np.unique(
+        np.stack([lists.query, clicked])[:, chosen], axis=1, return_inverse=True, return_counts=True
+    )
+    mean = sums(kind.ravel(), chance[chosen], len(count)) / np.maximum(count, 1)
+    expected = mean * np.bincount(lists.query, minlength=n_queries)[kinds[0]]
+    n = int(count[(count >= FEWEST_EQUAL) & (count >= TIMES_EXPECTED * expected)].sum())
+    if n < max(FEWEST_SESSIONS, LEAST_EQUAL * len(lists.size)):
+        return None
+    return (
+        f"{n} of {len(lists.size)} sessions have the same {EQUAL_CLICKS} or more clicks as others of their query, at "
+        f"least {TIMES_EXPECTED:g} times as many as its click rates make likely, as where a machine clicks: its clicks "
+        "count like those of people, so that its items look relevant and lower positions examined; leave out machines"
+    )
+
+
+def _random_clicks(lists: Lists) -> str | None:
+    """Clicks that depend neither on the position nor on the item."""
+    log, n_pairs = lists.log, len(lists.pair_query)
+    end = np.cumsum(lists.size)
+    below = end[lists.of_row] - np.arange(len(log))  # with the row itself
+    for fewest in RANDOM_CLICKS:
+        sessions = (lists.clicks >= fewest) & (lists.clicks < lists.size)
+        rows = sessions[lists.of_row]
+        upper, lower = (rows & (sign * (2 * below - 1 - lists.size[lists.of_row]) > 0) for sign in (1, -1))
+        shown = np.bincount(lists.pair[rows], minlength=n_pairs)
+        clicks = np.bincount(lists.pair[rows & log.clicked], minlength=n_pairs)
+        used = shown >= FEWEST_SHOWN
+        query, shown, clicks = lists.pair_query[used], shown[used], clicks[used]
+        if clicks.sum() < FEWEST_RANDOM or len(query) - len(np.unique(query)) < FEWEST_CELLS:
+            continue
+        rate = np.bincount(query, clicks)[query] / np.bincount(query, shown)[query]
+        variance = np.maximum(shown * rate * (1.0 - rate), 1e-9)
+        chi_square = ((clicks - shown * rate) ** 2 / variance).sum() / (len(query) - len(np.unique(query)))
+        ratio = log.clicked[lower].mean() / max(log.clicked[upper].mean(), 1e-9)
+        if ratio >= LEAST_RATIO and chi_square <= MOST_CHI_SQUARE:
+            return (
+                f"in {int(sessions.sum())} of {len(lists.size)} sessions (those with {fewest} or more clicks), clicks "
+                f"depend neither on the position (the lower half has {ratio:.0%} of the click rate of the upper half) "
+                "nor on the item, as where machines click: lower positions then look more examined than they are, and "
+                "labels tell little; leave out machines"
+            )
+    return None
 
 
 def _often(n: int, of: int) -> bool:
