@@ -223,7 +223,7 @@ def test_skipped_items_are_asked_again_with_another_request_or_retry_only(run: R
         Path("better.txt").write_text("{query}: {text} {grades}")
         Path("judgements.csv").write_bytes(saved)
         with serve(by_length) as fake:
-            done = ask(run, fake, "--yes", *more, budget=1000)
+            done = ask(run, fake, "--yes", *more, budget=150)
             assert f"{len(keys)} items that the model has skipped may be asked again" in done.err
         assert keys <= graded()
 

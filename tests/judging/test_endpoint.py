@@ -1,6 +1,7 @@
 """Requests to a model: retries, errors, the key, the cache, grades in answers; against a server on this machine."""
 
 import json
+import random
 import socket
 import threading
 from datetime import UTC, datetime, timedelta
@@ -52,7 +53,8 @@ class TestRequests:
         waits: list[float] = []
         with serve(lambda body, n: Answer(status=429, headers={"Retry-After": "7"}) if n < 2 else Answer("ok")) as fake:
             assert endpoint(fake.url, waits).ask(BODY).text == "ok"
-        assert waits == [7.0, 7.0]
+        assert len(set(waits)) == 2  # so that requests which are refused together do not come back together
+        assert all(7.0 <= wait <= 8.0 for wait in waits)
 
     def test_retry_after_may_be_a_date(self) -> None:
         waits: list[float] = []
@@ -61,7 +63,7 @@ class TestRequests:
             lambda body, n: Answer(status=503, headers={"Retry-After": when}) if n < 1 else Answer("ok")
         ) as fake:
             endpoint(fake.url, waits).ask(BODY)
-        assert 20 < waits[0] <= 30
+        assert 20 < waits[0] <= 33
 
     def test_a_server_that_asks_for_hours_is_an_error(self) -> None:
         with serve(Answer(status=429, headers={"Retry-After": "7200"})) as fake:
@@ -77,10 +79,54 @@ class TestRequests:
         assert len(fake.requests) == 4
         assert all(0.5 * 2**n <= wait <= 2**n for n, wait in enumerate(waits))
 
-    def test_waits_are_the_same_again_and_differ_between_requests(self) -> None:
-        retries = Retries()
-        assert retries.wait(3, "a", None) == Retries().wait(3, "a", None) != retries.wait(3, "b", None)
-        assert retries.wait(30, "a", None) <= retries.longest_wait
+    @pytest.mark.parametrize(("asked", "low", "high"), [(None, 4.0, 8.0), (7.0, 7.0, 8.0), (100.0, 100.0, 110.0)])
+    def test_waits_are_random_and_those_of_a_generator_are_the_same_again(
+        self, asked: float | None, low: float, high: float
+    ) -> None:
+        one, same, other = (Retries(generator=random.Random(seed)) for seed in (1, 1, 2))
+        found = [one.wait(3, asked) for _ in range(50)]
+        assert found == [same.wait(3, asked) for _ in range(50)]
+        assert found[0] != other.wait(3, asked)
+        assert low <= min(found) < low + 0.2 * (high - low) < high - 0.2 * (high - low) < max(found) <= high
+        assert one.wait(30, None) <= one.longest_wait
+        assert Retries().wait(3, asked) != Retries().wait(3, asked)  # also those of two processes
+
+    @pytest.mark.parametrize(
+        ("status", "body"),
+        [
+            (429, {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}),
+            (429, {"error": {"type": "insufficient_quota", "message": "x" * 400}}),
+            (429, {"error": {"message": "Monthly quota exhausted"}}),
+            (429, {"error": {"message": "Insufficient balance"}}),
+            (402, {"error": "Payment Required"}),
+            (403, {"error": {"code": "403", "message": "Out of call volume quota. Replenished in 20 days."}}),
+            (400, {"error": {"message": "Your credit balance is too low to access the API"}}),
+        ],
+    )
+    def test_a_quota_that_is_used_up_ends_all_at_once(self, tmp_path: Path, status: int, body: dict[str, Any]) -> None:
+        used_up = Answer(status=status, raw=json.dumps(body).encode())
+        waits: list[float] = []
+        with serve(lambda body, n: Answer("1") if n < 3 else used_up) as fake:
+            judge = model_judge(fake.url, tmp_path)
+            judge.endpoint = endpoint(fake.url, waits)
+            with pytest.raises(EndpointError, match=f"HTTP {status} .*; the quota or credit of the key is used up"):
+                list(judge_items(session_of(tmp_path), judge, parallel=1))
+            assert len(fake.requests) <= 5  # and nothing is tried again
+        assert waits == []
+
+    @pytest.mark.parametrize(
+        ("message", "headers"),
+        [
+            ("Rate limit reached for requests per minute", {}),
+            ("Requests have exceeded the call rate limit. Please retry after 6 seconds.", {}),
+            ("You exceeded your current quota, please check your plan", {"Retry-After": "3"}),
+            ('Quota exceeded for requests per minute", "retryDelay": "3s"', {}),
+        ],
+    )
+    def test_a_limit_for_some_time_is_waited_for(self, message: str, headers: dict[str, str]) -> None:
+        limited = Answer(status=429, headers=headers, raw=message.encode())
+        with serve(lambda body, n: limited if n == 0 else Answer("ok")) as fake:
+            assert endpoint(fake.url).ask(BODY).text == "ok"
 
     def test_retries_are_bounded(self) -> None:
         with serve(Answer(status=500, raw=b"out of order")) as fake:

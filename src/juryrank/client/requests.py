@@ -59,7 +59,7 @@ class Attempts:
         if lost or reply.status not in (0, *TEMPORARY) or self._n == self._retries.most:
             return None
         asked = seconds_to_wait(reply.headers.get("retry-after"))
-        wait = self._retries.wait(self._n, secrets.token_hex(8), asked)  # clients that fail together spread out
+        wait = self._retries.wait(self._n, asked)  # clients that fail together spread out
         self._n += 1
         return wait if wait < self._end - time.monotonic() else None
 

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import random
+import re
 import socket
 import urllib.error
 import urllib.request
@@ -26,6 +27,14 @@ OPENAI = "api.openai.com"
 KEYS = ("JURYRANK_API_KEY", "OPENAI_API_KEY")  # environment variables
 TEMPORARY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 OF_ONE_REQUEST = (400, 413, 422)  # may be wrong with one text, such as one that is too long
+REFUSALS = (400, 403, 429)  # with which endpoints say that there is no credit
+USED_UP = re.compile(
+    r"insufficient[_ -](?:quota|funds|balance|credits?)|billing_(?:hard_limit_reached|not_active)|credit balance", re.I
+)
+QUOTA = re.compile(
+    r"exceeded your (?:current|monthly|daily) quota|quota (?:is |has been )?(?:exceeded|exhausted)", re.I
+)
+FOR_A_TIME = re.compile(r"retryDelay|retry (?:after|in)\b|per[ _-]?(?:second|minute)", re.I)
 QUOTED = 300  # characters of an answer that an error quotes
 LARGEST = 1 << 22  # bytes of an answer
 
@@ -55,14 +64,16 @@ class Retries:
     first_wait: float = 1.0  # seconds; doubled from try to try
     longest_wait: float = 60.0
     longest_asked: float = 300.0  # that the endpoint may ask for with Retry-After
-    seed: int = 0
+    generator: random.Random = field(default_factory=random.Random, repr=False, compare=False)
 
-    def wait(self, attempt: int, key: str, asked: float | None) -> float:
-        """Seconds to wait after a failed attempt (0 is the first): half of it random, so that requests spread out."""
+    def wait(self, attempt: int, asked: float | None) -> float:
+        """Seconds to wait after a failed attempt (0 is the first): random in part, so that requests spread out.
+
+        It is never less than the endpoint asks for, and else at least half of what doubles from try to try.
+        """
         if asked is not None:
-            return asked
-        jitter = random.Random(f"{self.seed} {key} {attempt}").uniform(0.5, 1.0)
-        return float(min(self.first_wait * 2**attempt, self.longest_wait) * jitter)
+            return asked + self.generator.uniform(0.0, max(self.first_wait, asked / 10))
+        return float(min(self.first_wait * 2**attempt, self.longest_wait) * self.generator.uniform(0.5, 1.0))
 
 
 @dataclass
@@ -103,7 +114,7 @@ class Endpoint:
                 if attempt == self.retries.most or (error.unreachable and not self._has_answered):
                     tries = "" if attempt == 0 else f" after {attempt + 1} tries"
                     raise EndpointError(f"{self.url}: {self.hide(str(error))}{tries}") from None
-                (self.sleep or self._stopped.wait)(self._wait(error, attempt, text))
+                (self.sleep or self._stopped.wait)(self._wait(error, attempt))
             else:
                 with self._lock:
                     self._has_answered = True
@@ -115,11 +126,11 @@ class Endpoint:
         """End the waits of other threads: nothing is sent any more."""
         self._stopped.set()
 
-    def _wait(self, error: _TemporaryError, attempt: int, key: str) -> float:
+    def _wait(self, error: _TemporaryError, attempt: int) -> float:
         if error.retry_after is not None and error.retry_after > self.retries.longest_asked:
             wait = f"it asks to wait {error.retry_after:.0f} seconds: try again later"
             raise EndpointError(f"{self.url}: {self.hide(str(error))}; {wait}")
-        return self.retries.wait(attempt, key, error.retry_after)
+        return self.retries.wait(attempt, error.retry_after)
 
     def _post(self, data: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": f"juryrank/{__version__}"}
@@ -153,8 +164,13 @@ class Endpoint:
                 body = error.read(LARGEST).decode(errors="replace")
             except (OSError, http.client.HTTPException):
                 body = ""
+        used_up = is_used_up(error.code, body, waits="Retry-After" in error.headers)
         body = " ".join(self.hide(body).split())[:QUOTED]  # hidden before it is cut: half a key is secret, too
         told = self.hide(f"HTTP {error.code} {error.reason}" + (f": {body}" if body else ""))
+        if used_up:
+            return EndpointError(
+                f"{self.url}: {told}; the quota or credit of the key is used up, waiting does not help"
+            )
         if error.code in TEMPORARY:
             return _TemporaryError(told, retry_after=seconds_to_wait(error.headers.get("Retry-After")))
         if error.code in OF_ONE_REQUEST and self._has_answered:
@@ -210,6 +226,15 @@ def _key_for(host: str, environment: Mapping[str, str]) -> str:
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise ParameterError(f"the key in {KEYS[0] if own else KEYS[1]} has characters that cannot be sent")
     return key
+
+
+def is_used_up(status: int, body: str, *, waits: bool) -> bool:
+    """Whether nothing will be answered until somebody pays; limits of requests in a minute are not meant."""
+    if status in REFUSALS and USED_UP.search(body):
+        return True
+    if status == 429:
+        return QUOTA.search(body) is not None and not waits and not FOR_A_TIME.search(body)
+    return status == 402 or (status == 403 and "quota" in body.lower())
 
 
 def seconds_to_wait(text: str | None) -> float | None:
