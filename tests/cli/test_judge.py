@@ -133,7 +133,7 @@ class TestPlan:
         assert (failed.code, failed.out, failed.err.count("\n")) == (1, "", 1)
         assert f"{name}: the plan would replace this file (" in failed.err
         assert found in failed.err
-        assert "give another name to --out, or move the file" in failed.err
+        assert "give another name, or move the file" in failed.err
         assert Path(name).read_text() == content
 
     @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "json", "csv.gz"])

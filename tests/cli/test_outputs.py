@@ -1,4 +1,4 @@
-"""No command replaces what it reads."""
+"""No command replaces what it reads, nor what people have entered."""
 
 from pathlib import Path
 
@@ -81,3 +81,83 @@ def test_earlier_results_are_replaced(run: Run) -> None:
         assert run("fuse", *RUNS, "-o", "fused.run").code == 0
         assert run("convert", "runs", "elsewhere").code == 0
         assert run("judge", "--combine", "g.csv", "-o", "combined.csv").code == 0
+
+
+RESULTS = (
+    ("judge", "--combine", "g.csv", "-o"),
+    ("clicks", "log.csv", "--examination", "1,0.5", "-o"),
+    ("crowd", "answers.csv", "-o"),
+    ("crowd", "answers.csv", "--next-tasks"),
+    ("interleave", "runs", "-o"),
+)
+
+
+@pytest.mark.parametrize("args", RESULTS)
+@pytest.mark.parametrize(
+    ("old", "found"),
+    [
+        ("query,item,label\n1,a,2\n", "1 row with the columns 'query', 'item', 'label'"),
+        ("1 0 a 2\n", "0 rows with the columns '1 0 a 2'"),
+        ("\n", "no table that can be read"),
+    ],
+)
+def test_a_result_does_not_replace_a_table_of_another_kind(
+    run: Run, args: tuple[str, ...], old: str, found: str
+) -> None:
+    Path("out.csv").write_text(old)
+    failed = run(*args, "out.csv")
+    assert (failed.code, failed.out, failed.err.count("\n")) == (1, "", 1)
+    assert (
+        f"out.csv: the result would replace this file ({found}), and only a table with just the columns" in failed.err
+    )
+    assert failed.err.endswith("is replaced; give another name, or move the file\n")
+    assert Path("out.csv").read_text() == old
+
+
+@pytest.mark.parametrize("args", RESULTS)
+@pytest.mark.parametrize("ending", ["csv", "tsv", "ndjson", "parquet"])
+def test_a_result_replaces_an_earlier_one_but_not_with_a_column_that_was_added(
+    run: Run, args: tuple[str, ...], ending: str
+) -> None:
+    out = f"out.{ending}"
+    Path(out).touch()
+    for _ in range(3):
+        assert run(*args, out).code == 0
+    if ending == "csv":
+        lines = Path(out).read_text().splitlines()
+        checked = "\n".join([f"{lines[0]},checked", *(f"{line},1" for line in lines[1:]), ""])
+        Path(out).write_text(checked)
+        assert run(*args, out).code == 1
+        assert Path(out).read_text() == checked
+
+
+def test_labels_of_the_crowd_may_have_more_columns_by_another_method(run: Run) -> None:
+    Path("gold.csv").write_text("task,gold\n1,yes\n")
+    more = ("--grades", "no=0,yes=1", "--gold-labels", "gold.csv", "--method", "glad")
+    for method in (("--method", "majority-vote"), more, more, ("--method", "dawid-skene")):
+        assert run("crowd", "answers.csv", *method, "-o", "out.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("fuse", *RUNS, "-o"),
+        ("convert", RUNS[0]),
+        ("evaluate", *RUNS, *LABELS, "-o"),
+        ("fit", *RUNS, *LABELS, "-o"),
+        ("judge", "--combine", "g.csv", "-o"),
+        ("judge", "--agreement", "g.csv", "-o"),
+        ("crowd", "answers.csv", "--workers"),
+        ("clicks", "log.csv", "-o"),
+    ],
+)
+@pytest.mark.parametrize("header", ["query,item,judge,grade,note,time", "topic;docno;assessor;relevance"])
+def test_judgements_are_not_replaced_by_any_result(run: Run, args: tuple[str, ...], header: str) -> None:
+    Path("mine.csv").write_text(f"\ufeff{header}\n1,a,ann,2\n")
+    before = content()
+    failed = run(*args, "mine.csv")
+    assert (failed.code, failed.out) == (2, "")
+    assert "mine.csv has judgements, which only people can make again; give another name, or move the file" in " ".join(
+        failed.err.replace("│", " ").split()
+    )
+    assert content() == before

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.own_tables import demand_own_table
 from juryrank.cli.reading import column_names, or_stdin
 from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
 
 if TYPE_CHECKING:
     from juryrank.clicks.log import ClickLog
+
+LABEL_COLUMNS = ("query", "item", "label", "weight")
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,12 @@ def run(
         raise typer.BadParameter(
             f"labels with weights are a table: {out} must end in {', '.join(frames.ENDINGS)}", param_hint="--out"
         )
+    demand_own_table(out, LABEL_COLUMNS)
     check_pictures([plot])
     known = None if examination is None else [_probability(text) for text in options.names(examination)]
     log = reading.read(logs)
     labels = click_labels(log, examination=known)
-    frame = labels.to_frame().select("query", "item", "label", "weight")
+    frame = labels.to_frame().select(LABEL_COLUMNS)
     save(out, b"".join(frames.frame_lines(frame, out.name, for_people=True)))
     report = labels.report()
     deliver(report, form, as_json=as_json, out=None, quiet=quiet)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.own_tables import demand_own_table
 from juryrank.cli.reading import column_names, or_stdin
 from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from juryrank._crowd import CrowdLabels
 
 QRELS = ".qrels"
+TASK_COLUMNS = ("query", "item", "label", "confidence", "tied", "answers")
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,10 @@ class FileOptions:
             known = (*ENDINGS, QRELS) if flag == "--out" else ENDINGS
             if path is not None and path.suffix.lower() not in known:
                 raise typer.BadParameter(f"{path} must end in {', '.join(known)}", param_hint=flag)
+        if self.out is not None and self.out.suffix.lower() != QRELS:
+            demand_own_table(self.out, TASK_COLUMNS, ("expected", "difficulty", "gold"))
+        if self.next_tasks is not None:
+            demand_own_table(self.next_tasks, (*TASK_COLUMNS, "information"))
 
     def write(self, found: CrowdLabels, *, quiet: bool) -> None:
         """Write the files that were asked for."""

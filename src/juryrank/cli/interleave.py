@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from juryrank.cli import options
+from juryrank.cli.own_tables import demand_own_table
 from juryrank.cli.reading import ReadOptions, column_names, or_stdin
 from juryrank.cli.reports import ReportOptions, check_pictures
 from juryrank.cli.terminal import note
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from juryrank.data import Dataset
 
 TABLES = (".csv", ".tsv", ".ndjson", ".jsonl", ".parquet")
+PAGE_COLUMNS = ("query", "session", "item", "position", "team")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def run(
         raise typer.BadParameter("--plot, --control, --format and --json are for the result of --log")
     if report.out is not None and report.out.suffix.lower() not in TABLES:
         raise typer.BadParameter(f"the extension of {report.out} is none of {', '.join(TABLES)}", param_hint="--out")
+    if report.out is not None:
+        demand_own_table(report.out, PAGE_COLUMNS)
     _write_pages(reading.read(runs or []), top, seed, report)
 
 

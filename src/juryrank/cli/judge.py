@@ -13,7 +13,7 @@ import typer
 from juryrank.cli import options
 from juryrank.cli.judge_combine import CombineOptions
 from juryrank.cli.judge_endpoint import EndpointOptions, judge_by_model
-from juryrank.cli.judge_plan_file import demand_unused_plan
+from juryrank.cli.own_tables import demand_unused_plan
 from juryrank.cli.quick_values import QuickCommand
 from juryrank.cli.reading import LabelledReadOptions
 from juryrank.cli.reports import deliver as deliver_report

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from juryrank.cli.own_tables import demand_own_table
 from juryrank.cli.terminal import note, print_report
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+LABEL_COLUMNS = ("query", "item", "label", "label_weight", "expected")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class CombineOptions:
 
         if out is not None and out.suffix.lower() not in ENDINGS:
             raise typer.BadParameter(f"labels are written as {', '.join(ENDINGS)}, got {out}", param_hint="--out")
+        if out is not None:
+            demand_own_table(out, LABEL_COLUMNS)
         found = combine_judgements(self.combine, gold, trusted=self.trusted or ())
         print_report(found)
         if out is not None:

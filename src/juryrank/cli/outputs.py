@@ -1,4 +1,4 @@
-"""Files that a command would replace although it reads them, or writes them twice."""
+"""Files that a command must not replace: those that it reads, or writes already, and judgements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUTPUTS = "outputs"  # the key in the context under which callbacks put the name
 
 
 def demand_other_files(context: Any) -> None:
-    """An error if a file to write is one to read, in a folder to read, or to be written for another option, too."""
+    """An error if a file to write is one to read, in a folder to read, for another option, too, or has judgements."""
     names = context.meta.get(OUTPUTS, ())
     inputs = [path for name, value in context.params.items() if name not in names for path in _paths(value)]
     seen: dict[str, str] = {}
@@ -28,6 +28,17 @@ def demand_other_files(context: Any) -> None:
         if (other := seen.setdefault(os.path.realpath(out), parameter.opts[0])) != parameter.opts[0]:
             said = f"{out} is the file of {other}, too; give another name"
             raise typer.BadParameter(said, ctx=context, param=parameter)
+        if os.path.isfile(out) and _has_judgements(out):
+            said = f"{out} has judgements, which only people can make again; give another name, or move the file"
+            raise typer.BadParameter(said, ctx=context, param=parameter)
+
+
+def _has_judgements(path: Path) -> bool:
+    if path.suffix.lower() not in (".csv", ".tsv"):  # before an import that takes time
+        return False
+    from juryrank.judging.store import has_judgements
+
+    return has_judgements(path)
 
 
 def _paths(value: Any) -> Iterator[Path]:

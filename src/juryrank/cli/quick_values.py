@@ -33,7 +33,7 @@ class QuickCommand(TyperCommand):
         return rest
 
     def check_outputs(self, ctx: Any) -> None:
-        """Fail if the command would replace what it reads."""
+        """Fail if the command would replace what it reads, or judgements."""
         demand_other_files(ctx)
 
 

@@ -41,6 +41,7 @@ UNREADABLE = ("\r", "\0")  # in names: a text file would not give them back
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 CUT_TIME = frozenset("0123456789-T:")  # a time of ours without its end, or nothing
 Stamp = tuple[int, int]
+LONGEST_HEADER = 100_000  # bytes
 QUOTED = 60  # characters of a dropped row that a message quotes
 
 
@@ -205,6 +206,17 @@ def judgements_of(thing: Any) -> list[Judgement]:
     except TypeError:
         raise DataError(f"judgements are a file, a frame or rows of {', '.join(NEEDED)}") from None
     return answers_that_count(rows)
+
+
+def has_judgements(path: Path) -> bool:
+    """Whether a file of text has the columns of judgements."""
+    try:
+        with path.open("rb") as file:
+            header = _header(file.readline(LONGEST_HEADER))
+        column_words(_cells(header, _separator(header)), str(path))
+    except (OSError, csv.Error, DataError):
+        return False
+    return True
 
 
 def _stamp(status: os.stat_result) -> Stamp:
