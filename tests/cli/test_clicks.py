@@ -87,3 +87,18 @@ def test_a_log_is_read_from_stdin(run, log, tmp_path, monkeypatch):
         assert run("clicks", "-", "-o", tmp_path / "piped.csv", "--quiet").code == 0
     assert run("clicks", log, "-o", tmp_path / "read.csv", "--quiet").code == 0
     assert (tmp_path / "piped.csv").read_text() == (tmp_path / "read.csv").read_text()
+
+
+def test_ubi_without_impressions_needs_the_number_of_items_on_a_page(run, tmp_path):
+    """A hundred hits of which ten were shown: without --shown, the others would get labels near 0."""
+    hits, log, out = [f"d{n}" for n in range(100)], tmp_path / "log.ndjson", tmp_path / "labels.csv"
+    documents = [{"query_id": f"u{n}", "user_query": "q", "query_response_hit_ids": hits} for n in range(30)]
+    for n in range(20):
+        item = {"object": {"object_id": f"d{n % 3}"}}
+        documents.append({"query_id": f"u{n}", "action_name": "click", "event_attributes": item})
+    log.write_text("".join(json.dumps(document) + "\n" for document in documents))
+    refused = run("clicks", log, "-o", out)
+    assert (refused.code, out.exists()) == (1, False)
+    assert "hits (up to 100) were shown" in " ".join(refused.err.split())
+    assert run("clicks", log, "-o", out, "--shown", "10", "--quiet").code == 0
+    assert {row["item"] for row in csv.DictReader(out.read_text().splitlines())} == set(hits[:10])

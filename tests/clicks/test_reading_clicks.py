@@ -220,13 +220,47 @@ class TestUBI:
         log = juryrank.read_clicks([tmp_path / "queries.csv", tmp_path / "events.csv"])
         assert as_rows(log) == self.EXPECTED
 
-    def test_without_impressions_all_hits_count_as_shown_and_that_is_stated(self, tmp_path):
+    def without_impressions(self, path, **attributes):
         clicks = [self.event("click", "u1", "a"), self.event("click", "u2", "a")]
-        log = juryrank.read_clicks(self.write(tmp_path / "log.ndjson", [*self.QUERIES, *clicks]))
-        assert as_rows(log) == sorted(
-            [*self.EXPECTED, ("red shoes", "c", 3, False), ("red shoes", "c", 3, False), ("hats", "x", 1, False)]
-        )
-        assert "all hits of a query count as shown" in log.notes[0]
+        return self.write(path, [*({**query, **attributes} for query in self.QUERIES), *clicks])
+
+    def test_without_impressions_the_number_of_hits_on_a_page_is_needed(self, tmp_path):
+        path = self.without_impressions(tmp_path / "log.ndjson")
+        with pytest.raises(
+            DataError, match=r"3 of 3 queries .*first is u1.* hits \(up to 3\) .* shown=N \(--shown N\)"
+        ):
+            juryrank.read_clicks(path)
+
+    def test_without_impressions_the_first_hits_count_as_shown_and_that_is_stated(self, tmp_path):
+        path = self.without_impressions(tmp_path / "log.ndjson")
+        log = juryrank.read_clicks(path, shown=2)
+        assert as_rows(log) == sorted([*self.EXPECTED, ("hats", "x", 1, False)])
+        assert "the first 2 hits of a query count as shown" in log.notes[0]
+        assert len(juryrank.read_clicks(path, shown=100)) == 7
+
+    @pytest.mark.parametrize("attributes", [{"page_size": 2}, {"pageSize": "2", "application": "shop"}])
+    def test_a_page_size_in_the_log_says_what_was_shown(self, attributes, tmp_path):
+        path = self.without_impressions(tmp_path / "log.ndjson", query_attributes=attributes)
+        log = juryrank.read_clicks(path)
+        assert as_rows(log) == sorted([*self.EXPECTED, ("hats", "x", 1, False)])
+        assert "up to the page size in the log (at most 2)" in log.notes[0]
+        with pytest.warns(DataWarning, match="1 clicks without an impression"):
+            assert len(juryrank.read_clicks(path, shown=1)) == 3
+
+    def test_a_page_size_that_some_queries_lack_is_refused(self, tmp_path):
+        queries = [{**self.QUERIES[0], "query_attributes": {"page_size": 2}}, *self.QUERIES[1:]]
+        path = self.write(tmp_path / "log.ndjson", [*queries, self.event("click", "u1", "a")])
+        with pytest.raises(DataError, match=r"2 of 3 queries \(the first is u2\) do not say"):
+            juryrank.read_clicks(path)
+
+    def test_shown_is_refused_where_the_log_says_what_was_shown(self, tmp_path):
+        path = self.write(tmp_path / "log.ndjson", [*self.QUERIES, *self.events])
+        with pytest.raises(DataError, match="for logs without impression events, but there are 4"):
+            juryrank.read_clicks(path, shown=2)
+        with pytest.raises(DataError, match="this is a table of impressions"):
+            juryrank.read_clicks(table(), shown=2)
+        with pytest.raises(ParameterError, match="shown must be a whole number of at least 1, got 0"):
+            juryrank.read_clicks(path, shown=0)
 
     def test_what_is_broken_is_counted(self, tmp_path):
         documents = [

@@ -39,6 +39,10 @@ class LogOptions:
     first_position: Annotated[
         int, typer.Option("--first-position", min=0, max=1, help="Number of the first position in the log, 0 or 1.")
     ] = 1
+    shown: Annotated[
+        int | None,
+        typer.Option("--shown", metavar="N", min=1, help="Hits on a page, for UBI without impressions."),
+    ] = None
 
     def read(self, logs: list[Path]) -> ClickLog:
         """The log in the files."""
@@ -50,6 +54,7 @@ class LogOptions:
             format=self.log_format,
             actions=options.names(self.actions),
             first_position=self.first_position,
+            shown=self.shown,
         )
 
 

@@ -39,6 +39,7 @@ def read_clicks(
     format: str | None = None,  # noqa: A002
     actions: Sequence[str] = ("click",),
     first_position: int = 1,
+    shown: int | None = None,
 ) -> ClickLog:
     """The click log in files, a folder or a dataframe: which items were shown where, and which were clicked.
 
@@ -48,6 +49,8 @@ def read_clicks(
     position, as ``Fuser(explore=…)`` logs it); ``columns`` maps these names to other headers. "ubi" are the queries and
     events of User Behavior Insights (OpenSearch, schema 1.3), as JSON lines or as tables; the events whose
     ``action_name`` is in ``actions`` count as clicks. ``first_position`` is the number of the first position.
+    ``shown`` is how many hits of a query people saw, for UBI without impression events and without a ``page_size`` in
+    ``query_attributes``.
     What is not used is counted in ``dropped``, and a DataWarning names what looks wrong.
     """
     require_threads("read_clicks")
@@ -55,27 +58,44 @@ def read_clicks(
         raise UnknownNameError.of("format of click logs", format, FORMATS)
     if first_position not in (0, 1):
         raise ParameterError(f"first_position must be 0 or 1, got {first_position!r}")
+    if shown is not None and (not isinstance(shown, int) or isinstance(shown, bool) or shown < 1):
+        raise ParameterError(f"shown must be a whole number of at least 1, got {shown!r}")
     if hasattr(source, "__arrow_c_stream__"):
         frame = frames.from_arrow(source)
         if format == "ubi" or (format is None and is_ubi(frame.columns)):
-            return _read_ubi([frame], "the table", actions, columns, first_position)
+            return _read_ubi([frame], "the table", actions, columns, first_position, shown)
+        _refuse_shown("the table", shown)
         return _from_rows([_rows(frame, columns, "the table", None, comma=False)], "the table", first_position)
     sources = load_sources(inputs_of(source))
     name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
     if format == "ubi" or (format is None and any(is_ubi(frames.headers_of(each)) for each in sources)):
-        return _read_ubi(sources, name, actions, columns, first_position)
+        return _read_ubi(sources, name, actions, columns, first_position, shown)
+    _refuse_shown(name, shown)
     return _from_rows([_from_source(each, columns) for each in sources], name, first_position)
 
 
 def _read_ubi(
-    parts: Sequence[Source | pl.DataFrame], name: str, actions: Sequence[str], columns: Columns, first: int
+    parts: Sequence[Source | pl.DataFrame],
+    name: str,
+    actions: Sequence[str],
+    columns: Columns,
+    first: int,
+    shown: int | None,
 ) -> ClickLog:
     if columns:
         raise DataError(f"{name}: columns= is for tables of impressions; documents of UBI have fixed names")
-    documents = UBIDocuments(name, actions)
+    documents = UBIDocuments(name, actions, shown)
     for part in parts:
         documents.add(part)
     return documents.log(first)
+
+
+def _refuse_shown(name: str, shown: int | None) -> None:
+    if shown is not None:
+        raise DataError(
+            f"{name}: shown={shown} (--shown) is for UBI without impression events; this is a table of impressions, "
+            "which says what was shown; leave it out"
+        )
 
 
 def _from_source(source: Source, columns: Columns) -> pl.DataFrame:

@@ -21,6 +21,7 @@ SHOWN = "impression"
 HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")  # 1.3, then older names
 QUERY_FIELDS, EVENT_FIELDS = ("user_query", *HITS), ("action_name",)
 WRAPPER = "_source"  # around a document that was exported from an index
+PAGE_SIZES = frozenset({"pagesize", "perpage", "resultsperpage"})  # attributes of a query, whatever their case and _
 NO_QUERY_ID, BROKEN = "without a query_id", "that are not a UBI document"
 
 
@@ -37,10 +38,12 @@ def _is_wrapped(names: set[str]) -> bool:
 class UBIDocuments:
     """The queries and events of UBI, collected from files and tables."""
 
-    def __init__(self, name: str, actions: Sequence[str]) -> None:
+    def __init__(self, name: str, actions: Sequence[str], n_shown: int | None = None) -> None:
         if isinstance(actions, str) or not actions or SHOWN in actions:
             raise DataError(f"actions must be names of actions that count as clicks, such as ['click'], got {actions}")
         self.name, self.actions = name, frozenset(actions)
+        self.n_shown = n_shown  # hits of a query that people saw, if there are no impression events
+        self.page_sizes: dict[str, int] = {}
         self.texts: dict[str, str] = {}
         self.hits: dict[str, list[str]] = {}
         self.times: dict[str, str] = {}
@@ -68,11 +71,13 @@ class UBIDocuments:
                 "events are not known; give the files of queries and of events together"
             )
         notes = []
-        if not self.shown:
-            notes.append(
-                "there are no impression events: all hits of a query count as shown, in the order of the response"
+        if self.shown and self.n_shown is not None:
+            raise DataError(
+                f"{self.name}: shown={self.n_shown} (--shown) is for logs without impression events, but there are "
+                f"{len(self.shown)}, which say what was shown; leave it out"
             )
-            self._show_hits(first)
+        if not self.shown and self.hits:
+            notes.append(self._show_hits(first))
         rows = self._impressions()
         if not rows.height:
             raise DataError(
@@ -103,9 +108,25 @@ class UBIDocuments:
             }
         )
 
-    def _show_hits(self, first: int) -> None:
+    def _show_hits(self, first: int) -> str:
+        """Add the hits of each query that people saw, and say what is assumed; an error if it is unknown."""
+        sizes = self.page_sizes if self.n_shown is None else dict.fromkeys(self.hits, self.n_shown)
+        if unknown := [query for query in self.hits if query not in sizes]:
+            longest = max(len(self.hits[query]) for query in unknown)
+            raise DataError(
+                f"{self.name}: there are no impression events, and {len(unknown)} of {len(self.hits)} queries (the "
+                f"first is {unknown[0]}) do not say in query_attributes.page_size how many of their hits (up to "
+                f"{longest}) were shown; those that nobody saw would get labels near 0: log impression events, or give "
+                "the number of items on a page with shown=N (--shown N)"
+            )
         for query, hits in self.hits.items():
-            self.shown += [(query, item, place) for place, item in enumerate(hits, first)]
+            self.shown += [(query, item, place) for place, item in enumerate(hits[: sizes[query]], first)]
+        most, given = max(sizes[query] for query in self.hits), self.n_shown is not None
+        number = f"first {most}" if given else f"first hits up to the page size in the log (at most {most})"
+        return (
+            f"there are no impression events: the {number}{' hits' * given} of a query count as shown, in the order of "
+            "the response"
+        )
 
     def _add_query(self, document: dict[str, Any]) -> None:
         query, text = _name(document.get("query_id")), _name(document.get("user_query"))
@@ -124,6 +145,9 @@ class UBIDocuments:
         if isinstance(hits, list):
             names = [_name(item) for item in hits]
             self.hits[query] = [item for item in names if item is not None]
+        for name, value in _mapping(document.get("query_attributes")).items():
+            if name.lower().replace("_", "").replace("-", "") in PAGE_SIZES and (size := _whole(value)) and size > 0:
+                self.page_sizes[query] = size
 
     def _add_event(self, document: dict[str, Any]) -> None:
         action, query = str(document["action_name"]), _name(document.get("query_id"))
@@ -144,11 +168,7 @@ class UBIDocuments:
         ordinal = _mapping(attributes.get("position")).get("ordinal")
         if isinstance(ordinal, dict):
             ordinal = ordinal.get("index")
-        try:
-            number = float(ordinal)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            return None
-        return int(number) if number.is_integer() and abs(number) < 2**53 else None
+        return _whole(ordinal)
 
     def _drop(self, reason: str, n: int = 1) -> None:
         if n:
@@ -196,6 +216,15 @@ def _nested(row: dict[str, Any]) -> dict[str, Any]:
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number, which may be a text."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 2**53 else None
 
 
 def _name(value: Any) -> str | None:
