@@ -286,6 +286,25 @@ def test_the_key_is_nowhere_but_in_the_header(run: Run) -> None:
     assert KEY not in written + done.out + done.err + str(fake.requests)
 
 
+@pytest.mark.parametrize("place", ["{}@127.0.0.1:1/v1", "127.0.0.1:1/v1?key={}", "127.0.0.1:1/v1#{}", "127.0.0.1:1/{}"])
+def test_a_key_in_the_address_is_never_shown(run: Run, place: str) -> None:
+    done = run(*BASE, *TEXTS, "--endpoint", f"http://{place.format(KEY)}", "--model", "m", "--yes")
+    assert done.code in (1, 2)
+    assert KEY[:14] not in done.out + done.err
+
+
+def test_azure(run: Run) -> None:
+    with serve(by_length) as fake:
+        fake.url = fake.url.replace("/v1", "/openai/deployments/d?api-version=2024-10-21")
+        done = ask(run, fake, "--yes")
+        assert done.code == 0, done.err
+    assert set(fake.paths) == {"/openai/deployments/d/chat/completions?api-version=2024-10-21"}
+    assert all(
+        {"api-key": KEY}.items() <= {name.lower(): value for name, value in each.items()}.items()
+        for each in fake.headers
+    )
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

@@ -14,7 +14,7 @@ import pytest
 from fake_endpoint import Answer, serve
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, EndpointError, ParameterError
-from juryrank.judging.endpoint import Endpoint, RequestRefusedError, Retries, checked_url
+from juryrank.judging.endpoint import Endpoint, RequestRefusedError, Retries, checked_url, is_azure
 from juryrank.judging.endpoint_cache import AnswerCache
 from juryrank.judging.endpoint_judge import ModelJudge, Outcome, judge_items
 from juryrank.judging.endpoint_prompt import Prompt, grade_in, scale
@@ -236,16 +236,49 @@ class TestAddresses:
             checked_url("http://localhost.example.com/v1")
 
     @pytest.mark.parametrize(
-        "url", ["", "api.example.com/v1", "ftp://x/v1", "https://", "https://x/v1?key=1", "https://x:y/"]
+        "url", ["", "api.example.com/v1", "ftp://x/v1", "https://", "https://x:y/", "https://[x/v1", "https://x/#y"]
     )
     def test_what_is_no_address_is_an_error(self, url: str) -> None:
         with pytest.raises(ParameterError, match="must be a URL such as"):
             checked_url(url)
 
-    def test_a_key_in_the_address_is_refused(self) -> None:
-        with pytest.raises(ParameterError, match="must not contain a key") as error:
-            checked_url(f"https://user:{KEY}@api.example.com/v1")
-        assert KEY not in str(error.value)
+    @pytest.mark.parametrize("scheme", ["https", "http", "ftp"])
+    @pytest.mark.parametrize(
+        "rest",
+        [
+            f"user:{KEY}@api.example.com/v1", f"{KEY}@api.example.com/v1", f"u:{KEY}@host:port/v1", f"u:{KEY}@[x/v1",
+            f"api.example.com/v1?key={KEY}", f"api.example.com/v1?{KEY}", f"x/v1?api-version={KEY}",
+            f"api.example.com/v1#{KEY}",
+            f"api.example.com/v1?api-version=1&key={KEY}", f"api.example.com/v1?key={KEY}&api-version=1",
+            f"u:{KEY}/@api.example.com/v1", f"u:{KEY}?x@api.example.com/v1",
+        ],
+    )  # fmt: skip
+    def test_a_key_in_the_address_is_refused_and_not_shown(self, scheme: str, rest: str) -> None:
+        with pytest.raises(ParameterError, match=r"must not contain a key|a key in the env|must be a URL") as error:
+            checked_url(f"{scheme}://{rest}")
+        assert KEY[:14] not in str(error.value)
+
+    def test_a_key_in_the_place_of_the_address_or_in_its_path_is_not_shown(self) -> None:
+        with pytest.raises(ParameterError, match="must be a URL") as error:
+            checked_url(KEY)
+        assert KEY[:14] not in str(error.value)
+        for key in ("", "own-secret"):
+            with serve(Answer(status=404)) as fake, pytest.raises(EndpointError, match=r"\*\*\*/chat") as told:
+                endpoint(f"{fake.url}/{key or KEY}", key=key).ask(BODY)
+            assert (key or KEY) not in str(told.value)
+        assert KEY not in repr(endpoint(f"https://x/{KEY}"))
+
+    def test_endpoints_of_azure_have_a_version_in_the_address_and_the_key_in_a_header_of_their_own(self) -> None:
+        with serve(Answer("fine")) as fake:
+            url = fake.url.replace("/v1", "/openai/deployments/some-model?api-version=2024-10-21")
+            here = endpoint(url, key=KEY)
+            assert here.ask(BODY).text == "fine"
+        assert fake.paths == ["/openai/deployments/some-model/chat/completions?api-version=2024-10-21"]
+        sent = {name.lower(): value for name, value in fake.headers[0].items()}
+        assert (sent["api-key"], "authorization" in sent) == (KEY, False)
+        assert here.shown.endswith("/some-model/chat/completions?api-version=2024-10-21")
+        assert is_azure("https://mine.openai.azure.com/openai/v1/chat/completions")
+        assert not is_azure("https://openai.azure.com.example/v1")
 
 
 class TestGrades:

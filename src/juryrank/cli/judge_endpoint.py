@@ -132,7 +132,7 @@ def estimate_text(estimate: Estimate, judge: ModelJudge, price: tuple[float, flo
     less = "; less, because some answers are in the cache" if estimate.cached else ""
     tokens = f"about {estimate.tokens_in:,} tokens of prompts and {estimate.tokens_out:,} of answers"
     limits = f"it stops after {estimate.max_requests:,} requests or {estimate.max_tokens:,} tokens in any case"
-    return f"{judge.model} at {judge.endpoint.url}: up to {estimate.calls} items, {tokens}{cost}{less}; {limits}"
+    return f"{judge.model} at {judge.endpoint.shown}: up to {estimate.calls} items, {tokens}{cost}{less}; {limits}"
 
 
 def tally_text(tally: Tally, session: Session, judge: ModelJudge, price: tuple[float, float] | None) -> str:

@@ -35,6 +35,11 @@ QUOTA = re.compile(
     r"exceeded your (?:current|monthly|daily) quota|quota (?:is |has been )?(?:exceeded|exhausted)", re.I
 )
 FOR_A_TIME = re.compile(r"retryDelay|retry (?:after|in)\b|per[ _-]?(?:second|minute)", re.I)
+AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+API_VERSION = re.compile(r"api-version=(?:\d{4}-\d\d-\d\d(?:-preview)?|v\d{1,3}|preview|latest)", re.ASCII)
+LIKE_A_KEY = re.compile(
+    r"\b(?:sk|gsk|pk|hf|xai|nvapi|key)[-_][\w-]{12,}|\bAIza[\w-]{12,}|\b[0-9a-fA-F]{32,}\b", re.ASCII
+)
 QUOTED = 300  # characters of an answer that an error quotes
 LARGEST = 1 << 22  # bytes of an answer
 
@@ -78,9 +83,9 @@ class Retries:
 
 @dataclass
 class Endpoint:
-    """Where a model is served. The key is taken from the environment and only ever sent as a Bearer token."""
+    """Where a model is served. The key is taken from the environment and only ever sent in the header of a request."""
 
-    url: str
+    url: str = field(repr=False)
     insecure: bool = False  # allow http to other hosts than this one
     timeout: float = 60.0
     retries: Retries = field(default_factory=Retries)
@@ -100,6 +105,11 @@ class Endpoint:
         self._has_answered, self._lock, self._stopped = False, Lock(), Event()
 
     @property
+    def shown(self) -> str:
+        """The URL as messages have it."""
+        return self.hide(shown_url(self.url))
+
+    @property
     def has_key(self) -> bool:
         """Whether requests are sent with a key."""
         return bool(self._key)
@@ -113,7 +123,7 @@ class Endpoint:
             except _TemporaryError as error:
                 if attempt == self.retries.most or (error.unreachable and not self._has_answered):
                     tries = "" if attempt == 0 else f" after {attempt + 1} tries"
-                    raise EndpointError(f"{self.url}: {self.hide(str(error))}{tries}") from None
+                    raise EndpointError(f"{self.shown}: {self.hide(str(error))}{tries}") from None
                 (self.sleep or self._stopped.wait)(self._wait(error, attempt))
             else:
                 with self._lock:
@@ -129,13 +139,14 @@ class Endpoint:
     def _wait(self, error: _TemporaryError, attempt: int) -> float:
         if error.retry_after is not None and error.retry_after > self.retries.longest_asked:
             wait = f"it asks to wait {error.retry_after:.0f} seconds: try again later"
-            raise EndpointError(f"{self.url}: {self.hide(str(error))}; {wait}")
+            raise EndpointError(f"{self.shown}: {self.hide(str(error))}; {wait}")
         return self.retries.wait(attempt, error.retry_after)
 
     def _post(self, data: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": f"juryrank/{__version__}"}
         if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
+            name, value = ("api-key", self._key) if is_azure(self.url) else ("Authorization", f"Bearer {self._key}")
+            headers[name] = value
         request = urllib.request.Request(self.url, data, headers, method="POST")
         self._count_request()
         try:
@@ -150,7 +161,7 @@ class Endpoint:
     def _count_request(self) -> None:
         """Count a request that is about to be sent; an error if it must not be sent."""
         if self._stopped.is_set():
-            raise EndpointError(f"{self.url}: stopped")
+            raise EndpointError(f"{self.shown}: stopped")
         with self._lock:
             if self.max_requests is not None and self.n_requests >= self.max_requests:
                 raise LimitReachedError(f"stopped after {self.n_requests} requests, the limit of --max-requests")
@@ -169,18 +180,18 @@ class Endpoint:
         told = self.hide(f"HTTP {error.code} {error.reason}" + (f": {body}" if body else ""))
         if used_up:
             return EndpointError(
-                f"{self.url}: {told}; the quota or credit of the key is used up, waiting does not help"
+                f"{self.shown}: {told}; the quota or credit of the key is used up, waiting does not help"
             )
         if error.code in TEMPORARY:
             return _TemporaryError(told, retry_after=seconds_to_wait(error.headers.get("Retry-After")))
         if error.code in OF_ONE_REQUEST and self._has_answered:
-            return RequestRefusedError(f"{self.url}: {told}")
+            return RequestRefusedError(f"{self.shown}: {told}")
         hints = {
             401: "; set the key in the environment variable JURYRANK_API_KEY",
             403: "; is the key allowed to use this model?",
             404: "; are the endpoint and the model right?",
         }
-        return EndpointError(f"{self.url}: {told}{hints.get(error.code, '')}")
+        return EndpointError(f"{self.shown}: {told}{hints.get(error.code, '')}")
 
     def hide(self, text: str) -> str:
         """A text in which the key, if it is there, cannot be read."""
@@ -202,21 +213,48 @@ class _TemporaryError(Exception):
 
 def checked_url(url: str, *, insecure: bool = False) -> str:
     """The address of the chat completions; http is allowed for this machine only, unless ``insecure``."""
-    parts = urlsplit(url.strip())
     try:
+        parts = urlsplit(url.strip())
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        host = ""
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise ParameterError(f"the endpoint must be a URL such as https://{OPENAI}/v1, got {url!r}")
+        raise _no_address(url) from None
     if parts.username is not None or parts.password is not None:
         raise ParameterError(f"the URL of an endpoint must not contain a key; use the environment variable {KEYS[0]}")
+    if parts.scheme not in ("http", "https") or not host or parts.fragment:
+        raise _no_address(url)
+    if parts.query and not API_VERSION.fullmatch(parts.query):
+        raise ParameterError(
+            f"{shown_url(url)}: only ?api-version=… may follow the path of an endpoint; set a key in the environment "
+            f"variable {KEYS[0]}"
+        )
     if parts.scheme == "http" and host not in LOCAL and not insecure:
         raise ParameterError(
-            f"{url}: over http, texts and key can be read on the way; use https, or --insecure in a network you trust"
+            f"{shown_url(url)}: over http, texts and key can be read on the way; use https, or --insecure in a network "
+            "you trust"
         )
     path = parts.path.rstrip("/")
     return parts._replace(path=path if path.endswith(PATH) else path + PATH).geturl()
+
+
+def _no_address(url: str) -> ParameterError:
+    return ParameterError(f"the endpoint must be a URL such as https://{OPENAI}/v1, got {shown_url(url)!r}")
+
+
+def shown_url(url: str) -> str:
+    """What may be shown of a text that was given as a URL: neither a user, nor a query, nor what looks like a key."""
+    if (version := API_VERSION.search(url)) is not None and version.end() == len(url):
+        url, kept = url[: version.start()].rstrip("?"), f"?{version[0]}"
+    else:
+        kept = ""
+    if "@" in url:
+        url = f"***@{url.rpartition('@')[2]}"
+    return LIKE_A_KEY.sub("***", re.sub(r"([?#]).*", r"\1***", url, flags=re.DOTALL)) + kept
+
+
+def is_azure(url: str) -> bool:
+    """Whether the key is expected in the header ``api-key``."""
+    parts = urlsplit(url)
+    return bool(parts.query) or (parts.hostname or "").endswith(AZURE)
 
 
 def _key_for(host: str, environment: Mapping[str, str]) -> str:
