@@ -114,6 +114,14 @@ def test_a_last_row_without_a_line_feed_is_kept_if_it_is_complete(file: Judgemen
     assert graded(file) == [("q", "a", "ann", 1.0), ("q", "b", "ann", 2.0)]
 
 
+@pytest.mark.parametrize("last", ["q,b,bob,2,,", "q,b,bob,2,sure,", 'q,"b",bob,2,"",""'])
+def test_a_last_row_by_hand_without_time_and_line_feed_is_kept(file: JudgementFile, last: str) -> None:
+    file.path.write_text(f"query,item,judge,grade,note,time\nq,a,bob,1,,\n{last}")
+    assert graded(file) == [("q", "a", "bob", 1.0), ("q", "b", "bob", 2.0)]
+    file.append(Judgement("q", "c", "bob", 0.0))
+    assert graded(file) == [("q", "a", "bob", 1.0), ("q", "b", "bob", 2.0), ("q", "c", "bob", 0.0)]
+
+
 def test_a_file_that_a_spreadsheet_has_saved_is_continued_in_its_columns(file: JudgementFile) -> None:
     text = "judge;remark;item;label;query\r\nann;fine;a;1;q\r\nann;;b;;q\r\n"
     file.path.write_bytes(b"\xef\xbb\xbf" + text.encode())

@@ -270,9 +270,14 @@ def _complete(content: bytes) -> int:
     if not header or quotes % 2:
         return complete
     columns, cells = _cells(header, _separator(header)), _cells(rest, _separator(header))
-    time = dict(zip(map(normalise, columns), cells, strict=False)).get("time", "without")
-    is_row = len(cells) == len(columns) and not set(time) <= CUT_TIME
-    return size if is_row else complete
+    at = next((n for n, column in enumerate(columns) if normalise(column) == "time"), None)
+    if len(cells) != len(columns):
+        return complete
+    if at is None or not set(cells[at]) <= CUT_TIME:
+        return size
+    before = _cells(content[:complete].decode(errors="replace").splitlines()[-1], _separator(header))
+    by_hand = len(before) == len(columns) and cells[at] == before[at] == ""  # our rows have times
+    return size if by_hand else complete
 
 
 def _header(content: bytes) -> str:
