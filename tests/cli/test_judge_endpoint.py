@@ -177,6 +177,7 @@ def test_ten_unreadable_answers_in_a_row_end_the_command_and_one_is_shown(
         done = ask(run, fake, "--yes", "--parallel", 1, budget=30)
         assert done.code == 1
         assert f"error: stopped: 10 answers in a row have no grade; {told}" in done.err
+        assert "--retry asks about these items again; 0 grades are saved" in done.err
         assert KEY not in done.err + done.out
         assert len(fake.requests) <= 12  # two for each item, and the next item may be under way
     assert rows().height == 5
@@ -246,7 +247,7 @@ def test_files_of_older_versions_do_not_say_why_an_item_was_skipped_and_it_is_as
         ask(run, fake, "--yes", "--budget", 1)
         saved = rows().with_columns(grade=pl.lit(""), note=pl.lit("skipped"))
         saved.write_csv("judgements.csv")
-        assert "1 items that the model has skipped may be asked again" in ask(run, fake, "--yes", budget=1).err
+        assert "1 item that the model has skipped may be asked again" in ask(run, fake, "--yes", budget=1).err
         assert len(fake.requests) == 1  # the answer is known
 
 

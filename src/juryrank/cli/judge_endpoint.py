@@ -13,6 +13,7 @@ import typer
 from juryrank.cli.interrupts import deliver_once
 from juryrank.cli.terminal import bars, note
 from juryrank.errors import EndpointError
+from juryrank.report.numbers import counted
 
 if TYPE_CHECKING:
     from juryrank.judging.endpoint_judge import Estimate, ModelJudge, Tally
@@ -99,7 +100,7 @@ def judge_by_model(session: Session, judge: ModelJudge, given: EndpointOptions, 
         question = session.next()
         print(judge.prompt_of(question) if question is not None else "", end="")
     if again and estimate.calls:
-        note(f"{len(again)} items that the model has skipped may be asked again", quiet=quiet)
+        note(f"{counted(len(again), 'item')} that the model has skipped may be asked again", quiet=quiet)
     note(estimate_text(estimate, judge, price), quiet=quiet and given.yes)
     if given.dry_run or not estimate.calls or not (given.yes or confirmed()):
         return

@@ -201,7 +201,8 @@ def judge_items(session: Session, judge: ModelJudge, *, parallel: int = 4) -> It
                     unreadable = 0 if outcome.kind == GRADED else unreadable + outcome.n_unreadable
                     if unreadable >= UNREADABLE_IN_A_ROW:
                         told = judge.why_unreadable(outcome)
-                        raise EndpointError(f"stopped: {unreadable} answers in a row have no grade; {told}")
+                        again = "after a fault of the endpoint, --retry asks about these items again"
+                        raise EndpointError(f"stopped: {unreadable} answers in a row have no grade; {told}; {again}")
         except BaseException:
             judge.endpoint.stop()  # the pool waits for requests that are under way, but not for their retries
             raise
