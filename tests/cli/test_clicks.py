@@ -102,3 +102,15 @@ def test_ubi_without_impressions_needs_the_number_of_items_on_a_page(run, tmp_pa
     assert "hits (up to 100) were shown" in " ".join(refused.err.split())
     assert run("clicks", log, "-o", out, "--shown", "10", "--quiet").code == 0
     assert {row["item"] for row in csv.DictReader(out.read_text().splitlines())} == set(hits[:10])
+
+
+def test_queries_that_differ_by_case_or_blanks_are_one_if_wanted(run, log, tmp_path):
+    header, *lines = log.read_text().splitlines(keepends=True)
+    log.write_text(header + "".join(f"Q{line[1:]}" if n < 100 else line for n, line in enumerate(lines)))
+    apart = run("clicks", log, "-o", tmp_path / "labels.csv", "--json")
+    assert json.loads(apart.out)["log"]["queries"] == 12
+    assert "12 queries differ only by case or blanks" in " ".join(apart.err.split())
+    one = run("clicks", log, "-o", tmp_path / "labels.csv", "--json", "--normalise-queries")
+    assert (json.loads(one.out)["log"]["queries"], "differ only" in one.err) == (6, False)
+    with (tmp_path / "labels.csv").open() as file:
+        assert {row["query"] for row in csv.DictReader(file)} == {f"q{n}" for n in range(6)}

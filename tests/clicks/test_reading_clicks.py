@@ -30,7 +30,8 @@ def as_rows(log):
     )
 
 
-EXPECTED = sorted(zip(*(ROWS[name] for name in ("query", "item", "position")), map(bool, ROWS["clicked"]), strict=True))
+ORDERED = list(zip(*(ROWS[name] for name in ("query", "item", "position")), map(bool, ROWS["clicked"]), strict=True))
+EXPECTED = sorted(ORDERED)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "ndjson", "parquet"])
@@ -157,6 +158,23 @@ def test_files_with_different_columns_are_not_mixed(tmp_path):
     table().drop("session").write_csv(tmp_path / "b.csv")
     with pytest.raises(DataError, match="some files have a column 'session'"):
         juryrank.read_clicks([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+SPELLINGS = ["red  shoes", "Red shoes", "Red shoes", "Hats", "Hats"]
+
+
+def test_queries_that_differ_by_case_or_blanks_are_counted_in_a_warning():
+    with pytest.warns(DataWarning, match=r"2 queries differ only .* 'Red shoes' and 'red  shoes', and would be 1; "):
+        log = juryrank.read_clicks(table(query=SPELLINGS))
+    assert (set(log.queries), log.notes) == (set(SPELLINGS), ())
+
+
+def test_queries_that_differ_by_case_or_blanks_can_be_one():
+    log = juryrank.read_clicks(table(query=SPELLINGS), normalise_queries=True)
+    expected = ["Red shoes"] * 3 + ["Hats"] * 2
+    assert as_rows(log) == sorted((query, *row[1:]) for query, row in zip(expected, ORDERED, strict=True))
+    assert "2 queries that differ only by case or blanks are 1" in log.notes[0]
+    assert juryrank.read_clicks(table(), normalise_queries=True).notes == ()
 
 
 class TestUBI:
@@ -292,6 +310,14 @@ class TestUBI:
             ("red shoes", "b", 2, True)
         ]
         assert juryrank.read_clicks(path).dropped == {"of the action purchase": 1}
+
+    def test_executions_of_one_query_in_several_spellings_can_be_one_query(self, tmp_path):
+        queries = [self.QUERIES[0], {**self.QUERIES[1], "user_query": "Red  Shoes "}, self.QUERIES[2]]
+        path = self.write(tmp_path / "log.ndjson", [*queries, *self.events])
+        with pytest.warns(DataWarning, match="2 queries differ only by case or blanks"):
+            assert len(juryrank.read_clicks(path).queries) == 2
+        log = juryrank.read_clicks(path, normalise_queries=True)
+        assert (len(log.queries), log.n_sessions) == (1, 2)
 
     @pytest.mark.parametrize(
         ("documents", "message"),

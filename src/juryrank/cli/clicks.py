@@ -43,6 +43,9 @@ class LogOptions:
         int | None,
         typer.Option("--shown", metavar="N", min=1, help="Hits on a page, for UBI without impressions."),
     ] = None
+    normalise_queries: Annotated[
+        bool, typer.Option("--normalise-queries", help="Queries that differ only by case or blanks are one.")
+    ] = False
 
     def read(self, logs: list[Path]) -> ClickLog:
         """The log in the files."""
@@ -55,6 +58,7 @@ class LogOptions:
             actions=options.names(self.actions),
             first_position=self.first_position,
             shown=self.shown,
+            normalise_queries=self.normalise_queries,
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from juryrank.clicks.checks import warn_about_repetition
 from juryrank.clicks.log import ClickLog, build_log
+from juryrank.clicks.spelling import one_spelling
 from juryrank.clicks.ubi import UBIDocuments, is_ubi
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.forks import require_threads
@@ -40,6 +41,7 @@ def read_clicks(
     actions: Sequence[str] = ("click",),
     first_position: int = 1,
     shown: int | None = None,
+    normalise_queries: bool = False,
 ) -> ClickLog:
     """The click log in files, a folder or a dataframe: which items were shown where, and which were clicked.
 
@@ -50,7 +52,8 @@ def read_clicks(
     events of User Behavior Insights (OpenSearch, schema 1.3), as JSON lines or as tables; the events whose
     ``action_name`` is in ``actions`` count as clicks. ``first_position`` is the number of the first position.
     ``shown`` is how many hits of a query people saw, for UBI without impression events and without a ``page_size`` in
-    ``query_attributes``.
+    ``query_attributes``. ``normalise_queries`` makes queries one that differ only by case or blanks, named by the
+    spelling with the most rows.
     What is not used is counted in ``dropped``, and a DataWarning names what looks wrong.
     """
     require_threads("read_clicks")
@@ -63,15 +66,18 @@ def read_clicks(
     if hasattr(source, "__arrow_c_stream__"):
         frame = frames.from_arrow(source)
         if format == "ubi" or (format is None and is_ubi(frame.columns)):
-            return _read_ubi([frame], "the table", actions, columns, first_position, shown)
+            return _read_ubi([frame], "the table", actions, columns, first_position, shown, normalise=normalise_queries)
         _refuse_shown("the table", shown)
-        return _from_rows([_rows(frame, columns, "the table", None, comma=False)], "the table", first_position)
+        rows = _rows(frame, columns, "the table", None, comma=False)
+        return _from_rows([rows], "the table", first_position, normalise=normalise_queries)
     sources = load_sources(inputs_of(source))
     name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
     if format == "ubi" or (format is None and any(is_ubi(frames.headers_of(each)) for each in sources)):
-        return _read_ubi(sources, name, actions, columns, first_position, shown)
+        return _read_ubi(sources, name, actions, columns, first_position, shown, normalise=normalise_queries)
     _refuse_shown(name, shown)
-    return _from_rows([_from_source(each, columns) for each in sources], name, first_position)
+    return _from_rows(
+        [_from_source(each, columns) for each in sources], name, first_position, normalise=normalise_queries
+    )
 
 
 def _read_ubi(
@@ -81,13 +87,15 @@ def _read_ubi(
     columns: Columns,
     first: int,
     shown: int | None,
+    *,
+    normalise: bool,
 ) -> ClickLog:
     if columns:
         raise DataError(f"{name}: columns= is for tables of impressions; documents of UBI have fixed names")
     documents = UBIDocuments(name, actions, shown)
     for part in parts:
         documents.add(part)
-    return documents.log(first)
+    return documents.log(first, normalise=normalise)
 
 
 def _refuse_shown(name: str, shown: int | None) -> None:
@@ -153,7 +161,7 @@ def _propensities(column: pl.Series, header: str, fail: Fail, *, comma: bool) ->
     return value.alias("propensity")
 
 
-def _from_rows(parts: Sequence[pl.DataFrame], name: str, first: int) -> ClickLog:
+def _from_rows(parts: Sequence[pl.DataFrame], name: str, first: int, *, normalise: bool) -> ClickLog:
     columns = {column for part in parts for column in part.columns}
     if strange := sorted(column for column in columns if any(column not in part.columns for part in parts)):
         raise DataError(f"{name}: some files have a column {strange[0]!r} and others do not; read them separately")
@@ -165,5 +173,6 @@ def _from_rows(parts: Sequence[pl.DataFrame], name: str, first: int) -> ClickLog
             f"{name}: all {rows.height} rows are clicked, so the log does not say what was shown and not clicked; "
             "log every item that was shown, with clicked = 0 where it was not clicked"
         )
+    rows, notes = one_spelling(rows, name, normalise=normalise)
     warn_about_repetition(rows, name)
-    return build_log(rows.with_columns(position=pl.col("position") + 1 - first), name, {})
+    return build_log(rows.with_columns(position=pl.col("position") + 1 - first), name, {}, notes)

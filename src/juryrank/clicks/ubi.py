@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from juryrank.clicks.log import ClickLog, build_log
+from juryrank.clicks.spelling import one_spelling
 from juryrank.errors import DataError
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
@@ -63,8 +64,8 @@ class UBIDocuments:
             elif not _is_wrapped(set(document)):  # else the line of a bulk request before a document
                 self._drop(BROKEN)
 
-    def log(self, first: int) -> ClickLog:
-        """The click log; ``first`` is the number of the first position."""
+    def log(self, first: int, *, normalise: bool) -> ClickLog:
+        """The click log; ``first`` is the number of the first position, ``normalise`` as in ``one_spelling``."""
         if not self.texts:
             raise DataError(
                 f"{self.name}: there are no query documents (with query_id and user_query), so the queries of the "
@@ -84,8 +85,9 @@ class UBIDocuments:
                 f"{self.name}: it is not known what was shown: there are neither impression events with positions "
                 f"nor queries with {HITS[0]}"
             )
+        rows, merged = one_spelling(rows, self.name, normalise=normalise)
         return build_log(rows.with_columns(position=pl.col("position") + 1 - first), self.name, self.dropped,
-                         tuple(notes))  # fmt: skip
+                         (*notes, *merged))  # fmt: skip
 
     def _impressions(self) -> pl.DataFrame:
         """One row per impression; clicks without one are counted."""
