@@ -200,6 +200,7 @@ def test_unreadable_answers_between_others_use_no_more_requests_than_the_estimat
         assert "up to 30 items, " in done.err
         assert "it stops after 60 requests or " in done.err
         assert "error: stopped after 60 requests, the limit of --max-requests; 7 grades are saved" in done.err
+        assert "; 60 requests, 0 answers from the cache, " in done.err
         assert len(fake.requests) == 60
 
 

@@ -114,7 +114,7 @@ def judge_by_model(session: Session, judge: ModelJudge, given: EndpointOptions, 
                     next(bar, None)
         except EndpointError as error:
             saved = f"{tally.kinds[GRADED]} grades are saved in {session.file.path}, and the same command continues"
-            raise EndpointError(f"{error}; {saved}") from None
+            raise EndpointError(f"{error}; {saved}; {used_text(tally, judge, price)}") from None
     compare_with_others(session, quiet=quiet)
 
 
@@ -138,16 +138,21 @@ def estimate_text(estimate: Estimate, judge: ModelJudge, price: tuple[float, flo
 
 def tally_text(tally: Tally, session: Session, judge: ModelJudge, price: tuple[float, float] | None) -> str:
     """What was asked, and what became of it."""
-    from juryrank.judging.endpoint_judge import GRADED, cost_of
+    from juryrank.judging.endpoint_judge import GRADED
 
     others = "".join(f", {count} {kind}" for kind, count in sorted(tally.kinds.items()) if kind != GRADED)
     skipped = f"{others} (left unjudged)" if others else ""
+    used = used_text(tally, judge, price)
+    return f"{judge.model}: {tally.kinds[GRADED]} items graded{skipped}; {used}; saved in {session.file.path}"
+
+
+def used_text(tally: Tally, judge: ModelJudge, price: tuple[float, float] | None) -> str:
+    """What the answers have cost."""
+    from juryrank.judging.endpoint_judge import cost_of
+
     cost = "" if price is None else f", cost {money(cost_of(tally.tokens_in, tally.tokens_out, price))}"
-    used = f"{tally.tokens_in:,} tokens of prompts and {tally.tokens_out:,} of answers{cost}"
     requests = f"{judge.endpoint.n_requests} requests, {tally.cached} answers from the cache"
-    return (
-        f"{judge.model}: {tally.kinds[GRADED]} items graded{skipped}; {requests}, {used}; saved in {session.file.path}"
-    )
+    return f"{requests}, {tally.tokens_in:,} tokens of prompts and {tally.tokens_out:,} of answers{cost}"
 
 
 def money(amount: float) -> str:
