@@ -8,9 +8,9 @@ on the other four of five folds of the queries.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, repeat
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ TOP, DEPTH, FUSED = 10, 25, 200  # items of a page, of a ranking to be interleav
 QUERIES_OF_FOLD = 4  # for which all variants are ranked
 BANK = 5000  # simulated sessions, from which those of each test are drawn
 NULL_TESTS, POWER_TESTS, LONGEST = 1000, 200, 50_000
+PEOPLE, SESSIONS_EACH = 50, 100  # in tests of users with several sessions
 
 Rankings = Mapping[str, list[str]]  # by query
 Grades = Mapping[str, Mapping[str, float]]  # of items, by query, from 0 to 1
@@ -182,12 +183,14 @@ def winners(old: Rankings, new: Rankings, grades: Grades, user: User, n_sessions
     return out
 
 
-def decide(sessions: Iterator[int], longest: int, minimum: float = 0.05) -> tuple[str, int]:
-    """The first verdict of a test that is looked at after every session, and their number."""
+def decide(
+    sessions: Iterator[int], longest: int, minimum: float = 0.05, people: Iterable[int | None] = repeat(None)
+) -> tuple[str, int]:
+    """The first verdict of a test that is looked at after every session, and their number; ``people`` had them."""
     test = jr.InterleavingTest(["old", "new"], minimum=minimum)
     page: dict[Any, str | None] = {-1: "old", 1: "new"}
-    for n, winner in zip(range(1, longest + 1), sessions, strict=False):
-        test.add(n, page, [winner] if winner else [])
+    for n, winner, person in zip(range(1, longest + 1), sessions, people, strict=False):
+        test.add(n, page, [winner] if winner else [], user=person)
         if winner and test.verdict != "go on":
             return test.verdict.partition(" ")[0], n
     return "go on", longest
@@ -198,6 +201,32 @@ def drawn(bank: list[int], rng: np.random.Generator, *, swap: bool) -> Iterator[
     while True:
         chosen = np.array(bank)[rng.integers(len(bank), size=1000)]
         yield from (chosen * rng.choice([-1, 1], size=1000) if swap else chosen).tolist()
+
+
+def drawn_by_people(bank: list[int], rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Sessions drawn from a bank, and the people who had them, in random order.
+
+    Which ranking is called the new one is a coin flip for each person: each prefers one of the two, all together none.
+    """
+    people = rng.permutation(np.repeat(np.arange(PEOPLE), SESSIONS_EACH))
+    swaps = rng.choice([-1, 1], size=PEOPLE)[people]
+    return (np.array(bank)[rng.integers(len(bank), size=len(people))] * swaps).tolist(), people.tolist()
+
+
+def measure_people(bank: list[int], n_tests: int, name: str) -> Iterator[dict[str, Any]]:
+    """Verdicts where people have many sessions and differ in what they prefer, without and with the column of users."""
+    for test_name, known in (("equal, users unknown", False), ("equal, by user", True)):
+        rng, results = np.random.default_rng(4), []
+        for _ in track(range(n_tests), f"{name}, {test_name}"):
+            sessions, people = drawn_by_people(bank, rng)
+            results.append(decide(iter(sessions), len(sessions), 0.1, people if known else repeat(None)))
+        yield {"test": test_name, "preference": 0.0, **_shares(results)}
+
+
+def _shares(results: list[tuple[str, int]]) -> dict[str, float]:
+    """The shares of the verdicts, and the median number of sessions."""
+    shares = {v: sum(got == v for got, _ in results) / len(results) for v in ("accept", "keep", "go on")}
+    return {**shares, "median": float(np.median([n for _, n in results]))}
 
 
 def measure_verdicts(
@@ -222,10 +251,9 @@ def measure_verdicts(
                 decide(drawn(found, rng, swap=swap), LONGEST, minimum)
                 for _ in track(range(n_tests), f"{user.name}, {test_name}")
             ]
-            shares = {v: sum(got == v for got, _ in results) / n_tests for v in ("accept", "keep", "go on")}
             preference = 0.0 if swap else sum(found) / max(len(found) - found.count(0), 1)
-            median = float(np.median([n for _, n in results]))
-            out.append({**counts, "test": test_name, "preference": preference, **shares, "median": median})
+            out.append({**counts, "test": test_name, "preference": preference, **_shares(results)})
+        out += [{**counts, **found_by} for found_by in measure_people(found, null_tests, user.name)]
     return out
 
 

@@ -90,3 +90,18 @@ def test_wrong_use_ends_with_a_message(run, runs, tmp_path):
         assert (done.code, done.err.count("\n")) == (1, 1), done
         assert message in done.err
     assert run("interleave", "--log", log, "--control", "newer").code == 2
+
+
+def test_sessions_of_one_user_count_as_fewer(run, tmp_path):
+    rows = ["session,who,item,team,clicked"]
+    for session in range(1000):  # of 20 users, 12 of whom always prefer the new one
+        new = session % 20 < 12
+        rows += [f"s{session},u{session % 20},a,old,{int(not new)}", f"s{session},u{session % 20},b,new,{int(new)}"]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    command = ["interleave", "--log", tmp_path / "log.csv", "--control", "old"]
+    assert "Verdict: accept new" in run(*command).out
+    done = run(*command, "--columns", "user=who")
+    assert "Verdict: go on" in done.out
+    assert "Users: 20;" in done.out
+    found = json.loads(run(*command, "--columns", "user=who", "--json").out)
+    assert (found["users"], found["challengers"][0]["independent"]) == (20, 20)

@@ -219,3 +219,56 @@ def test_the_confidence_sequence_is_drawn(tmp_path):
     assert (tmp_path / "sequence.png").read_bytes().startswith(b"\x89PNG")
     InterleavingTest(["a", "b"]).result().plot(tmp_path / "empty.svg")
     assert (tmp_path / "empty.svg").read_text().rstrip().endswith("</svg>")
+
+
+def log_of_users(n_users: int, each: int, preferring_new: int) -> list[dict]:
+    """Each user clicks in all sessions on the items of one ranking."""
+    return [
+        {"session": f"{user}-{n}", "user_id": user, "item": item, "team": team, "clicked": (team == "new") == new}
+        for user in range(n_users)
+        for new in [user < preferring_new]
+        for n in range(each)
+        for item, team in (("a", "old"), ("b", "new"))
+    ]
+
+
+def test_sessions_of_a_user_who_is_always_of_one_mind_count_as_one():
+    rows = log_of_users(20, each=50, preferring_new=12)
+    found = InterleavingTest.from_log(rows, control="old").result()
+    once = InterleavingTest.from_log(log_of_users(20, each=1, preferring_new=12), control="old").result()
+    blind = InterleavingTest.from_log(rows, control="old", columns={"user": None}).result()
+    challenger, expected = found.challengers[0], once.challengers[0]
+    assert (found.verdict, once.verdict, blind.verdict) == ("go on", "go on", "accept new")
+    assert (challenger.wins, challenger.losses, challenger.preference) == (600, 400, expected.preference)
+    assert (challenger.p, challenger.independent) == pytest.approx((expected.p, 20))
+    assert (found.n_users, found.n_without_user, blind.n_users) == (20, 0, None)
+    assert "Users: 20;" in str(found)
+    assert "1000 as 20 (new)" in str(found)
+    assert "as no user is known" in str(blind)
+
+
+def test_users_are_kept_by_add_merge_save_and_load(tmp_path):
+    rows = log_of_users(12, each=5, preferring_new=9)
+    whole = InterleavingTest.from_log(rows, control="old")
+    added = InterleavingTest(["old", "new"])
+    for session in {row["session"]: None for row in rows}:
+        one = [row for row in rows if row["session"] == session]
+        added.add(session, {}, [])  # the user is told later
+        clicked = [row["item"] for row in one if row["clicked"]]
+        added.add(session, {row["item"]: row["team"] for row in one}, clicked, user=one[0]["user_id"])
+    halves = [InterleavingTest.from_log(part, control="old") for part in (rows[:70], rows[50:])]
+    whole.save(tmp_path / "test.json")
+    assert json.loads((tmp_path / "test.json").read_text())["version"] == 2  # so that no older version drops the users
+    for other in (added, halves[0].merge(halves[1]), halves[1].merge(halves[0]), whole.merge(whole)):
+        assert other.result().to_dict() == whole.result().to_dict()
+    assert InterleavingTest.load(tmp_path / "test.json").result().to_dict() == whole.result().to_dict()
+
+
+def test_a_session_of_two_users_is_refused_and_sessions_without_one_are_told():
+    rows = log_of_users(3, each=2, preferring_new=2)
+    with pytest.raises(DataError, match="session '0-0': expected one user, got '0' and '7'"):
+        InterleavingTest.from_log([*rows, {**rows[0], "user_id": 7}], control="old")
+    rows[-4]["user_id"] = rows[-3]["user_id"] = None
+    found = InterleavingTest.from_log(rows, control="old").result()
+    assert (found.n_users, found.n_without_user) == (3, 1)
+    assert "1 sessions without a user count as those of users of their own" in str(found)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from juryrank.clicks.sequential import ACCEPT, GO_ON, KEEP, SequentialTest
+from juryrank.clicks.sequential import ACCEPT, GO_ON, KEEP, SequentialTest, Tally
 from juryrank.errors import ParameterError
 
 TEST = SequentialTest(level=0.05, minimum=0.1)
@@ -119,3 +119,36 @@ def test_the_confidence_sequence_covers_at_all_times_together():
 def test_a_level_or_minimum_outside_its_bounds_is_refused(options):
     with pytest.raises(ParameterError, match="must be a number between 0 and 1"):
         SequentialTest(**options)
+
+
+def test_the_design_effect_is_the_variance_by_user_over_that_by_session():
+    rng = np.random.default_rng(0)
+    tally, won = Tally(), {user: rng.choice([-1, 0, 1], size=user) for user in range(1, 12)}
+    for user, outcomes in won.items():
+        for outcome in outcomes.tolist():
+            tally.add(user, outcome)
+    for preference in (-1.0, -0.3, 0.0, 0.2, 1.0):
+        errors = [outcomes[outcomes != 0] - preference for outcomes in won.values()]
+        expected = sum(e.sum() ** 2 for e in errors) / sum((e**2).sum() for e in errors)
+        assert tally.repeats(preference) == pytest.approx(max(expected, 1.0))
+    for user, outcomes in won.items():
+        for outcome in outcomes.tolist():
+            tally.add(user, outcome, -1)
+    assert (tally.squares, tally.repeats(0.3)) == ([0, 0, 0], 1.0)
+
+
+def test_sessions_of_which_each_user_has_one_count_as_one():
+    tally = Tally()
+    for n in range(300):
+        tally.add(n, 1 if n % 3 else -1)
+    assert {tally.repeats(preference) for preference in np.linspace(-1, 1, 41)} == {1.0}
+
+
+def test_users_who_always_agree_with_themselves_count_once():
+    tally = Tally()
+    for n in range(1200):
+        tally.add(n % 40, -1 if n % 40 < 10 else 1)
+    assert TEST.log_e(900, 300, repeats=tally.repeats) == pytest.approx(TEST.log_e(30, 10))
+    low, high = TEST.interval(900, 300, tally.repeats)
+    assert low < TEST.interval(30, 10)[0] + 0.02
+    assert high > TEST.interval(30, 10)[1] - 0.02

@@ -48,6 +48,13 @@ def test_a_challenger_that_is_no_better_is_rarely_accepted_although_one_looks_af
     assert abs(np.mean(sessions) - 0.25) < 0.06
 
 
+def test_people_with_many_sessions_lead_to_wrong_verdicts_unless_they_are_known():
+    bank = [1] * 700 + [-1] * 300
+    unknown, known = interleaving.measure_people(bank, 60, "demo")
+    assert unknown["accept"] > 0.1
+    assert known["accept"] <= 0.05
+
+
 @pytest.mark.parametrize("user", interleaving.USERS, ids=lambda user: user.name)
 def test_users_click_what_their_numbers_say(user):
     rng, n, grades = np.random.default_rng(1), 4000, [1.0, 0.0, 1.0]
@@ -69,6 +76,6 @@ def test_the_study_runs_on_a_small_scale(data):
     verdicts = interleaving.measure_verdicts(small, "demo", null_tests=2, power_tests=2, bank=50)
     agreement = interleaving.measure_agreement(small, "demo", 5)
     study = interleaving.InterleavingStudy(costs, verdicts, agreement)
-    assert len(study.rows()) == 6
-    assert study.render("markdown").count("demo") == 2 + 2 + 6 + 3
+    assert len(study.rows()) == 12
+    assert study.render("markdown").count("demo") == 2 + 2 + 12 + 3
     assert study.to_dict()["agreement"][0]["pairs"] == 66

@@ -30,7 +30,7 @@ class LogOptions:
         typer.Option(
             "--log",
             callback=options.stdin_once,
-            help="Analyse this table: session, item, team, clicked; repeatable, instead of RUN.",
+            help="Analyse this table: session, item, team, clicked, user; repeatable, instead of RUN.",
         ),
     ] = None
     control: Annotated[

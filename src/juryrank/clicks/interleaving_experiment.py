@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from juryrank.clicks.interleaving import Interleaved
 from juryrank.clicks.interleaving_result import Challenger, InterleavingResult, overall_verdict
-from juryrank.clicks.sequential import SequentialTest
+from juryrank.clicks.sequential import SequentialTest, Tally
 from juryrank.data.names import natural_key
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 
-FORMAT, VERSION = "juryrank-interleaving", 1
+FORMAT, VERSION = "juryrank-interleaving", 2  # 1: without users
 NOT_SHOWN = ""  # instead of a team, for a click on an item that was not on the page
 
 Clicks = dict[tuple[str, str], str | None]  # the team of each clicked item, by query and item
@@ -37,7 +37,8 @@ class InterleavingTest:
     'accept new'
 
     Sessions that are added again change nothing, and parts of a session add up, so logs of several servers can be
-    merged in any order. Sessions must be independent of each other and complete: add a session when it has ended.
+    merged in any order. Sessions must be complete: add a session when it has ended. Users must be independent of each
+    other: give the ``user`` of each session where users have several, or the error may be several times ``level``.
     """
 
     def __init__(self, teams: Iterable[str], *, level: float = 0.05, minimum: float = 0.05) -> None:
@@ -48,7 +49,8 @@ class InterleavingTest:
         self.teams, self.level, self.minimum = tuple(names), level, minimum
         self._test = SequentialTest(level=level / (len(names) - 1), minimum=minimum)
         self._sessions: dict[str, Clicks] = {}
-        self._outcomes: dict[str, Counter[int]] = {name: Counter() for name in names[1:]}  # sessions by who won
+        self._users: dict[str, str] = {}  # by session
+        self._tallies = {name: Tally() for name in names[1:]}
 
     def __repr__(self) -> str:
         return f"InterleavingTest({list(self.teams)}, {len(self._sessions)} sessions: {self.verdict})"
@@ -63,10 +65,12 @@ class InterleavingTest:
         clicked: Iterable[Any],
         *,
         query: Any = "",
+        user: Any = None,
     ) -> None:
         """Add the clicks on one page: what was shown, as ``interleave`` gives it or ``{item: team}``, and the clicks.
 
         A session may have pages for several queries. Clicks on items that were not shown are counted and reported.
+        A session without a ``user`` counts as that of a user of its own.
         """
         if session is None or session == "":
             raise DataError("a session needs an id (text or a number), so that it counts once")
@@ -77,42 +81,58 @@ class InterleavingTest:
         for team in teams.values():
             if team is not None and team not in self.teams:
                 raise UnknownNameError.of("team", str(team), self.teams)
-        self._add(str(session), {(str(query), str(item)): teams.get(str(item), NOT_SHOWN) for item in clicked})
+        clicks = {(str(query), str(item)): teams.get(str(item), NOT_SHOWN) for item in clicked}
+        self._add(str(session), clicks, None if user is None or user == "" else str(user))
 
-    def _add(self, session: str, clicks: Clicks) -> None:
-        known = self._sessions.get(session)
+    def _add(self, session: str, clicks: Clicks, user: str | None = None) -> None:
+        known, unit = self._sessions.get(session), self._unit(session)
+        if user is not None and self._users.setdefault(session, user) != user:
+            raise DataError(
+                f"session {session!r}: expected one user, got {self._users[session]!r} and {user!r}; "
+                "give the sessions of different users different ids"
+            )
         together = dict(known or {})
         for place, team in clicks.items():
             together[place] = _common_team(together[place], team) if place in together else team
         self._sessions[session] = together
         before, now = Counter(known.values() if known else ()), Counter(together.values())
-        for name, outcomes in self._outcomes.items():
+        for name, tally in self._tallies.items():
             if known is not None:
-                outcomes[_outcome(before, name, self.teams[0])] -= 1
-            outcomes[_outcome(now, name, self.teams[0])] += 1
+                tally.add(unit, _outcome(before, name, self.teams[0]), -1)
+            tally.add(self._unit(session), _outcome(now, name, self.teams[0]))
+
+    def _unit(self, session: str) -> Hashable:
+        """The user of a session, or the session where no user is known."""
+        return ("user", self._users[session]) if session in self._users else ("session", session)
 
     @property
     def verdict(self) -> str:
         """``accept NAME``, ``keep NAME`` or ``go on``, at once; ``result`` has the numbers."""
-        verdicts = {name: self._test.verdict(counts[1], counts[-1]) for name, counts in self._outcomes.items()}
+        verdicts = {
+            name: self._test.verdict(tally.outcomes[1], tally.outcomes[-1], tally.repeats)
+            for name, tally in self._tallies.items()
+        }
         return overall_verdict(verdicts, self.teams[0], lambda name: self._challenger(name).low)
 
     def _challenger(self, name: str) -> Challenger:
-        counts = self._outcomes[name]
-        return Challenger.of(name, counts[1], counts[-1], counts[0], self._test)
+        return Challenger.of(name, self._tallies[name], self._test)
 
     def result(self) -> InterleavingResult:
         """Counts, preferences with their confidence sequences, and the verdict."""
-        sessions = [Counter(clicks.values()) for clicks in self._sessions.values()]
+        sessions = {session: Counter(clicks.values()) for session, clicks in self._sessions.items()}
         paths = {
-            name: [won for found in sessions if (won := _outcome(found, name, self.teams[0]))]
-            for name in self._outcomes
+            name: [
+                (self._unit(s), won) for s, found in sessions.items() if (won := _outcome(found, name, self.teams[0]))
+            ]
+            for name in self._tallies
         }
-        total = sum(sessions, Counter())
+        total = sum(sessions.values(), Counter())
         return InterleavingResult(
             control=self.teams[0],
-            challengers=[self._challenger(name) for name in self._outcomes],
+            challengers=[self._challenger(name) for name in self._tallies],
             n_sessions=len(sessions),
+            n_users=len(set(self._users.values())) or None,
+            n_without_user=len(sessions) - len(self._users),
             n_clicks=total.total(),
             n_without_team=total[None],
             n_not_shown=total[NOT_SHOWN],
@@ -133,8 +153,8 @@ class InterleavingTest:
     ) -> Self:
         """The test of a log: a table (file, frame or list of rows), or a list of such, with a row for each item shown.
 
-        The columns are session, item, team (empty: none) and clicked, and perhaps query and position; ``columns`` names
-        other headers. Rows without a position were not shown. ``control`` is the team of the ranking in use.
+        The columns are session, item, team (empty: none) and clicked, and perhaps user, query and position; ``columns``
+        names other headers. Rows without a position were not shown. ``control`` is the team of the ranking in use.
         """
         from juryrank.clicks.interleaving_log import read_log
 
@@ -147,9 +167,9 @@ class InterleavingTest:
         if control not in teams:
             raise UnknownNameError.of("team", control, teams)
         test = cls([control, *(team for team in teams if team != control)], level=level, minimum=minimum)
-        for session in rows["session"].unique(maintain_order=True):
-            test._add(session, {})
-        for session, query, item, team, _, shown in rows.filter("clicked").iter_rows():
+        for session, user in rows.select("session", "user").unique(maintain_order=True).iter_rows():
+            test._add(session, {}, user)
+        for session, query, item, team, _, shown, _ in rows.filter("clicked").iter_rows():
             test._add(session, {(query, item): team if shown else NOT_SHOWN})
         return test
 
@@ -164,19 +184,20 @@ class InterleavingTest:
         merged = type(self)(self.teams, level=self.level, minimum=self.minimum)
         for part in (self, other):
             for session, clicks in part._sessions.items():
-                merged._add(session, clicks)
+                merged._add(session, clicks, part._users.get(session))
         return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sessions to a JSON file; writing is atomic."""
         from juryrank.io.files import save
 
-        head = {"format": FORMAT, "version": VERSION, "teams": self.teams, "level": self.level, "minimum": self.minimum}
+        version = VERSION if self._users else 1
+        head = {"format": FORMAT, "version": version, "teams": self.teams, "level": self.level, "minimum": self.minimum}
         sessions = {
             session: [[query, item, team] for (query, item), team in clicks.items()]
             for session, clicks in self._sessions.items()
         }
-        save(Path(path), (json.dumps({**head, "sessions": sessions}) + "\n").encode())
+        save(Path(path), (json.dumps({**head, "sessions": sessions, "users": self._users}) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -188,8 +209,10 @@ class InterleavingTest:
             if content["format"] != FORMAT or content["version"] > VERSION:
                 raise ValueError
             test = cls(content["teams"], level=content["level"], minimum=content["minimum"])
+            users = {session: str(user) for session, user in content.get("users", {}).items()}
             for session, clicks in content["sessions"].items():
-                test._add(session, {(query, item): test._known_team(team) for query, item, team in clicks})
+                teams = {(query, item): test._known_team(team) for query, item, team in clicks}
+                test._add(session, teams, users.get(session))
         except (ValueError, TypeError, KeyError, AttributeError, ParameterError, RecursionError):
             raise DataError(
                 f"{path}: not the file of an InterleavingTest, or damaged; expected what save() writes"

@@ -14,12 +14,13 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns, Fail, as_names, join_names, roles
 from juryrank.lazy_polars import pl
 
-REQUIRED, OPTIONAL = ("session", "item", "team", "clicked"), ("query", "position")
+REQUIRED, OPTIONAL = ("session", "item", "team", "clicked"), ("query", "position", "user")
 HEADERS = {**{word: LOG_HEADERS.get(word, ()) for word in (*REQUIRED, *OPTIONAL)}, "team": ("teamname",)}
+HEADERS["user"] = ("userid", "visitor", "visitorid", "client", "clientid")
 
 
 def read_log(log: Any, columns: Columns = None) -> pl.DataFrame:
-    """Columns session, query, item, team (null: none), clicked and shown; ``log`` is a file, a table, or several."""
+    """Columns session, query, item, team and user (null: none), clicked and shown, of a file, a table, or several."""
     logs = log if isinstance(log, list | tuple) and not _are_rows(log) else [log]
     parts = [part for one in logs for part in _read_one(one, columns)]
     if not parts:
@@ -54,7 +55,7 @@ def _standard(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> p
             f"{name}: a log of interleaved pages needs a column {absent[0]!r}; columns are "
             f"{join_names(frame.columns)}; use columns={{{absent[0]!r}: 'HEADER'}}"
         )
-    names = ("session", "item", "team", *(["query"] if "query" in found else []))
+    names = ("session", "item", "team", *(word for word in ("query", "user") if word in found))
     texts = {word: as_names(frame[found[word]], found[word], fail) for word in names}
     for word in ("session", "item"):
         if (row := first_true(texts[word].is_null())) is not None:
@@ -66,4 +67,5 @@ def _standard(frame: pl.DataFrame, columns: Columns, name: str, fail: Fail) -> p
         "team",
         as_clicked(frame[found["clicked"]], found["clicked"], fail),
         (frame[found["position"]].is_not_null() if "position" in found else pl.lit(True)).alias("shown"),
+        pl.col("user") if "user" in texts else pl.lit(None, pl.String).alias("user"),
     )

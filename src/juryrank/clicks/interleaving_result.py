@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, Self
 
-from juryrank.clicks.sequential import ACCEPT, GO_ON, KEEP, SequentialTest
+from juryrank.clicks.sequential import ACCEPT, GO_ON, KEEP, SequentialTest, Tally
 from juryrank.report import Report, Table, p_value
 
 POINTS = 200  # of a curve in the picture
@@ -15,7 +15,10 @@ POINTS = 200  # of a curve in the picture
 
 @dataclass(frozen=True)
 class Challenger:
-    """A ranking compared with the one in use: sessions that it won, lost and tied, and its preference, from -1 to 1."""
+    """A ranking compared with the one in use: sessions that it won, lost and tied, and its preference, from -1 to 1.
+
+    ``independent`` is the number of independent sessions with a winner that those of all users count as.
+    """
 
     name: str
     wins: int
@@ -26,14 +29,17 @@ class Challenger:
     high: float
     p: float
     verdict: str
+    independent: float
 
     @classmethod
-    def of(cls, name: str, wins: int, losses: int, ties: int, test: SequentialTest) -> Self:
+    def of(cls, name: str, tally: Tally, test: SequentialTest) -> Self:
         """The numbers that follow from the counts."""
+        wins, losses, ties = (tally.outcomes[outcome] for outcome in (1, -1, 0))
         preference = (wins - losses) / (wins + losses) if wins + losses else 0.0
-        low, high = test.interval(wins, losses)
-        p, verdict = test.p_value(wins, losses), test.verdict(wins, losses)
-        return cls(name, wins, losses, ties, preference, low, high, p, verdict)
+        low, high = test.interval(wins, losses, tally.repeats)
+        p, verdict = test.p_value(wins, losses, tally.repeats), test.verdict(wins, losses, tally.repeats)
+        independent = (wins + losses) / tally.repeats(preference)
+        return cls(name, wins, losses, ties, preference, low, high, p, verdict, independent)
 
 
 def overall_verdict(verdicts: Mapping[str, str], control: str, low: Callable[[str], float]) -> str:
@@ -50,12 +56,14 @@ class InterleavingResult(Report):
     control: str
     challengers: list[Challenger]
     n_sessions: int
+    n_users: int | None  # None: no session has a user
+    n_without_user: int
     n_clicks: int
     n_without_team: int
     n_not_shown: int
     level: float
     test: SequentialTest  # of each challenger
-    paths: dict[str, list[int]] = field(default_factory=dict)  # the winners, session by session, without ties
+    paths: dict[str, list[tuple[Hashable, int]]] = field(default_factory=dict)  # users and winners, without ties
 
     @property
     def verdict(self) -> str:
@@ -84,7 +92,21 @@ class InterleavingResult(Report):
         return (
             f"{'; '.join(parts)}. Preference: (wins - losses) / (wins + losses), with a {confidence} confidence "
             f"sequence, valid at every look. Accept above 0; keep below {self.test.minimum:g}; a decision after at "
-            f"most {self.test.most} sessions with a winner."
+            f"most {self.test.most} independent sessions with a winner. {self._about_users()}"
+        )
+
+    def _about_users(self) -> str:
+        if self.n_users is None:
+            return "Sessions count as independent, as no user is known."
+        count_as = ", ".join(f"{c.wins + c.losses} as {c.independent:.0f} ({c.name})" for c in self.challengers)
+        alone = (
+            f" {self.n_without_user} sessions without a user count as those of users of their own."
+            if self.n_without_user
+            else ""
+        )
+        return (
+            f"Users: {self.n_users}; as sessions of one user are alike, sessions with a winner count as fewer "
+            f"independent ones: {count_as}.{alone}"
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -93,6 +115,8 @@ class InterleavingResult(Report):
     def to_dict(self) -> dict[str, Any]:
         counts = {
             "sessions": self.n_sessions,
+            "users": self.n_users,
+            "sessions_without_user": self.n_without_user,
             "clicks": self.n_clicks,
             "clicks_without_team": self.n_without_team,
             "clicks_not_shown": self.n_not_shown,
@@ -117,15 +141,18 @@ class InterleavingResult(Report):
             axes.set(ylim=(-1.0, 1.0), title=f"Verdict: {drawn_names([self.verdict])[0]}")
             axes.legend(loc="upper right", frameon=False)
 
-    def _curve(self, winners: Sequence[int]) -> tuple[list[int], list[float], list[float], list[float]]:
+    def _curve(
+        self, winners: Sequence[tuple[Hashable, int]]
+    ) -> tuple[list[int], list[float], list[float], list[float]]:
         """Numbers of sessions, and the preference with its interval after each."""
-        step, wins = max(len(winners) // POINTS, 1), 0
+        step, tally = max(len(winners) // POINTS, 1), Tally()
         at: list[int] = []
         curves: tuple[list[float], list[float], list[float]] = ([], [], [])
-        for n, winner in enumerate(winners, 1):
-            wins += winner > 0
+        for n, (user, winner) in enumerate(winners, 1):
+            tally.add(user, winner)
             if n % step == 0 or n == len(winners):
                 at.append(n)
-                for curve, value in zip(curves, ((2 * wins - n) / n, *self.test.interval(wins, n - wins)), strict=True):
+                now = Challenger.of("", tally, self.test)
+                for curve, value in zip(curves, (now.preference, now.low, now.high), strict=True):
                     curve.append(value)
         return at, *curves

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import exp, lgamma, log
 from numbers import Real
@@ -11,6 +12,48 @@ from numbers import Real
 from juryrank.errors import ParameterError
 
 ACCEPT, KEEP, GO_ON = "accept", "keep", "go on"
+
+Repeats = Callable[[float], float]  # how many sessions count as one independent session, by the true preference
+
+
+def independent(preference: float) -> float:
+    """Each session counts as one."""
+    return 1.0
+
+
+@dataclass
+class Tally:
+    """Sessions that were won, lost and tied, and how much more alike those of one user are than those of several."""
+
+    outcomes: Counter[int] = field(default_factory=Counter)  # sessions by who won: 1, -1 or 0
+    difference: Counter[Hashable] = field(default_factory=Counter)  # wins - losses of each user
+    number: Counter[Hashable] = field(default_factory=Counter)  # wins + losses of each user
+    squares: list[int] = field(default_factory=lambda: [0, 0, 0])  # over users: d², d n and n²
+
+    def add(self, user: Hashable, outcome: int, sessions: int = 1) -> None:
+        """Count sessions of a user; -1 takes one back."""
+        self.outcomes[outcome] += sessions
+        if outcome:
+            self._add_squares(user, -1)
+            self.difference[user] += outcome * sessions
+            self.number[user] += sessions
+            self._add_squares(user, 1)
+
+    def _add_squares(self, user: Hashable, sign: int) -> None:
+        d, n = self.difference[user], self.number[user]
+        self.squares = [s + sign * by for s, by in zip(self.squares, (d * d, d * n, n * n), strict=True)]
+
+    def repeats(self, preference: float) -> float:
+        """The variance of wins - losses if users are independent, by that if sessions are, about a true preference.
+
+        1 if each user has one session, and the number of sessions of a user if all of them have the same winner.
+        """
+        wins, losses = self.outcomes[1], self.outcomes[-1]
+        together = (wins + losses, wins - losses, wins + losses)  # the squares if each session had its own user
+        by_user, by_session = (
+            d2 - 2.0 * preference * dn + preference**2 * n2 for d2, dn, n2 in (self.squares, together)
+        )
+        return max(by_user / by_session, 1.0) if by_session > 0.0 else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +75,10 @@ class SequentialTest:
     interval is narrower than ``minimum`` one of the two holds, so the test always ends.
 
     The standard deviation of the Beta distribution is that of preferences of twice ``minimum``.
+
+    Where users have several sessions, ``repeats`` says how many of them count as one independent session (the design
+    effect of the users, see ``Tally``); W and L are divided by it. Its variance is about each p, not about the mean: a
+    few users who agree by chance exclude little.
     """
 
     level: float = 0.05
@@ -47,21 +94,23 @@ class SequentialTest:
         """The parameter a of the Beta(a, a) distribution."""
         return max(0.5 * ((0.5 / self.minimum) ** 2 - 1.0), 0.5)
 
-    def log_e(self, wins: float, losses: float, p: float = 0.5) -> float:
+    def log_e(self, wins: float, losses: float, p: float = 0.5, repeats: Repeats = independent) -> float:
         """The logarithm of the e-value against a probability p of a win."""
+        as_one = repeats(2.0 * p - 1.0)
+        wins, losses = wins / as_one, losses / as_one
         mixed = _log_beta(wins + self.shape, losses + self.shape) - _log_beta(self.shape, self.shape)
         return mixed - wins * log(p) - losses * log(1.0 - p)
 
-    def p_value(self, wins: int, losses: int) -> float:
+    def p_value(self, wins: int, losses: int, repeats: Repeats = independent) -> float:
         """The always-valid p-value of no preference."""
-        return min(1.0, exp(-self.log_e(wins, losses)))
+        return min(1.0, exp(-self.log_e(wins, losses, repeats=repeats)))
 
-    def interval(self, wins: int, losses: int) -> tuple[float, float]:
+    def interval(self, wins: int, losses: int, repeats: Repeats = independent) -> tuple[float, float]:
         """The preferences that are not excluded."""
         bound = -log(self.level)
 
         def excluded(p: float) -> bool:
-            return self.log_e(wins, losses, p) >= bound
+            return self.log_e(wins, losses, p, repeats) >= bound
 
         share = wins / max(wins + losses, 1)
         inside = share if 0.0 < share < 1.0 else (wins + self.shape) / (wins + losses + 2.0 * self.shape)
@@ -69,13 +118,13 @@ class SequentialTest:
         high = 1.0 if not losses else _border(excluded, 1.0, inside)
         return 2.0 * low - 1.0, 2.0 * high - 1.0
 
-    def verdict(self, wins: float, losses: float) -> str:
+    def verdict(self, wins: float, losses: float, repeats: Repeats = independent) -> str:
         """``accept``, ``keep`` or ``go on``, from the two ends of the interval."""
         bound, share = -log(self.level), wins / max(wins + losses, 1.0)
-        if share > 0.5 and self.log_e(wins, losses) >= bound:
+        if share > 0.5 and self.log_e(wins, losses, repeats=repeats) >= bound:
             return ACCEPT
         worth = 0.5 + 0.5 * self.minimum
-        if share < worth and self.log_e(wins, losses, worth) >= bound:
+        if share < worth and self.log_e(wins, losses, worth, repeats) >= bound:
             return KEEP
         return GO_ON
 
