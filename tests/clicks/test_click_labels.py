@@ -14,10 +14,16 @@ from juryrank.clicks.relevance import RELEVANCE, ClickModel, Prior, fit_by_em
 from juryrank.errors import ConvergenceWarning, DataError
 
 
-def simulate(n_queries, sessions, depth, rng, *, stop=0.0, moved=False, theta=None):
-    """A log of users with known examination and relevance; with ``stop``, they stop after a click with that chance."""
+def simulate(n_queries, sessions, depth, rng, *, stop=0.0, moved=False, theta=None, ranked=False):
+    """A log of users with known examination and relevance; with ``stop``, they stop after a click with that chance.
+
+    With ``ranked``, better items tend to be shown first.
+    """
     theta = 1.0 / np.arange(1, depth + 1) if theta is None else np.array(theta)
     relevance = rng.choice([0.1, 0.4, 0.8], (n_queries, depth), p=[0.5, 0.3, 0.2])
+    if ranked:
+        order = np.argsort(-relevance - rng.normal(0.0, 0.5, relevance.shape), axis=1)
+        relevance = np.take_along_axis(relevance, order, axis=1)
     rows = []
     for q in range(n_queries):
         for s in range(sessions):
@@ -118,6 +124,29 @@ def test_without_moved_items_em_finds_the_examination_where_relevance_does_not_d
     assert bias.moved == 0.0
     assert bias.converged
     assert (np.abs(bias.examination - theta) < 4 * error + 0.02).all()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_intervals_have_the_true_examination_although_better_items_are_shown_first(moved):
+    inside, widths = [], []
+    for seed in range(12):
+        frame, theta, _ = simulate(40, 30, 6, np.random.default_rng(seed), ranked=True, moved=moved)
+        labels = juryrank.click_labels(juryrank.read_clicks(frame))
+        assert labels.cascade is None
+        rows = labels.report().rows()[1:]
+        inside += [row["low"] <= true <= row["high"] for row, true in zip(rows, theta[1:], strict=True)]
+        widths += [np.log(row["high"] / row["low"]) for row in rows]
+    assert np.mean(inside) >= 0.9
+    assert (np.mean(widths) < 1.0) == moved  # what cannot be known is less where items have moved
+
+
+def test_the_report_says_what_clicks_cannot_tell():
+    frame, *_ = simulate(12, 30, 4, np.random.default_rng(3), ranked=True)
+    report = juryrank.click_labels(juryrank.read_clicks(frame)).report()
+    assert "low and high allow a factor of 2.66 where least is known" in " ".join(str(report).split())
+    assert report.to_dict()["bias"]["unknown"] == pytest.approx([0.0, 0.5, 0.5, 0.5])
+    given = juryrank.click_labels(juryrank.read_clicks(frame), examination=[1, 0.5, 0.4, 0.3]).report()
+    assert "low and high allow" not in str(given)
 
 
 def test_relevance_is_recovered_within_its_standard_error():

@@ -13,7 +13,7 @@ from juryrank.clicks.cascade import Cascade, fit_cascade
 from juryrank.clicks.checks import warn_about_bias
 from juryrank.clicks.counts import ClickCounts
 from juryrank.clicks.log import ClickLog
-from juryrank.clicks.position_bias import GIVEN, PositionBias, estimate_bias
+from juryrank.clicks.position_bias import GIVEN, Z95, PositionBias, estimate_bias
 from juryrank.clicks.relevance import RELEVANCE, ClickModel
 from juryrank.data import Labels
 from juryrank.data.arrays import Floats, Ints
@@ -196,7 +196,16 @@ class ClickReport(Report):
         stop = f"Each click above multiplies it by {bias.model.after_click:.2f}. " if bias.model.after_click < 1 else ""
         how = f"From {bias.source}" if bias.source != GIVEN else "As given"
         steps = f" ({bias.n_steps} steps{'' if bias.converged else ', not converged'})" if bias.source != GIVEN else ""
-        return f"{how}{steps}. {moved}{stop}"
+        return f"{how}{steps}. {moved}{stop}{self._unknown()}"
+
+    def _unknown(self) -> str:
+        """What the interval has besides the error of clicks."""
+        if not (largest := float(self.labels.bias.unknown.max())):
+            return ""
+        return (
+            "Better items at a position look like a bias of it; for that, low and high allow a factor of "
+            f"{np.exp(Z95 * largest):.2f} where least is known, however many clicks there are."
+        )
 
     def _label_table(self) -> Table:
         facts = self._label_facts()
@@ -236,6 +245,7 @@ class ClickReport(Report):
                 "model": "position" if cascade is None else "cascade",
                 "stop": None if cascade is None else cascade.stop,
                 "converged": bias.converged, "steps": bias.n_steps, "positions": self.rows(),
+                "unknown": None if cascade is not None else bias.unknown.tolist(),
             },
             "labels": self._label_facts(),
         }  # fmt: skip

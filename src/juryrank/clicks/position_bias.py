@@ -38,6 +38,9 @@ class Settings:
 class PositionBias:
     """The examination of each position relative to the first; ``interval`` has 95 % intervals.
 
+    ``unknown`` is the standard deviation of log examination that no number of clicks removes: how far a ranking that
+    shows better items first may have misled EM. It is smaller where items were shown at several positions.
+
     ``model.after_click`` multiplies it for each click above the position in the same session; it is 1 if sessions are
     not known. ``moved`` is the share of impressions of items that the same query showed at several positions: there,
     the same item is compared with itself. ``source`` says what the estimate is based on.
@@ -45,6 +48,7 @@ class PositionBias:
 
     counts: ClickCounts
     model: ClickModel
+    unknown: Floats  # [n_positions]
     moved: float
     source: str
     converged: bool
@@ -65,7 +69,9 @@ class PositionBias:
 
     @cached_property
     def interval(self) -> tuple[Floats, Floats]:
-        """The lower and upper ends, by a jackknife over groups of queries; NaN with few queries or known values."""
+        """The lower and upper ends, from a jackknife over queries and ``unknown``; NaN if given, or of few queries."""
+        from scipy.special import stdtrit  # quantiles of Student's t
+
         queries = np.unique(self.counts.pair_query)
         theta, n_groups = self.examination, min(GROUPS, len(queries))
         if n_groups < FEWEST_GROUPS or self.source == GIVEN:
@@ -73,10 +79,10 @@ class PositionBias:
         group = np.zeros(int(queries.max()) + 1, np.int64)
         group[queries] = np.arange(len(queries)) % n_groups
         parts = (self.counts.of_queries(group != g) for g in range(n_groups))
-        without = np.stack([_fit(part, None, self.settings, self.model)[0].model.examination for part in parts])
+        without = np.log([_fit(part, None, self.settings, self.model)[0].model.examination for part in parts])
         variance = (n_groups - 1) / n_groups * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
-        error = Z95 * np.sqrt(variance)
-        return np.maximum(theta - error, 0.0), np.minimum(theta + error, 1.0)
+        factor = np.exp(np.sqrt(stdtrit(n_groups - 1, 0.975) ** 2 * variance + (Z95 * self.unknown) ** 2))
+        return theta / factor, np.minimum(theta * factor, 1.0)
 
 
 def estimate_bias(
@@ -90,13 +96,14 @@ def estimate_bias(
     if not len(counts.positions):
         raise DataError("the click log is empty: there are no impressions to learn from")
     settings = Settings(max_iter, tol)
-    fit, moved = _fit(counts, known, settings)
+    fit, unknown, moved = _fit(counts, known, settings)
     if not fit.converged:
         warn_not_converged("click_labels", "the position-based model", max_iter)
     corrected = "the same items at several positions, and " if moved else ""
     return PositionBias(
         counts=counts,
         model=fit.model,
+        unknown=unknown,
         moved=moved,
         source=GIVEN if known is not None else f"{corrected}expectation maximisation",
         converged=fit.converged,
@@ -107,23 +114,24 @@ def estimate_bias(
 
 def _fit(
     counts: ClickCounts, known: Sequence[float] | None, settings: Settings, start: ClickModel | None = None
-) -> tuple[Fit, float]:
+) -> tuple[Fit, Floats, float]:
+    """The fit, the standard deviation of log θ that clicks do not remove, and the share of items that moved."""
     prior = Prior(np.sqrt(counts.positions[0] / counts.positions), PRIOR_IMPRESSIONS)
     if start is None:
         shares = np.full(len(RELEVANCE), 1.0 / len(RELEVANCE))
         start = ClickModel(_click_ratios(counts, prior), _effect_of_clicks(counts), shares)
     if known is not None:
         start = replace(start, examination=_known(known, counts.positions))
-        return settings.em(counts, start, prior, fixed=True), 0.0
+        return settings.em(counts, start, prior, fixed=True), np.zeros(len(counts.positions)), 0.0
     fit = settings.em(counts, start, prior, fixed=False)
     shown, clicks = _by_position(counts, fit.model.after_click)
     several = np.diff((shown > 0).indptr) > 1
     moved = float(shown[several].sum() / max(shown.sum(), 1e-300))
+    theta, unknown = _corrected(fit.model.examination, shown[several], clicks[several])
     if not moved:
-        return fit, 0.0
-    theta = _corrected(fit.model.examination, shown[several], clicks[several])
+        return fit, unknown, 0.0
     again = settings.em(counts, replace(fit.model, examination=theta), prior, fixed=True)
-    return replace(fit, model=again.model), moved
+    return replace(fit, model=again.model), unknown, moved
 
 
 def _by_position(counts: ClickCounts, after_click: float) -> tuple[Any, Any]:
@@ -160,11 +168,12 @@ def _effect_of_clicks(counts: ClickCounts) -> float:
     return min((one + 1) / (none + 1), FLATTEST)
 
 
-def _corrected(examination: Floats, shown: Any, clicks: Any) -> Floats:
+def _corrected(examination: Floats, shown: Any, clicks: Any) -> tuple[Floats, Floats]:
     """θ by least squares of log ratios between positions, each from pairs that were shown at both.
 
     For positions a and b, Σ clicks(a) shown(b) / Σ clicks(b) shown(a) over pairs estimates θ(a)/θ(b) whatever the
-    relevance of the pairs; the terms are divided by the impressions of the pair. The estimate of EM is the prior.
+    relevance of the pairs; the terms are divided by the impressions of the pair. The estimate of EM is the prior. The
+    second result is what is left of its error, as a standard deviation of log θ.
     """
     from scipy.sparse import diags_array
 
@@ -181,9 +190,9 @@ def _corrected(examination: Floats, shown: Any, clicks: Any) -> Floats:
     rhs = (precision * np.log(safe / safe.T)).sum(axis=1)
     system = np.diag(precision.sum(axis=1) + EM_ERROR**-2) - precision
     rhs += np.log(examination) / EM_ERROR**2
-    rest = np.linalg.solve(system[1:, 1:], rhs[1:])  # log θ of the first position is 0
-    theta: Floats = np.clip(np.exp(np.append(0.0, rest)), LEAST, 1.0)
-    return theta
+    solve = np.linalg.inv(system[1:, 1:])
+    theta: Floats = np.clip(np.exp(np.append(0.0, solve @ rhs[1:])), LEAST, 1.0)  # log θ of the first position is 0
+    return theta, np.append(0.0, np.sqrt((solve**2).sum(axis=1)) / EM_ERROR)
 
 
 def _known(known: Sequence[float], positions: Ints) -> Floats:
