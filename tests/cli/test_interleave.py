@@ -105,3 +105,12 @@ def test_sessions_of_one_user_count_as_fewer(run, tmp_path):
     assert "Users: 20;" in done.out
     found = json.loads(run(*command, "--columns", "user=who", "--json").out)
     assert (found["users"], found["challengers"][0]["independent"]) == (20, 20)
+
+
+def test_a_session_of_two_users_ends_with_a_message(run, tmp_path):
+    (tmp_path / "log.csv").write_text("session,user,client,item,team,clicked\ns,u1,web,a,old,1\ns,u2,web,b,new,0\n")
+    command = ["interleave", "--log", tmp_path / "log.csv", "--control", "old"]
+    done = run(*command)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "session 's': expected one user, got 'u1' and 'u2'" in done.err
+    assert "count as independent" in run(*command, "--columns", "user=").out

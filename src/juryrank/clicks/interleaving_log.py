@@ -16,7 +16,7 @@ from juryrank.lazy_polars import pl
 
 REQUIRED, OPTIONAL = ("session", "item", "team", "clicked"), ("query", "position", "user")
 HEADERS = {**{word: LOG_HEADERS.get(word, ()) for word in (*REQUIRED, *OPTIONAL)}, "team": ("teamname",)}
-HEADERS["user"] = ("userid", "visitor", "visitorid", "client", "clientid")
+HEADERS["user"] = ("userid", "visitor", "visitorid", "clientid")  # not client: often the name of the program
 
 
 def read_log(log: Any, columns: Columns = None) -> pl.DataFrame:
