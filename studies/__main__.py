@@ -3,6 +3,7 @@
 import typer
 
 from studies.commands import (
+    advice,
     bench,
     clicks,
     crowds,
@@ -23,6 +24,7 @@ from studies.console import run_app
 
 app = typer.Typer(help="Experiments and benchmarks of juryrank.", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("reproduce")(reproduce.run)
+app.command("advice")(advice.run)
 app.command("bench")(bench.run)
 app.command("clicks")(clicks.run)
 app.command("crowds")(crowds.run)

@@ -9,7 +9,7 @@ training queries. The queries of simple plans are in random order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -156,10 +156,10 @@ class Judge:
         return jr.Dataset(rankings=r, labels=labels)
 
 
-def judging_plan(judge: Judge, seed: int) -> Ints:
+def judging_plan(judge: Judge, seed: int, sizes: Sequence[int] = SIZES) -> Ints:
     """The items of ``juryrank.judging_plan``, in the order in which they are judged; batch by batch."""
     slots = np.empty(0, np.int64)
-    for size in sorted({*SIZES, *range(BATCH, SIZES[-1], BATCH)}):
+    for size in sorted({*sizes, *range(BATCH, sizes[-1], BATCH)}):
         plan = jr.judging_plan(judge.judge(slots), budget=size - len(slots))
         slots = np.concatenate([slots, plan.slots])
     return slots

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset
 from juryrank.data.long_table import from_long
 from juryrank.errors import MissingExtraError
@@ -133,6 +134,20 @@ def random_dataset(
             labels=pl.DataFrame(labels, schema={**text, "label": pl.Float64}, orient="row"),
         )
     )
+
+
+def partly_judged(n_queries: int, seed: int = 0, n_judged: int = 6, knowing: int = 1) -> Dataset:
+    """Some of four experts know what is relevant, the others do not; some items of each query are judged."""
+    rng = np.random.default_rng(seed)
+    runs: dict[str, dict[str, list[str]]] = {f"e{k}": {} for k in range(4)}
+    labels: dict[str, dict[str, int]] = {}
+    for q in range(n_queries):
+        relevant = rng.random(15) < 0.3
+        for k, lists in enumerate(runs.values()):
+            order = np.argsort(-(relevant * (k < knowing) + rng.normal(size=15)))
+            lists[f"q{q}"] = [f"d{i}" for i in order]
+        labels[f"q{q}"] = {f"d{i}": int(relevant[i]) for i in rng.permutation(15)[:n_judged]}
+    return from_dicts(runs, labels=labels)
 
 
 def with_features(data: Dataset) -> Dataset:

@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from cli.conftest import DEMO, Outcome, Run
+from conftest import partly_judged
+from juryrank.io.dataset_frames import long_table
 
 RUNS = (DEMO, "--columns", "label=")
 TEXTS = ("--texts", DEMO.with_name("corpus.csv"), "--query-texts", DEMO.with_name("queries.json"))
@@ -82,7 +84,7 @@ class TestPlan:
         plan.drop("label").join(labels, on=["query", "item"], how="left").write_csv("judged/1.csv")
         second = run("judge", *RUNS, "--labels", "judged", "--budget", 40, "-o", "judged/2.csv")
         assert re.search(
-            r"^(Go on|Enough): after 40 judgements, on \d+ held-out queries, jury has a gain", second.err, re.M
+            r"^Not shown yet: after 40 judgements, on \d+ held-out queries, jury has a gain", second.err, re.M
         )
         assert "50 more judgements can be expected to add" in second.err
         assert "fit DATA --labels judged," in second.err
@@ -256,13 +258,20 @@ class TestSession:
         assert "judgements" not in few.out.replace("judgements.csv", "")  # nothing new
 
     def test_where_there_is_enough_no_question_has_a_goal(self, judge: Run) -> None:
-        done = judge("".join(f"{n * 7 % 5 % 3}\n" for n in range(80)), "--budget", 120)
+        data = partly_judged(60, n_judged=12, knowing=2)
+        long_table(data).write_csv("lists.csv")
+        done = judge("".join(f"{n % 2}\n" for n in range(30)), "--budget", 120, data=("lists.csv",))
         before, enough, after = done.out.partition("\nEnough: ")
         assert enough
-        n = int(re.match(r"after (\d+) judgements", after)[1])
+        n = int(re.match(r"after (\d+) judgements", after)[1]) - 720
         assert f"── {n} of 120 ──" in before
         assert f"── {n + 1} ──" in after
         assert " of 120" not in after
+
+    def test_grades_that_mean_nothing_are_never_enough(self, judge: Run) -> None:
+        done = judge("".join(f"{n * 7 % 5 % 3}\n" for n in range(80)), "--budget", 120)
+        assert "\nNot shown yet: after 80 judgements" in done.out
+        assert "Enough" not in done.out
 
     def test_a_half_written_answer_is_dropped_with_a_message(self, judge: Run) -> None:
         judge("1\n2\n")

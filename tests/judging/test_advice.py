@@ -1,40 +1,19 @@
 """When to stop judging: the held-out gain so far, and what more judgements add."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import juryrank
+from conftest import partly_judged
 from juryrank.data import Dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import ParameterError
-from juryrank.judging.advice import (
-    DOUBLING_DEVIATION,
-    DOUBLING_MEAN,
-    QUERY_VARIANCE,
-    SPLITS,
-    UNJUDGED_DEVIATION,
-    VARIANCE_QUERIES,
-    expected_addition,
-)
-from juryrank.methods.learned.jury import solver_of
-from juryrank.training.label_survey import LabelSurvey
+from juryrank.judging.advice import DOUBLING_DEVIATION, DOUBLING_MEAN, SMALL, SPLITS, Doubling
 from juryrank.training.labelled_queries import AUTO, LabelledQueries
-
-
-def simulated(n_queries: int, seed: int = 0, n_judged: int = 6) -> Dataset:
-    """One expert that knows what is relevant, three that do not; some items of each query are judged."""
-    rng = np.random.default_rng(seed)
-    runs: dict[str, dict[str, list[str]]] = {f"e{k}": {} for k in range(4)}
-    labels: dict[str, dict[str, int]] = {}
-    for q in range(n_queries):
-        relevant = rng.random(15) < 0.3
-        for k, lists in enumerate(runs.values()):
-            order = np.argsort(-(relevant * (k == 0) + rng.normal(size=15)))
-            lists[f"q{q}"] = [f"d{i}" for i in order]
-        labels[f"q{q}"] = {f"d{i}": int(relevant[i]) for i in rng.permutation(15)[:n_judged]}
-    return from_dicts(runs, labels=labels)
+from juryrank.training.verdict_rule import UNJUDGED_DEVIATION
 
 
 def condensed(model: juryrank.methods.Aggregator, one: Dataset) -> float:
@@ -47,7 +26,7 @@ def fitted_to(queries: LabelledQueries, train: list[int]) -> juryrank.methods.Ag
 
 
 def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
-    queries = LabelledQueries.of(simulated(20), AUTO)
+    queries = LabelledQueries.of(partly_judged(20), AUTO)
     n = len(queries)
     gains, judged = [], []
     for test in range(n):
@@ -55,9 +34,11 @@ def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
         model = fitted_to(queries, [q for q in range(n) if q != test])
         gains.append(condensed(model, one) - condensed(juryrank.method("rrf").fit(one), one))
         judged.append(juryrank.evaluate(model.predict(one), one, "Judged@10")["Judged@10"])
-    advice = juryrank.judging_advice(simulated(20))
+    advice = juryrank.judging_advice(partly_judged(20))
+    assert advice.verdict is not None
+    np.testing.assert_allclose(advice.verdict.judged["learned"], np.mean(judged))
     stats = pytest.importorskip("scipy.stats")
-    error = np.hypot(stats.sem(gains), UNJUDGED_DEVIATION * (1 - np.mean(judged)))
+    error = np.hypot(stats.sem(gains), UNJUDGED_DEVIATION * (1 - min(advice.verdict.judged.values())))
     low, high = stats.t.interval(0.95, n - 1, loc=np.mean(gains), scale=error)
     assert advice.gain is not None
     np.testing.assert_allclose([advice.gain.mean, advice.gain.low, advice.gain.high], [np.mean(gains), low, high])
@@ -66,49 +47,93 @@ def test_the_gain_is_that_of_jury_on_judged_items_of_held_out_queries() -> None:
     assert f"after 120 judgements, on {n} held-out queries" in advice.text
 
 
-def test_what_is_added_is_extrapolated_from_fits_to_half_of_the_queries() -> None:
-    """Against whole fits of halves, combined with the prior by their precisions."""
-    queries = LabelledQueries.of(simulated(21, seed=1), AUTO)
-    n = len(queries)
+def first_ten(model: juryrank.methods.Aggregator, data: Dataset) -> dict[str, dict[str, float]]:
+    """The discounts of the first ten items of each query."""
+    top = model.predict(data).top(10)
+    return {q: {item: 1 / np.log2(2 + n) for n, item in enumerate(items)} for q, items in top.items()}
 
-    def value(train: list[int], test: int) -> float:
-        return condensed(fitted_to(queries, train), queries.data.take(np.array([test])))
 
-    judged = []
-    for test in range(n):
-        one = queries.data.take(np.array([test]))
-        ranked = fitted_to(queries, [q for q in range(n) if q != test]).predict(one)
-        judged.append(juryrank.evaluate(ranked, one, "Judged@10")["Judged@10"])
-    lost = np.array([value([q for q in range(n) if q != test], test) for test in range(n)])
+def test_the_interval_of_what_is_added_follows_from_how_far_fits_to_halves_change_the_first_items() -> None:
+    data = partly_judged(21, seed=1)
+    whole = first_ten(juryrank.fit(data, "jury"), data)
+    changes = []
     for seed in range(SPLITS):
-        order = np.random.default_rng(seed).permutation(n)
-        halves = order[: n // 2].tolist(), order[n // 2 :].tolist()
-        for part, others in (halves, halves[::-1]):
-            for test in part:
-                lost[test] -= value(others, test) / SPLITS
-    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + ((lost - lost.mean()) ** 2).sum()) / (VARIANCE_QUERIES + n) / n
-    variance += (UNJUDGED_DEVIATION * (1 - np.mean(judged))) ** 2
-    found = expected_addition(queries, solver_of(LabelSurvey.of(queries.data)), 100, 50)
-    precision = 1 / variance + DOUBLING_DEVIATION**-2
-    mean = (lost.mean() / variance + DOUBLING_MEAN * DOUBLING_DEVIATION**-2) / precision / 3
-    half = 1.96 * (precision * 3) ** -0.5
-    np.testing.assert_allclose([found.mean, found.low, found.high], [mean, mean - half, mean + half], rtol=1e-6)
+        order = np.random.default_rng(seed).permutation(len(data))
+        for half in (order[: len(order) // 2], order[len(order) // 2 :]):
+            part = first_ten(juryrank.fit(data.take(np.sort(half)), "jury"), data)
+            apart = [
+                abs(whole[q].get(item, 0.0) - part[q].get(item, 0.0)) for q in whole for item in {**whole[q], **part[q]}
+            ]
+            changes.append(sum(apart) / 2 / sum(sum(ten.values()) for ten in whole.values()))
+    advice = juryrank.judging_advice(data, more=126)
+    assert advice.n_judged == 126
+    half = 1.96 * DOUBLING_DEVIATION * np.mean(changes)
+    found = advice.added
+    assert found is not None
+    np.testing.assert_allclose([found.mean, found.low, found.high], DOUBLING_MEAN + half * np.array([0, -1, 1]))
 
 
 def test_more_judgements_add_more_but_less_each() -> None:
-    data = simulated(30)
-    queries = LabelledQueries.of(data, AUTO)
-    solver = solver_of(LabelSurvey.of(data))
-    added = [expected_addition(queries, solver, 100, more).mean for more in (50, 100, 1000)]
-    assert abs(added[0]) < abs(added[1]) < abs(added[2])
-    assert abs(added[1] / 100) < abs(added[0] / 50)
+    data = partly_judged(30)
+    added = [found.mean for more in (50, 100, 1000) if (found := juryrank.judging_advice(data, more=more).added)]
+    assert added[0] < added[1] < added[2]
+    assert added[1] / 100 < added[0] / 50
 
 
-def test_with_many_judgements_there_are_enough() -> None:
-    advice = juryrank.judging_advice(simulated(120, n_judged=15))
+def test_with_a_shown_gain_and_many_judgements_there_are_enough() -> None:
+    advice = juryrank.judging_advice(partly_judged(120, n_judged=15, knowing=2))
     assert advice.enough
+    assert advice.evidence == "shown"
     assert advice.text.startswith("Enough: after 1800 judgements")
     assert "50 more judgements can be expected to add" in advice.text
+    assert advice.to_dict()["status"] == "enough"
+
+
+def grades_at_random(n_queries: int, n_judged: int) -> Dataset:
+    """Grades that have nothing to do with the lists."""
+    data = partly_judged(n_queries, n_judged=n_judged)
+    rng = np.random.default_rng(5)
+    labels = {q: {f"d{i}": int(rng.random() < 0.3) for i in rng.permutation(15)[:n_judged]} for q in data.queries}
+    return juryrank.Dataset(rankings=data.rankings, labels=juryrank.from_dicts({}, labels=labels).labels)
+
+
+@pytest.mark.parametrize(("n_queries", "n_judged"), [(33, 1), (25, 3), (120, 15)])
+@pytest.mark.parametrize("more", [1, 50])
+def test_grades_that_mean_nothing_are_never_enough(n_queries: int, n_judged: int, more: int) -> None:
+    advice = juryrank.judging_advice(grades_at_random(n_queries, n_judged), more=more)
+    assert not advice.enough
+    assert advice.evidence != "shown"
+    assert advice.status in {"not shown yet", "go on"}
+
+
+def test_with_one_more_judgement_it_is_decided_for_fifty() -> None:
+    shown = juryrank.judging_advice(partly_judged(120, n_judged=15, knowing=2))
+    some = replace(shown, n_judged=100, doubling=Doubling(DOUBLING_MEAN, 0.009), more=1)
+    assert some.added is not None
+    assert some.added.high < SMALL
+    assert (some.evidence, some.status, some.enough) == ("shown", "go on", False)
+    assert "1 more judgement can be expected to add" in some.text
+    assert replace(some, n_judged=1000, more=50).enough
+    assert not replace(some, n_judged=1000, more=1000).enough
+
+
+def test_it_says_how_many_queries_would_show_the_gain() -> None:
+    """With so many queries of the same kind, all judged, the interval of the same mean would just exclude 0."""
+    advice = juryrank.judging_advice(partly_judged(14, seed=2, n_judged=15, knowing=2))
+    verdict = advice.verdict
+    assert verdict is not None
+    assert (advice.status, verdict.choice, verdict.n_condensed) == ("not shown yet", "learned", 0)
+    stats = pytest.importorskip("scipy.stats")
+    needed = 0
+    for apart in verdict.others.values():
+        if apart.low <= 0:
+            deviation = (apart.high - apart.mean) / stats.t.ppf(0.975, verdict.n_queries - 1) * verdict.n_queries**0.5
+            shown = (n for n in range(2, 10**6) if stats.t.ppf(0.975, n - 1) * deviation / n**0.5 < apart.mean)
+            needed = max(needed, next(shown))
+    assert advice.needed is not None
+    assert advice.needed.queries == needed > advice.n_queries
+    assert f"takes about {advice.needed.queries} queries" in advice.text
+    assert advice.text.endswith(str(advice.added) + ".")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +159,7 @@ def test_with_few_labels_the_advice_is_to_go_on(labels: Any, judged: int, querie
 
 
 def test_labels_of_relevant_items_only_are_never_enough() -> None:
-    data = simulated(120, n_judged=15)
+    data = partly_judged(120, n_judged=15)
     assert data.labels is not None
     found = {query: relevant for query in data.queries if (relevant := relevant_items(data, query))}
     advice = juryrank.judging_advice(data, labels=found)
@@ -152,7 +177,7 @@ def relevant_items(data: Dataset, query: str) -> dict[str, float]:
 
 
 def test_the_order_of_experts_is_irrelevant() -> None:
-    data = simulated(25, seed=4)
+    data = partly_judged(25, seed=4)
     names = list(data.experts)
     frame = {name: {} for name in reversed(names)}  # type: dict[str, dict[str, list[str]]]
     for query in data.queries:
@@ -167,4 +192,4 @@ def test_the_order_of_experts_is_irrelevant() -> None:
 @pytest.mark.parametrize("more", [0, -1, 2.5, True, "9"])
 def test_more_must_be_a_whole_number(more: Any) -> None:
     with pytest.raises(ParameterError, match="more must be a whole number of at least 1, got"):
-        juryrank.judging_advice(simulated(3), more=more)
+        juryrank.judging_advice(partly_judged(3), more=more)

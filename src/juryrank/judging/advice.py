@@ -12,28 +12,57 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
 from juryrank.judging.plan import count, require_count
-from juryrank.methods.learned.jury import solver_of
-from juryrank.metrics import Truth, parse_metric
+from juryrank.kernels.gains import mean_places
+from juryrank.kernels.ragged import parents
+from juryrank.methods.learned.jury import Jury, jury_of, statistics_of
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, number
 from juryrank.training import verdict
-from juryrank.training.held_out_values import judged_share
 from juryrank.training.label_survey import FEW_ZEROS, NONE, POSITIVES_ONLY, LabelSurvey
 from juryrank.training.labelled_queries import AUTO, LabelledQueries
 from juryrank.training.rrf_baseline import rrf_scores
-from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
-from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 from juryrank.training.student_t import t_quantile
-from juryrank.training.verdict import NEGLIGIBLE, Difference
+from juryrank.training.verdict import Difference, Verdict
 from juryrank.training.verdict_rule import LEVEL, UNJUDGED_DEVIATION
 
-FEWEST_QUERIES = 10  # with which it can be measured what half of the queries would give
-SPLITS = 4  # of the queries into halves, at random
-IN_HALVES = Limits(held_out_work=0.0, fewest_parts=2)
-# What twice as many judgements add to nDCG@10: mean and standard deviation over collections, draws and numbers of
-# judgements, and the variance over queries of the measured difference. From ``python -m studies judging``.
-DOUBLING_MEAN, DOUBLING_DEVIATION, QUERY_VARIANCE = 0.004, 0.013, 0.005
-VARIANCE_QUERIES = 10.0  # queries that this variance counts as: that of a few queries is itself uncertain
+FEWEST_QUERIES = 10  # with which the gain can be measured
+LEAST_MORE = 50  # further judgements for which it is decided whether there are enough
+SMALL = 0.01  # of nDCG@10: what more judgements add is not worth them if it is certainly less
+FIRST = 10  # items of a ranking that count
+FAR_MORE = 10  # times the queries of the data: so many are not told as a number
+SPLITS = 3  # of the labelled queries into halves, at random
+COMPARED = 50  # queries in which the models of halves are compared
+# What as many judgements again add to nDCG@10: its mean, and its standard deviation for each unit of the change that
+# comes from learning from half of the queries. From ``python -m studies advice``.
+DOUBLING_MEAN, DOUBLING_DEVIATION = 0.002, 0.09
+Z = 1.96  # half of a 95 % interval, in standard deviations
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """What as many judgements again can be expected to add to nDCG@10, and the standard deviation of that."""
+
+    mean: float
+    deviation: float
+
+    def after(self, n_judged: int, more: int) -> Difference:
+        """What ``more`` judgements can be expected to add, with a 95 % interval.
+
+        If what is missing is proportional to 1 / judgements, they add this share of what as many again add.
+        """
+        share = 2 * more / (n_judged + more)
+        mean, half = share * self.mean, Z * self.deviation * math.sqrt(share)
+        return Difference(mean, mean - half, mean + half)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What it takes to show that the choice is best, if the differences stay as they are."""
+
+    what: str  # is to be shown
+    queries: int  # whose first items are all judged
+    judgements: int  # more than there are
+    known: int  # queries of the data
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -42,39 +71,64 @@ class JudgingAdvice(Report):
 
     n_judged: int  # ranked items with labels
     n_queries: int  # with labels that can be learned from
-    gain: Difference | None  # of jury over RRF, on held-out queries, judged items only; None with fewer than two
+    verdict: Verdict | None  # of jury, on held-out queries; None if there is nothing to learn from
     more: int
-    added: Difference | None  # what ``more`` judgements can be expected to add to the gain; None if it cannot be said
-    labels: str = NONE  # their kind, one of LABEL_KINDS; with positives only, neither of the two can be said
+    doubling: Doubling | None  # None if it cannot be said
+    needed: Needed | None  # None if the choice is shown, or has not the highest means
+    labels: str = NONE  # their kind, one of LABEL_KINDS; with positives only, nothing can be said
 
     @property
-    def enough(self) -> bool:
-        """Whether more judgements are not worth their effort: they are expected to add less than 0.002."""
-        return self.added is not None and self.added.mean < NEGLIGIBLE
+    def gain(self) -> Difference | None:
+        """That of jury over RRF on held-out queries, as in the verdict; None where nothing can be said of it."""
+        if self.verdict is None or self.labels == POSITIVES_ONLY:
+            return None
+        return self.verdict.differences.get("learned - rrf")
+
+    @property
+    def added(self) -> Difference | None:
+        """What ``more`` judgements can be expected to add to the gain; None if it cannot be said."""
+        return None if self.doubling is None else self.doubling.after(self.n_judged, self.more)
 
     @property
     def evidence(self) -> str:
-        """How well the gain is shown, as ``Verdict.evidence``: ``none`` where nothing can be said of it."""
-        if self.gain is None or self.gain.is_zero:
-            return verdict.NONE
-        return verdict.SHOWN if self.gain.low > 0 else verdict.EXPECTED
+        """How well the choice of the verdict is shown, as ``Verdict.evidence``."""
+        return verdict.NONE if self.verdict is None else self.verdict.evidence
+
+    @property
+    def enough(self) -> bool:
+        """Whether a gain is shown, and 50 more judgements (or ``more``, if that is more) add less than 0.01."""
+        if self.doubling is None or not self._is_shown:
+            return False
+        return self.doubling.after(self.n_judged, max(self.more, LEAST_MORE)).high < SMALL
+
+    @property
+    def status(self) -> str:
+        """The advice in a word: enough, go on, or not shown yet."""
+        if self.enough:
+            return "enough"
+        return "go on" if self.doubling is None or self._is_shown else "not shown yet"
+
+    @property
+    def _is_shown(self) -> bool:
+        return self.verdict is not None and self.evidence == verdict.SHOWN and self.verdict.choice != verdict.RRF
 
     @property
     def text(self) -> str:
         """The advice in plain sentences."""
-        return f"{'Enough' if self.enough else 'Go on'}: {self._so_far()} {self._next()}"
+        return f"{self.status.capitalize()}: {self._so_far()} {self._next()}"
 
     @property
     def outlook(self) -> str:
         """Whether to go on, and what more judgements can be expected to add; the advice without the gain so far."""
-        return f"{'Enough' if self.enough else 'Go on'}: {self._next()}"
+        more = self._next()
+        return f"{self.status.capitalize()}: {more[0].lower()}{more[1:]}"
 
     def _so_far(self) -> str:
-        if self.gain is None:
+        if self.gain is None or self.verdict is None:
             return f"{count(self.n_judged, 'judgement')} so far, {count(self.n_queries, 'query')} to learn from."
-        on = f"after {count(self.n_judged, 'judgement')}, on {count(self.n_queries, 'held-out query')}"
-        unsure = "" if self.gain.excludes_zero else " That it is not 0 is not shown yet."
-        return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10 of the judged items).{unsure}"
+        on = f"after {count(self.n_judged, 'judgement')}, on {count(self.verdict.n_queries, 'held-out query')}"
+        judged = " of the judged items" if self.verdict.n_condensed else ""
+        return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10{judged})."
 
     def _next(self) -> str:
         if self.n_queries < FEWEST_QUERIES:
@@ -85,12 +139,33 @@ class JudgingAdvice(Report):
                 f"fewer than {100 * FEW_ZEROS:.0f} % of the labels are 0, and an item without one may be relevant, too"
             )
             return f"What jury gains cannot be said: {rare}. Judge items that are not relevant, as a judging plan does."
-        return f"{self.more} more judgements can be expected to add {self.added}."
+        shown = "" if self._is_shown else f"{self._to_show()} "
+        more = "1 more judgement" if self.more == 1 else f"{self.more} more judgements"
+        return f"{shown}{more} can be expected to add {self.added}."
+
+    def _to_show(self) -> str:
+        """How many more judgements would show what is not shown yet."""
+        if self.needed is None:
+            return f"{self._no_gain()}, so how many more would show one cannot be known."
+        where, queries = "the first ten items of each", count(round_number(self.needed.queries), "query")
+        what = f"Showing that {self.needed.what} takes"
+        has = count(self.needed.known, "query")
+        if self.needed.queries > FAR_MORE * self.needed.known:
+            return f"{what} far more than the {has} of the data, if differences stay as they are."
+        if self.needed.queries > self.needed.known:
+            return f"{what} about {queries} with {where} judged, if differences stay as they are; the data has {has}."
+        more = count(round_number(self.needed.judgements), "more judgement")
+        return f"{what} about {more}, if differences stay as they are: {where} in {queries}."
+
+    def _no_gain(self) -> str:
+        if self.verdict is None or self.evidence == verdict.NONE:
+            return "No held-out query tells a gain"
+        if self.verdict.choice == verdict.RRF:
+            return "No gain is expected so far"
+        return f"The gain is not seen yet: {self.verdict.highest} has the highest mean"
 
     def __repr__(self) -> str:
-        return (
-            f"JudgingAdvice({'enough' if self.enough else 'go on'}, {self.n_judged} judged, {self.n_queries} queries)"
-        )
+        return f"JudgingAdvice({self.status}, {self.n_judged} judged, {self.n_queries} queries)"
 
     def rows(self) -> list[dict[str, Any]]:
         """The gain, and what is expected to be added."""
@@ -100,6 +175,7 @@ class JudgingAdvice(Report):
 
     def to_dict(self) -> dict[str, Any]:
         return {
+            "status": self.status,
             "enough": self.enough,
             "evidence": self.evidence,
             "judged": self.n_judged,
@@ -107,6 +183,7 @@ class JudgingAdvice(Report):
             "gain": None if self.gain is None else asdict(self.gain),
             "more": self.more,
             "added": None if self.added is None else asdict(self.added),
+            "needed": None if self.needed is None else asdict(self.needed),
             "labels": self.labels,
             "text": self.text,
         }
@@ -118,14 +195,20 @@ class JudgingAdvice(Report):
         return [Table("Judging advice", ["", "mean", "low", "high"], body, note=self.text)]
 
 
+def round_number(value: int) -> int:
+    """The number with two digits: more are not known."""
+    return int(float(f"{value:.2g}"))
+
+
 def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvice:
     """Whether to go on judging: the held-out gain over RRF so far, and what ``more`` judgements can be expected to add.
 
-    ``data`` and ``labels`` are as in ``judging_plan``. The gain is that of ``jury``, each
-    query held out in turn, with its 95 % interval. Only judged items count in it: as the first items of RRF are judged
-    first, RRF would have an advantage otherwise. What more judgements add is estimated from what is lost if ``jury``
-    learns from half of the queries: the distance to the best possible gain is taken to be proportional to 1 /
-    judgements. As that is uncertain, it is combined with what twice as many judgements added in other collections.
+    ``data`` and ``labels`` are as in ``judging_plan``. There are enough judgements if the verdict of ``jury`` shows a
+    gain, and more of them (at least 50) can be expected to add less than 0.01 to nDCG@10, the upper end of the 95 %
+    interval. Where the gain is not shown, the advice says how many more would show differences of the size seen.
+
+    What more judgements add cannot be measured with those that there are. It is what they added in other collections,
+    with an interval in proportion to how far the first ten items change if ``jury`` learns from half of the queries.
 
     Where labels are of relevant items only (gold passages, clicks), neither can be said, and the advice is to judge
     other items, too.
@@ -136,19 +219,25 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     """
     require_count("more", more)
     found = labelled_dataset(data, labels)
-    n_judged = int(judged_slots(found).sum())
-    queries = LabelledQueries.of(found, AUTO) if n_judged else None
-    n_queries = len(queries) if queries is not None else 0
-    survey = LabelSurvey.of(found)
-    kind, solver = survey.kind, solver_of(survey)
-    known = queries if kind != POSITIVES_ONLY and n_queries > 1 else None
+    judged, survey = judged_slots(found), LabelSurvey.of(found)
+    queries = LabelledQueries.of(found, AUTO) if judged.any() else None
+    decided = Jury().fit(found).verdict() if queries is not None and len(queries) else None
+    doubling = needed = None
+    if queries is not None and decided is not None and len(queries) >= FEWEST_QUERIES and survey.kind != POSITIVES_ONLY:
+        compared = _Compared.of(found, queries.data, survey, decided.expert)
+        doubling = Doubling(DOUBLING_MEAN, DOUBLING_DEVIATION * compared.change)
+        if n_needed := queries_needed(decided):
+            others = " and ".join(map(decided.name_of, decided.not_shown))
+            what = f"{decided.name} is better than {others}"
+            needed = Needed(what, n_needed, math.ceil(n_needed * compared.unjudged), len(found))
     return JudgingAdvice(
-        n_judged=n_judged,
-        n_queries=n_queries,
-        gain=None if known is None else held_out_gain(known, solver),
+        n_judged=int(judged.sum()),
+        n_queries=0 if queries is None else len(queries),
+        verdict=decided,
         more=int(more),
-        added=expected_addition(known, solver, n_judged, int(more)) if known and n_queries >= FEWEST_QUERIES else None,
-        labels=kind,
+        doubling=doubling,
+        needed=needed,
+        labels=survey.kind,
     )
 
 
@@ -158,59 +247,58 @@ def judged_slots(data: Dataset) -> NDArray[np.bool_]:
     return np.zeros(r.n_slots, bool) if data.labels is None else ~np.isnan(data.slot_labels) & (r.slot_lists > 0)
 
 
-def held_out_gain(queries: LabelledQueries, solver: RRFPriorSolver) -> Difference:
-    """The gain of jury over RRF, each query held out in turn, judged items only.
+def queries_needed(found: Verdict) -> int | None:
+    """How many queries would show the choice if their first items were judged, and differences stayed as they are.
 
-    The 95 % interval includes how far a gain of the judged items may be from that of all items.
+    None if it is shown, or if it is no gain, or has not the highest mean.
     """
-    ours = _held_out(queries, solver, None)
-    apart = ours.values - _values(queries, rrf_scores(queries.rankings)).values
-    mean, error = float(apart.mean()), float(apart.std(ddof=1)) / math.sqrt(len(apart))
-    half = t_quantile(LEVEL, len(apart) - 1) * math.hypot(error, ours.deviation)
-    return Difference(mean, mean - half, mean + half)
+    if found.evidence != verdict.EXPECTED or found.choice == verdict.RRF:
+        return None
+    n, unjudged = found.n_queries, 1.0 - min(found.judged.values(), default=1.0)
+    unseen = UNJUDGED_DEVIATION * unjudged * found.n_condensed / n
+    needed = 0
+    for apart in found.not_shown.values():
+        if apart.mean <= 0:
+            return None
+        half = max(apart.high - apart.mean, apart.mean - apart.low)
+        variance = n * max((half / t_quantile(LEVEL, n - 1)) ** 2 - unseen**2, 0.0)
+        least = max(2, math.ceil(variance * (Z / apart.mean) ** 2))
+        while t_quantile(LEVEL, least - 1) * math.sqrt(variance / least) >= apart.mean:
+            least += 1
+        needed = max(needed, least)
+    return needed or None
 
 
-def expected_addition(queries: LabelledQueries, solver: RRFPriorSolver, n_judged: int, more: int) -> Difference:
-    """What ``more`` judgements can be expected to add to nDCG@10, with a 95 % interval.
+@dataclass(frozen=True)
+class _Compared:
+    """Means over some queries of what the first items tell."""
 
-    If the distance to the best possible value is c / n after n judgements, then n were c / n better than n / 2, and
-    ``more`` judgements add the share more / (n + more) of that. The variance is taken to have the same share.
-    """
-    whole = _held_out(queries, solver, None)
-    lost = whole.values - np.mean([_held_out(queries, solver, seed).values for seed in range(SPLITS)], axis=0)
-    n = len(lost)
-    squares = float(((lost - lost.mean()) ** 2).sum())
-    variance = (VARIANCE_QUERIES * QUERY_VARIANCE + squares) / (VARIANCE_QUERIES + n) / n + whole.deviation**2
-    weight = DOUBLING_DEVIATION**2 / (DOUBLING_DEVIATION**2 + variance)
-    mean = weight * float(lost.mean()) + (1 - weight) * DOUBLING_MEAN
-    share = more / (n_judged + more)
-    half = 1.96 * DOUBLING_DEVIATION * math.sqrt((1 - weight) * share)
-    return Difference(share * mean, share * mean - half, share * mean + half)
+    change: float  # of the discounts of the first ten items, as a share, from learning from half of the queries
+    unjudged: float  # items among the first ten of jury, RRF or the best expert
 
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """nDCG@10 of the judged items in each query, and how far its mean may be from that of all items."""
-
-    values: Floats
-    deviation: float
-
-
-def _held_out(queries: LabelledQueries, solver: RRFPriorSolver, seed: int | None) -> _Values:
-    """The values of jury in each query: fitted to all other queries, or to the other half of a random split."""
-    order = np.arange(len(queries)) if seed is None else np.random.default_rng(seed).permutation(len(queries))
-    mixed = queries.take(order)
-    curves = solver.curves(mixed.rankings.entry_rank)[:, : solver.n_curves]
-    layout = Statistics.empty(solver.n_curves, mixed.rankings.experts)
-    parts = QueryParts(mixed, curves, layout, None if seed is None else IN_HALVES)
-    found = _values(mixed, parts.held_out_scores(parts.total(), solver))
-    values = np.empty(len(queries))
-    values[order] = found.values
-    return _Values(values, found.deviation)
+    @classmethod
+    def of(cls, data: Dataset, labelled: Dataset, survey: LabelSurvey, expert: str | None) -> _Compared:
+        treatment = survey.treatment
+        some = data.take(np.sort(np.random.default_rng(0).permutation(len(data))[:COMPARED]))
+        changes, first = [], np.zeros(some.rankings.n_slots)
+        for seed in range(SPLITS):
+            order = np.random.default_rng(seed).permutation(len(labelled))
+            halves = [np.sort(half) for half in (order[: len(order) // 2], order[len(order) // 2 :])]
+            parts = [statistics_of(labelled.take(half), treatment) for half in halves]
+            one, other = (part for part in parts if part is not None)  # queries from which something can be learned
+            first = _discounts(jury_of(one.add(other), survey).predict(some, warn_unknown=False))
+            for part in (one, other):
+                apart = _discounts(jury_of(part, survey).predict(some, warn_unknown=False)) - first
+                changes.append(float(np.abs(apart).sum() / 2 / first.sum()))
+        r = some.rankings
+        among = (first > 0) | (_discounts(Consensus(r, rrf_scores(r))) > 0)
+        by_expert = (np.array(r.experts) == expert)[r.list_expert][parents(r.entry_ptr)]
+        among[r.entry_slot[by_expert & (r.entry_rank <= FIRST)]] = True
+        return cls(float(np.mean(changes)), int((among & ~judged_slots(some)).sum()) / len(some))
 
 
-def _values(queries: LabelledQueries, scores: Floats) -> _Values:
-    consensus = Consensus(queries.rankings, scores)
-    judged = float(judged_share(Truth(queries.truth).judge(consensus)).mean())
-    values = parse_metric("nDCG@10").per_query(Truth(queries.truth, "ignore").judge(consensus))
-    return _Values(np.nan_to_num(values), UNJUDGED_DEVIATION * (1.0 - judged))
+def _discounts(ranked: Consensus) -> Floats:
+    """The discount of each slot in nDCG@10; 0 for items after the first ten."""
+    r, places = ranked.rankings, np.empty(ranked.rankings.n_slots)
+    mean_places(r.slot_ptr, ranked.scores, places)
+    return np.where((places <= FIRST) & (r.slot_lists > 0), 1.0 / np.log2(1.0 + places), 0.0)

@@ -75,9 +75,10 @@ class Verdict(Report):
     @property
     def name(self) -> str:
         """The choice as a user would say it: the method, RRF, or the name of the expert."""
-        return self._name(self.choice)
+        return self.name_of(self.choice)
 
-    def _name(self, alternative: str) -> str:
+    def name_of(self, alternative: str) -> str:
+        """An alternative as a user would say it."""
         return {LEARNED: self.method, RRF: "RRF", EXPERT: f"expert {self.expert!r}"}[alternative]
 
     @property
@@ -132,17 +133,31 @@ class Verdict(Report):
             return f"{values} {LABELS_ELSEWHERE} {until}, not on these labels."
         parts = [self._values(), *self._reasons()]
         if self.evidence == EXPECTED:
-            parts += [f"That {self.name} is better than {self._name(a)} is shown." for a in self._beaten()]
+            parts += [f"That {self.name} is better than {self.name_of(a)} is shown." for a in self._beaten()]
             parts.append("The choice rests on what other collections gave; more labels could change it.")
         return " ".join([*parts, *self.cautions])
+
+    @property
+    def _highest(self) -> str:
+        return max(self.means, key=lambda name: self.means[name])
+
+    @property
+    def highest(self) -> str:
+        """The name of the alternative with the highest held-out mean."""
+        return self.name_of(self._highest)
 
     def _values(self) -> str:
         """The held-out means, and the differences of the choice to the others."""
         values = [f"{self.name} has {self.metric} {self.means[self.choice]:.4f}"]
         for other, difference in self.others.items():
-            name = f"the best expert alone, {self.expert!r}," if other == EXPERT else self._name(other)
+            name = f"the best expert alone, {self.expert!r}," if other == EXPERT else self.name_of(other)
             values.append(f"{name} {self.means[other]:.4f} (difference {difference})")
         return f"On {self.n_queries} held-out queries {', '.join(values)}."
+
+    @property
+    def not_shown(self) -> dict[str, Difference]:
+        """The difference of the choice to each alternative that it is not shown to be better than."""
+        return {a: d for a, d in self.others.items() if not d.is_zero and d.low <= 0}
 
     def _beaten(self) -> list[str]:
         """The alternatives that the choice is shown to be better than."""
@@ -150,7 +165,7 @@ class Verdict(Report):
 
     def _reasons(self) -> list[str]:
         """Why the choice is not what has the highest mean, if it is not."""
-        highest = max(self.means, key=lambda name: self.means[name])
+        highest = self._highest
         if self.means[highest] - self.means[self.choice] < VISIBLE:
             return []
         if highest == LEARNED:
@@ -158,14 +173,14 @@ class Verdict(Report):
         few = (
             f"of only {self.n_queries} queries" if self.others[highest].high < 0 else "within what so few queries vary"
         )
-        return [f"The higher mean of {self._name(highest)} is {few}; in other collections it was usually lower."]
+        return [f"The higher mean of {self.name_of(highest)} is {few}; in other collections it was usually lower."]
 
     @property
     def cautions(self) -> list[str]:
         """Warnings about unjudged items: metrics favour the alternative that was judged more."""
         if not self.judged:
             return []
-        shown = ", ".join(f"{self._name(a)} {share:.2f}" for a, share in self.judged.items())
+        shown = ", ".join(f"{self.name_of(a)} {share:.2f}" for a, share in self.judged.items())
         low, high = min(self.judged.values()), max(self.judged.values())
         if self.n_condensed:
             some = "" if self.n_condensed == self.n_queries else f" in {self.n_condensed} queries"
@@ -189,7 +204,7 @@ class Verdict(Report):
         return [
             {
                 "alternative": alternative,
-                "name": self._name(alternative),
+                "name": self.name_of(alternative),
                 "chosen": alternative == self.choice,
                 "evidence": self.evidence if alternative == self.choice else None,
                 "metric": self.metric,
@@ -224,7 +239,7 @@ class Verdict(Report):
         for alternative, mean in self.means.items():
             apart = ["" if v is None else number(v, bool(percent), "+") for v in self._row(alternative).values()]
             share = number(self.judged[alternative]) if alternative in self.judged else ""
-            body.append([self._name(alternative), number(mean, bool(percent)), *apart, share])
+            body.append([self.name_of(alternative), number(mean, bool(percent)), *apart, share])
         columns = ["", self.metric, f"{self.name} minus this", "low", "high", "Judged@10"]
         return [Table("Verdict", columns, body, note=self.text, groups=[1, 3, 1], best=[1])]
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import partly_judged
+from juryrank.io.dataset_frames import long_table
 from server.studio.browser import (
     COOKING,
     COOKING_TEXTS,
@@ -138,12 +140,21 @@ def test_a_message_lies_on_the_header_and_covers_nothing_else(
             expect(page.locator(".toast")).not_to_have_class(re.compile("shown"))
 
 
-def test_where_there_is_enough_no_goal_is_shown(page: Page) -> None:
+def test_where_there_is_enough_no_goal_is_shown(browser: Browser, tmp_path: Path) -> None:
+    long_table(partly_judged(60, n_judged=12, knowing=2)).write_csv(tmp_path / "lists.csv")
+    with studio("lists.csv", folder=tmp_path) as found, opened(browser, found) as (page, _):
+        show(page, "overview")
+        expect(page.locator(".verdict")).to_contain_text("Enough: ")
+        show(page, "judge")
+        expect(page.locator(".question > .small")).to_have_text(re.compile("^Query .* · 1$"))
+        assert "of 100" not in page.locator("main").inner_text()
+
+
+def test_where_the_gain_is_not_shown_the_overview_says_so(page: Page) -> None:
+    """In the cooking data jury and one of the experts are equally good."""
     show(page, "overview")
-    expect(page.locator(".verdict")).to_contain_text("Enough: ")
-    show(page, "judge")
-    expect(page.locator(".question > .small")).to_have_text(re.compile("^Query .* · 1$"))
-    assert "of 100" not in page.locator("main").inner_text()
+    expect(page.locator(".verdict")).to_contain_text("Not shown yet: ")
+    assert "Enough" not in page.locator("main").inner_text()
 
 
 def test_the_lists_of_a_query_are_those_of_the_file(page: Page) -> None:

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import juryrank as jr
+from conftest import partly_judged
+from juryrank.io.dataset_frames import long_table
 from juryrank.judging.grades import Grades
 from juryrank.judging.store import JudgementFile
 from juryrank.server.studio.assessment import Assessment
@@ -117,11 +119,14 @@ def test_labels_of_relevant_items_only_show_nothing_in_any_view(tmp_path: Path) 
     assert not any("nDCG" in (each["loss"] or {}).get("text", "") for each in deploy["targets"])
 
 
-def test_no_goal_is_set_where_there_is_enough(labelled: RunningStudio) -> None:
-    assert labelled.when_ready("/overview")["advice"]["enough"]
-    question = labelled.next("ann")
-    assert question["number"] == 1
-    assert question["budget"] is None
+def test_no_goal_is_set_where_there_is_enough(tmp_path: Path) -> None:
+    long_table(partly_judged(60, n_judged=12, knowing=2)).write_csv(tmp_path / "lists.csv")
+    with running_studio(tmp_path, "lists.csv") as studio:
+        overview = studio.when_ready("/overview")
+        question = studio.next("ann")
+    assert overview["advice"]["enough"]
+    assert overview["verdict"]["evidence"] == "shown"
+    assert (question["number"], question["budget"]) == (1, None)
 
 
 def test_while_labels_are_read_nothing_is_said_to_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,16 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juryrank.data import Rankings
+from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
 from juryrank.methods.learned._curves import PositionCurves
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
-from juryrank.training.label_survey import LabelSurvey
-from juryrank.training.labelled_queries import LabelledQueries
+from juryrank.training.expert_groups import experts_with_lists
+from juryrank.training.held_out_values import HeldOutValues
+from juryrank.training.label_survey import LabelSurvey, Treatment
+from juryrank.training.labelled_queries import AUTO, LabelledQueries
 from juryrank.training.score_curve import scales_of, score_curve, score_deviations
+from juryrank.training.solvers.position_curves import QueryParts, Statistics
 from juryrank.training.solvers.rrf_prior import PRIORS, SCORE, RRFPriorSolver
 
 PRIOR_DOC = (
@@ -133,3 +136,22 @@ def solver_of(survey: LabelSurvey) -> RRFPriorSolver:
     """What ``jury``, with its default parameters, solves by if it has such labels."""
     jury = Jury()
     return RRFPriorSolver(jury.shrink * survey.strength(survey.treatment), jury.anchor, jury.prior)
+
+
+def statistics_of(data: Dataset, treatment: Treatment) -> Statistics | None:
+    """What ``jury``, with its default parameters, learns from these queries, without held-out values.
+
+    Statistics of parts of the data can be added. None if nothing can be learned.
+    """
+    if not len(queries := LabelledQueries.of(data, AUTO, treatment)):
+        return None
+    jury = Jury()
+    solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
+    curves = solver.curves(queries.rankings.entry_rank)[:, : solver.n_curves]
+    layout = Statistics.empty(solver.n_curves, experts_with_lists(queries.rankings))
+    return QueryParts(queries, curves, layout).total()
+
+
+def jury_of(whole: Statistics, survey: LabelSurvey) -> Jury:
+    """The model of these statistics and labels; as no query was held out, it has no verdict."""
+    return Jury().with_survey({}, survey).from_statistics(whole, HeldOutValues.empty(()))

@@ -164,9 +164,9 @@ def gain_after(labels: CurrentLabels) -> dict[str, float] | None:
 
 
 def _advise(now: Snapshot) -> JudgingAdvice:
-    if now.labels.dataset is None:
+    if now.labels.whole is None:
         raise DataError(NOTHING)
-    return judging_advice(now.labels.dataset)
+    return judging_advice(replace(now.labels.data, labels=now.labels.whole))
 
 
 def shares_of_points(model: Jury, experts: Sequence[str]) -> dict[str, float] | None:

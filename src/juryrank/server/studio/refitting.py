@@ -19,14 +19,10 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.arrays import Ints
 from juryrank.data.long_table import labels_from_dict
-from juryrank.methods.learned.jury import Jury
+from juryrank.methods.learned.jury import Jury, jury_of, statistics_of
 from juryrank.server.studio.current_labels import CurrentLabels
-from juryrank.training.expert_groups import experts_with_lists
-from juryrank.training.held_out_values import HeldOutValues
 from juryrank.training.label_survey import LabelSurvey, Treatment
-from juryrank.training.labelled_queries import AUTO, LabelledQueries
-from juryrank.training.solvers.position_curves import QueryParts, Statistics
-from juryrank.training.solvers.rrf_prior import RRFPriorSolver
+from juryrank.training.solvers.position_curves import Statistics
 
 BLOCK_ENTRIES = 50_000  # of the queries of a block: the first judgement of one of them waits for the others
 
@@ -70,7 +66,7 @@ class RefittedJury:
             self._treatment = treatment
             self._sums.clear()
             whole = self._sum(self._root, labels)
-        self.model = None if whole.statistics is None else _solve(whole.statistics, whole.survey)
+        self.model = None if whole.statistics is None else jury_of(whole.statistics, whole.survey)
 
     def _sum(self, node: Node, labels: CurrentLabels) -> _Sums:
         if node not in self._sums:
@@ -96,7 +92,7 @@ class RefittedJury:
             part = _part(self._data, np.array(queries))
         found = labels_from_dict({query: labels.of_query(query) for query in part.queries})
         part = replace(part, labels=found)
-        return _Sums(_statistics(part, self._treatment or Treatment()), LabelSurvey.of(part))
+        return _Sums(statistics_of(part, self._treatment or Treatment()), LabelSurvey.of(part))
 
 
 class _Sums(NamedTuple):
@@ -109,22 +105,6 @@ class _Sums(NamedTuple):
         known = [each.statistics for each in (self, other) if each.statistics is not None]
         both = known[0].add(known[1]) if len(known) == 2 else next(iter(known), None)
         return _Sums(both, self.survey.add(other.survey))
-
-
-def _statistics(data: Dataset, treatment: Treatment) -> Statistics | None:
-    """What ``jury`` learns from these queries, without held-out values."""
-    if not len(queries := LabelledQueries.of(data, AUTO, treatment)):
-        return None
-    jury = Jury()
-    solver = RRFPriorSolver(jury.shrink, jury.anchor, jury.prior)
-    curves = solver.curves(queries.rankings.entry_rank)[:, : solver.n_curves]
-    layout = Statistics.empty(solver.n_curves, experts_with_lists(queries.rankings))
-    return QueryParts(queries, curves, layout).total()
-
-
-def _solve(whole: Statistics, survey: LabelSurvey) -> Jury:
-    """The model; as no query was held out, it has no verdict."""
-    return Jury().with_survey({}, survey).from_statistics(whole, HeldOutValues.empty(()))
 
 
 def _part(data: Dataset, queries: Ints) -> Dataset:
@@ -143,5 +123,5 @@ def rehearse(data: Dataset) -> None:
     one = _part(data, ranked[:1])
     labels = {name: (float(n == 0), 1.0) for n, name in enumerate(one.rankings.items[:2].tolist())}
     one = replace(one, labels=labels_from_dict({one.queries[0]: labels}))
-    if (found := _statistics(one, Treatment())) is not None:
-        _solve(found.add(found), LabelSurvey.of(one)).predict(one, warn_unknown=False)
+    if (found := statistics_of(one, Treatment())) is not None:
+        jury_of(found.add(found), LabelSurvey.of(one)).predict(one, warn_unknown=False)
