@@ -1,5 +1,7 @@
 """Likelihood models of strengths: zero slope of a dense objective, peers' numbers, and what the definitions imply."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,10 +11,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr, logsumexp
 
+import juryrank
 from conftest import random_dataset
-from juryrank.data.build import from_orders
+from juryrank.data.build import from_dicts, from_orders
 from juryrank.data.long_table import from_long
-from juryrank.errors import ConvergenceWarning
+from juryrank.errors import ConvergenceWarning, DataError, ParameterError
 from juryrank.methods import BradleyTerry, CrowdBT, PlackettLuce, PlackettLuceGamma, Thurstone
 
 PRIOR = 0.3
@@ -84,6 +87,62 @@ def test_pairwise_strengths_maximise_the_dense_objective(method, missing):
 
         lo, hi = data.rankings.slot_ptr[q : q + 2]
         assert_allclose(scores[lo:hi], best(negative, hi - lo), atol=2e-5)
+
+
+def dense_differences(data, q, *, last):
+    """won[i, j]: how far list by list i is above j, in score or else in rank."""
+    r = data.rankings
+    lo, n = int(r.slot_ptr[q]), int(r.query_size[q])
+    won = np.zeros((n, n))
+    for m in range(r.list_ptr[q], r.list_ptr[q + 1]):
+        entries = range(r.entry_ptr[m], r.entry_ptr[m + 1])
+        value = {r.entry_slot[e] - lo: -r.entry_rank[e] if r.entry_score is None else r.entry_score[e] for e in entries}
+        absent = [i for i in range(n) if i not in value] if last else []
+        value.update(dict.fromkeys(absent, -max(1 - min(value.values()), n)))
+        for i, ours in value.items():
+            for j, theirs in value.items():
+                won[i, j] += r.list_weight[m] * max(ours - theirs, 0)
+    return won
+
+
+@pytest.mark.parametrize(("scored", "missing"), [(False, "ignore"), (False, "last"), (True, "ignore")])
+def test_counts_by_difference_maximise_the_dense_objective(scored, missing):
+    data = random_dataset(1)
+    if scored:
+        rng, r = np.random.default_rng(4), data.rankings
+        score = rng.integers(1, 6, r.n_entries) / 2.0  # with ties, and in another order than the ranks
+        data = replace(data, rankings=replace(r, entry_score=score))
+    scores = BradleyTerry(counts="difference", prior=PRIOR, missing=missing).fit_predict(data).scores
+    for q in range(len(data)):
+        won = dense_differences(data, q, last=missing == "last")
+
+        def negative(s, won=won):
+            return -(won * -np.logaddexp(0, s[None, :] - s[:, None])).sum() + PRIOR / 2 * (s**2).sum()
+
+        lo, hi = data.rankings.slot_ptr[q : q + 2]
+        assert_allclose(scores[lo:hi], best(negative, hi - lo), atol=2e-5)
+
+
+def test_ties_count_nothing_by_difference():
+    scored = {"u": {"q": {"a": 5, "b": 5, "c": 1}}, "v": {"q": {"d": 2, "e": 2}}}
+    scores = BradleyTerry(counts="difference", prior=1e-9).fit_predict(from_dicts(scored)).scores
+    without = BradleyTerry(counts="difference", prior=1e-9).fit_predict(
+        from_dicts({"u": {"q": {"a": 5, "c": 1}}, "v": {"q": {"b": 5, "c": 1}}})
+    )
+    assert_allclose(scores[:3], without.scores, atol=1e-6)
+    assert scores[3:].tolist() == [0, 0]
+
+
+def test_what_counts_by_difference_cannot_have_is_refused():
+    scored = from_dicts({"u": {"q": {"a": 5, "b": 4}}, "v": {"q": {"a": 2, "c": 3}}})
+    with pytest.raises(ParameterError, match="missing of BradleyTerry must be ignore if counts is difference"):
+        BradleyTerry(counts="difference", missing="last").fit_predict(scored)
+    with pytest.raises(ParameterError, match="ties of BradleyTerry must be half if counts is difference"):
+        BradleyTerry(counts="difference", ties="davidson").fit(scored)
+    with pytest.raises(DataError, match="counts='difference' uses differences of scores without scaling"):
+        BradleyTerry(counts="difference").fit_predict(from_dicts({"u": {"q": {"a": 1e300, "b": -1e300}}}))
+    with pytest.raises(ParameterError, match="counts of bradley-terry must be once for a leaderboard"):
+        juryrank.leaderboard(scored, method=BradleyTerry(counts="difference"))
 
 
 def test_at_the_maximum_wins_equal_expected_wins():

@@ -175,6 +175,11 @@ def _check(model: Aggregator, interval: str, by: str, bootstrap: int, level: flo
         )
     if model.supervised:
         raise ParameterError(f"{model.name} learns from labels; a leaderboard needs a method that does not")
+    if isinstance(model, BradleyTerry) and model.counts != "once":
+        raise ParameterError(
+            f"counts of {model.name} must be once for a leaderboard, got {model.counts!r}: its intervals and "
+            "chances to win are those of comparisons that count once"
+        )
     if elo and not isinstance(model, LOG_ODDS):
         raise ParameterError(f"scores of {model.name} are not log odds, so they cannot be shown as Elo points")
 

@@ -40,7 +40,7 @@ def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
     if flow == "order":
         return read_only_view(np.zeros(len(entry_rank)))
     if flow == "score" and r.entry_score is not None:
-        _check_magnitude(r.entry_score)
+        check_magnitude(r.entry_score, "flow='score'", "another flow")
         value = np.repeat(r.entry_score[r.entry_ptr[1:] - 1], size)
         value[ranked] = r.entry_score
         return read_only_view(value)
@@ -54,12 +54,12 @@ def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
     return read_only_view(-np.divide(rank, largest, out=np.zeros(len(rank)), where=largest > 0))
 
 
-def _check_magnitude(score: Floats) -> None:
+def check_magnitude(score: Floats, setting: str, otherwise: str) -> None:
     """Refuse scores whose squares overflow, or all underflow to 0."""
     largest = float(np.abs(score).max(initial=0.0))
     if scaling_exponents(largest):
         raise DataError(
-            f"flow='score' uses differences of scores without scaling, and their magnitude must be from "
+            f"{setting} uses differences of scores without scaling, and their magnitude must be from "
             f"{1 / LARGE:g} to {LARGE:g}, but the largest is {largest:g}; scale the scores of all lists, or use "
-            "another flow"
+            f"{otherwise}"
         )

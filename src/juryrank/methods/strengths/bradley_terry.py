@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.data.arrays import Floats
+from juryrank.data import Rankings
+from juryrank.data.arrays import Floats, read_only_view
+from juryrank.errors import ParameterError
 from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
+from juryrank.kernels.lists import Lists
 from juryrank.methods.cost import Cost
+from juryrank.methods.lists import absent_rank
 from juryrank.methods.strengths._base import logistic
+from juryrank.methods.strengths._entry_values import check_magnitude
 from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
 from juryrank.params import param
 
@@ -29,9 +34,18 @@ class BradleyTerry(PairwiseStrength):
     outcome of its own with one parameter per query: odds :math:`e^{d/2} : e^{-d/2} : \nu` (``davidson``), or a win if
     the lead is at least :math:`\log\theta` (``rao-kupper``). ``Consensus.details["tie"]`` has this parameter.
 
+    With ``counts="difference"`` a list counts a pair as many wins as its items are apart in score (in rank if lists
+    have no scores), as Volkovs and Zemel (WWW 2012) do: ratings of 5 and 2 are three wins, equal ones are none. A list
+    of ranks then puts items that it leaves out, with ``last``, where ``mpm`` does.
+
     >>> from juryrank import from_orders
     >>> BradleyTerry().fit_predict(from_orders([["a", "b"], ["a", "b"], ["b", "a"], ["b", "c"]])).top()
     {'all': ['a', 'b', 'c']}
+
+    >>> from juryrank import from_dicts
+    >>> far = {"x": {"q": {"a": 5, "b": 1}}, "y": {"q": {"a": 3, "b": 4}}, "z": {"q": {"a": 3, "b": 4}}}
+    >>> [BradleyTerry(counts=counts).fit_predict(from_dicts(far)).top()["q"] for counts in ("once", "difference")]
+    [['b', 'a'], ['a', 'b']]
 
     Bradley, Terry, 1952; Rao, Kupper, 1967; Davidson, 1970.
     """
@@ -41,6 +55,19 @@ class BradleyTerry(PairwiseStrength):
     ties: str = param(
         "half", "model of ties: half a win for each item, or an outcome with a parameter", choices=tuple(TIES)
     )
+    counts: str = param(
+        "once",
+        "wins that a list counts for a pair: 1, or the difference in score (in rank if lists have no scores)",
+        choices=("once", "difference"),
+    )
+
+    def check(self) -> None:
+        super().check()
+        if self.counts == "difference" and self.ties != "half":
+            raise ParameterError(
+                f"ties of {type(self).__name__} must be half if counts is difference, got {self.ties!r}: a tie has a "
+                "difference of 0 and counts nothing; use ties='half' or counts='once'"
+            )
 
     def chance(self, lead: Any, tie: float = NEVER) -> Any:
         """The probability to win with a lead, given no tie; ``tie`` is the log of the tie parameter."""
@@ -52,6 +79,21 @@ class BradleyTerry(PairwiseStrength):
     @property
     def link(self) -> int:
         return TIES[self.ties]
+
+    def _entry_values(self, r: Rankings, lists: Lists) -> Floats | None:
+        if self.counts == "once":
+            return None
+        ranked = np.isfinite(lists.entry_rank)
+        if r.entry_score is None:
+            beyond = np.repeat(absent_rank(r, r.entry_rank, "last"), np.diff(lists.entry_ptr))
+            return read_only_view(-np.where(ranked, lists.entry_rank, beyond))
+        if not ranked.all():
+            raise ParameterError(
+                f"missing of {type(self).__name__} must be ignore if counts is difference and lists have scores: the "
+                "difference in score to an item without a score is unknown"
+            )
+        check_magnitude(r.entry_score, "counts='difference'", "counts='once'")
+        return r.entry_score
 
     def _details(self, tie: Floats) -> Mapping[str, NDArray[Any]]:
         if self.ties == "half":
