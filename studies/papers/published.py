@@ -63,15 +63,15 @@ CONTESTS = {
     "Ghost": (170, 11785, 14452),
 }
 
-# WWW 2012, Table 3: by our names, the first movies of two models.
-FIRST_FIVE = {
-    "bradley-terry": (
-        "Bradley–Terry",
+# WWW 2012, Table 3: the first five movies of two models, and the last five from the worst up.
+ENDS = {
+    "Bradley–Terry": (
         ("Pather Panchali", "Wallace & Gromit", "Casablanca", "Close Shave", "Rear Window"),
+        ("Children of the Corn", "Lawnmower Man 2", "Free Willy 3", "Kazaam", "Best of the Best 3"),
     ),
-    "mpm": (
-        "MPM",
-        ("Star Wars", "Raiders of the Lost Ark", "Godfather", "Silence of the Lambs", "Shawshank Redemption"),
+    "MPM": (
+        ("Star Wars", "Raiders of the Lost Ark", "Godfather, The", "Silence of the Lambs", "Shawshank Redemption"),
+        ("Cable Guy", "Striptease", "Very Brady Sequel", "Jungle2Jungle", "Island of Dr. Moreau"),
     ),
 }
 

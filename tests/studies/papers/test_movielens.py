@@ -5,13 +5,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
 
 import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.metrics import NDCG
 from studies.papers.completion import completed, factorised, ideal, ndcg, observed
-from studies.papers.movielens import contests
+from studies.papers.movielens import contests, count_matrix, gradient_steps
 from studies.papers.sushi import distance
 
 
@@ -57,6 +58,35 @@ def test_contests_are_those_of_the_paper(shared_data) -> None:
     users = data.rankings.slot_lists
     told = {(int(n), int(w), int(lo)) for n, w, lo in zip(users, won, lost, strict=True)}
     assert {(190, 10190, 12347), (192, 13251, 17551), (170, 11785, 14452)} <= told
+
+
+def test_the_steps_of_bradley_terry_climb_to_the_likelihood_of_the_library() -> None:
+    rng = np.random.default_rng(5)
+    ratings = np.where(rng.random((8, 5)) < 0.2, np.nan, rng.integers(1, 6, (8, 5)).astype(float))
+    users = {f"u{u}": {f"i{i}": x for i, x in enumerate(row) if x == x} for u, row in enumerate(ratings)}
+    data = from_dicts({user: {"q": rated} for user, rated in users.items()})
+    best = juryrank.method("bradley-terry", counts="difference", prior=1e-9).fit_predict(data).scores
+    assert_allclose(gradient_steps(count_matrix(ratings), steps=5000, rate=4.0), best, atol=1e-5)
+
+
+def test_a_step_is_a_gradient_of_the_likelihood() -> None:
+    counts = np.random.default_rng(6).random((4, 4))
+    np.fill_diagonal(counts, 0)
+
+    def likelihood(s: np.ndarray) -> float:
+        return sum(counts[i, j] * -np.log1p(np.exp(s[j] - s[i])) for i in range(4) for j in range(4))
+
+    before = gradient_steps(counts, steps=2, rate=1.5)
+    slope = approx_fprime(before, likelihood, 1e-6)
+    assert_allclose(gradient_steps(counts, steps=3, rate=1.5), before + 1.5 / counts.sum() * slope, atol=1e-5)
+
+
+def test_the_steps_of_the_paper_give_its_first_and_last_movies(shared_data) -> None:
+    data = juryrank.read(shared_data / "ml-100k" / "u.data")
+    order = np.argsort(-gradient_steps(count_matrix(observed(data.rankings))))
+    items = data.rankings.items[data.rankings.slot_item[order]].tolist()
+    assert items[:5] == ["1449", "114", "483", "408", "603"]
+    assert items[:-6:-1] == ["424", "758", "457", "1336", "1250"]
 
 
 def test_the_distance_to_the_votes_counts_pairs() -> None:
