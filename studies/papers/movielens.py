@@ -45,8 +45,8 @@ DEPTHS = (1, 5, 10)
 SECONDS, MEBIBYTES = 60.0, 1024.0
 
 WHY = (
-    f"The paper gives {STEPS} steps of gradient descent for Bradley–Terry and no step size; ours is {RATE:,.0f} divided "
-    "by the sum of all counts, from scores of 0, with differences of ratings as counts. It was chosen to give the "
+    f"The paper gives {STEPS} steps of gradient descent for Bradley–Terry and no step size; it is {RATE:,.0f} here, "
+    "divided by the sum of all counts, from scores of 0, with differences of ratings as counts. It gives the "
     "printed movies: of the sizes tried, 1,000 and 1,100 give the printed first and last five, 800 and 900 the first. "
     "So few steps act as a prior on rarely rated movies. At its optimum Bradley–Terry ranks movies first that one to "
     "three users liked, which supports the paper's claim more strongly. Plackett–Luce is at its optimum here; with a "
