@@ -4,8 +4,9 @@ Users search with the training queries and see the first ten items of RRF, or wi
 weights of the experts that vary from session to session. They click as in usual simulations of the field. Cascade
 users go down the list and stop after a click with a probability that depends on the grade (Guo et al., 2009, with the
 values of Hofmann et al., 2011). Position-based users examine position p with probability 1/p and click on 10 % of the
-irrelevant items that they examine (Joachims et al., 2017). Methods are fitted to the labels that follow from the
-clicks, and tested with true labels on the queries of the other folds.
+irrelevant items that they examine (Joachims et al., 2017). Users who leave click as informational ones, but also leave
+after an item without a click: they give up, or what they read is enough. Methods are fitted to the labels that follow
+from the clicks, and tested with true labels on the queries of the other folds.
 
 Two references, if wanted, show what limits that, both with exploration: true labels of the items that were shown, which
 have no noise; and the clicks of a known user, whose examinations and clicks on irrelevant items need not be estimated.
@@ -43,8 +44,8 @@ SHIFT = 1.0  # of all labels of a known user: labels below 0 would count as 0
 Clicks = Callable[[Any, np.random.Generator], tuple[Any, Floats]]
 
 
-def cascade(click: tuple[float, ...], stop: tuple[float, ...]) -> Clicks:
-    """A user who goes down the list; both probabilities are for grades 0, 1 and 2."""
+def cascade(click: tuple[float, ...], stop: tuple[float, ...], leave: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Clicks:
+    """A user who goes down the list; the probabilities are for grades 0, 1 and 2, those to leave without a click."""
 
     def run(grades: Any, rng: np.random.Generator) -> tuple[Any, Floats]:
         clicked, going = np.zeros(grades.shape, bool), np.ones(len(grades), bool)
@@ -54,9 +55,9 @@ def cascade(click: tuple[float, ...], stop: tuple[float, ...]) -> Clicks:
             examined[:, place] = chance
             here = going & (rng.random(len(grades)) < np.array(click)[grade])
             clicked[:, place] = here
-            going &= ~(here & (rng.random(len(grades)) < np.array(stop)[grade]))
+            going &= rng.random(len(grades)) >= np.where(here, np.array(stop)[grade], np.array(leave)[grade])
             missed = chance * np.array(click)[grade]  # by Bayes' rule: who does not click may be no longer there
-            skipped = (chance - missed) / np.where(missed < 1, 1 - missed, 1.0)
+            skipped = (chance - missed) / np.where(missed < 1, 1 - missed, 1.0) * (1 - np.array(leave)[grade])
             chance = np.where(here, 1 - np.array(stop)[grade], skipped)
         return clicked, examined
 
@@ -79,15 +80,21 @@ CLICKS = {  # the probability of a click on an examined item of grade 0, 1 and 2
     "informational": (0.4, 0.7, 0.9),
     "almost random": (0.4, 0.5, 0.6),
     "position-based": (0.1, 0.4, 1.0),
+    "giving up": (0.4, 0.7, 0.9),
+    "content without a click": (0.4, 0.7, 0.9),
 }
 STOPS = {
     "perfect": (0.0, 0.0, 0.0),
     "navigational": (0.2, 0.5, 0.9),
     "informational": (0.1, 0.3, 0.5),
     "almost random": (0.5, 0.5, 0.5),
+    "giving up": (0.1, 0.3, 0.5),
+    "content without a click": (0.1, 0.3, 0.5),
 }
+LEAVES = {"giving up": (0.2, 0.2, 0.2), "content without a click": (0.05, 0.25, 0.5)}
 USERS = {
-    name: cascade(click, STOPS[name]) if name in STOPS else position_based(click) for name, click in CLICKS.items()
+    name: cascade(click, STOPS[name], LEAVES.get(name, (0.0, 0.0, 0.0))) if name in STOPS else position_based(click)
+    for name, click in CLICKS.items()
 }
 
 

@@ -11,11 +11,11 @@ from juryrank.training.gains import slot_gains, truth_of
 RATES = np.array([0.4, 0.7, 0.9])  # of clicks on examined items, by grade
 
 
-def simulate(rng, *, base=0.0, slope=0.0, theta=None, n_queries=60, sessions=40, depth=8, rates=RATES):
+def simulate(rng, *, base=0.0, slope=0.0, leave=(0, 0), theta=None, n_queries=60, sessions=40, depth=8, rates=RATES):
     """A log of shuffled lists, the true examinations of its rows, and the rates of the items.
 
-    Users stop after a click on an item of rate r with probability base + slope × r; or, with ``theta``, they examine
-    each position with that probability, whatever they have clicked.
+    Users stop after a click on an item of rate r with probability base + slope × r, and after a miss with that of
+    ``leave``; or, with ``theta``, they examine each position with that probability, whatever they have clicked.
     """
     rows, rate = [], rng.choice(rates, (n_queries, depth), p=[0.6, 0.25, 0.15])
     for q in range(n_queries):
@@ -25,7 +25,8 @@ def simulate(rng, *, base=0.0, slope=0.0, theta=None, n_queries=60, sessions=40,
                 examined = there if theta is None else rng.random() < theta[place]
                 clicked = bool(examined and rng.random() < rate[q, item])
                 rows.append((f"q{q}", f"d{item}", place + 1, clicked, s, bool(examined)))
-                there = there and not (clicked and rng.random() < base + slope * rate[q, item])
+                ends = (base, slope) if clicked else leave
+                there = there and rng.random() >= ends[0] + ends[1] * rate[q, item]
     names = ["query", "item", "position", "clicked", "session", "examined"]
     frame = pl.DataFrame(rows, schema=names, orient="row")
     return juryrank.read_clicks(frame.drop("examined")), frame, rate
@@ -68,6 +69,33 @@ def test_clicks_over_examinations_are_the_rates_of_the_items(satisfied):
     share = (both["clicked"] / both["examinations"]).clip(None, 1.0)
     np.testing.assert_allclose(both["label"], share - labels.floor, atol=1e-12)
     assert (both["label"] < 0).any()
+
+
+@pytest.mark.parametrize("leave", [(0.2, 0.0), (0.0, 0.5)])
+def test_users_who_leave_without_a_click_are_recognised(leave):
+    log, frame, rate = simulate(np.random.default_rng(3), base=-0.2, slope=0.8, leave=leave)
+    labels = juryrank.click_labels(log)
+    missed = frame.filter(pl.col("examined") & ~pl.col("clicked"))
+    query, item = (missed[name].str.slice(1).cast(int).to_numpy() for name in ("query", "item"))
+    found = labels.report().to_dict()["bias"]
+    assert found["model"] == "cascade"
+    assert found["leave"] == pytest.approx((leave[0] + leave[1] * rate[query, item]).mean(), abs=0.08)
+    assert f"did not click with probability {found['leave']:.2f}" in str(labels.report())
+    done = frame.group_by("query", "item").agg(pl.col("examined").sum())
+    both = labels.to_frame().join(done, on=["query", "item"], validate="1:1", maintain_order="left")
+    query, item = (both[name].str.slice(1).cast(int).to_numpy() for name in ("query", "item"))
+    for r in RATES:
+        here = both.filter(rate[query, item] == r)
+        assert here["examinations"].sum() == pytest.approx(here["examined"].sum(), rel=0.12)
+
+
+@pytest.mark.parametrize(("base", "slope"), [(0.5, 0.0), (-0.2, 0.8)])
+def test_users_who_stop_after_a_click_alone_do_not_leave_without_one(base, slope):
+    for seed in range(3):
+        log, *_ = simulate(np.random.default_rng(seed), base=base, slope=slope, sessions=15)
+        labels = juryrank.click_labels(log)
+        assert labels.cascade.leave == 0.0
+        assert "did not click" not in str(labels.report())
 
 
 def likelihood_by_enumeration(clicked, rate, stop):
@@ -116,6 +144,29 @@ def test_what_comes_below_says_whether_an_item_was_examined():
     chance = impressions.presence(np.array([0.5, 0.0]), np.array([0.2, 0.4, 0.6]))
     stayed = 0.5 * np.array([1 - 0.6, 1 - 0.4])  # in session 2, after the click: each if the other was missed
     np.testing.assert_allclose(chance, [1, 1, 1, 1, *(stayed / (stayed + 0.5)), 1, 1, 1])
+
+
+def test_what_comes_below_counts_less_where_users_leave_without_a_click():
+    rows = {"query": "q", "session": [1, 1, 1, 2, 2, 2], "item": list("abc") * 2, "position": [1, 2, 3] * 2}
+    frame = pl.DataFrame({**rows, "clicked": [1, 0, 0, 0, 0, 0]})
+    impressions = Impressions.of(juryrank.read_clicks(frame))
+    rate, leave = np.array([0.2, 0.4, 0.6]), 0.1 + 0.5 * np.array([0.2, 0.4, 0.6])
+    chance = impressions.presence(np.array([0.5, 0.0, 0.1, 0.5]), rate)
+    expected = []
+    for clicked, first in (([1, 0, 0], 1), ([0, 0, 0], 0)):
+        expected += [1.0] * first
+        for item in range(first, 3):
+            total = {True: 0.0, False: 0.0}  # by whether the item was examined
+            for seen in range(max(first, 1), 4):  # the number of items that the user has examined
+                likelihood = 1.0
+                for n in range(seen):
+                    ends = 0.5 if clicked[n] else leave[n]
+                    if n != item:
+                        likelihood *= rate[n] if clicked[n] else 1 - rate[n]
+                    likelihood *= (1.0 if seen == 3 else ends) if n == seen - 1 else 1 - ends
+                total[seen > item] += likelihood
+            expected.append(total[True] / (total[True] + total[False]))
+    np.testing.assert_allclose(chance, expected)
 
 
 @pytest.mark.parametrize("seed", [4, 5])

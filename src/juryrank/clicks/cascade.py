@@ -5,6 +5,9 @@ item may have left before it, so that the chance falls after every item that wou
 back, all clicks of a session are known: what is above the last one was examined, and after it the user has either left,
 or missed everything else. The relevance of items is estimated from that. It is as in the position-based model: one of
 the values of a grid for each pair of query and item.
+
+Users may also leave without a click, because they give up or have read enough: after each item that they examine and
+miss, with a probability that is linear in its relevance, too. That model is used where the clicks show it.
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ from juryrank.data.arrays import Floats, Ints
 
 BINS = 50  # of the chance that an item was examined; impressions in the same bin count as examined alike
 FIRST_STOP, FIRST_RELEVANCE = 0.3, 0.3  # where the estimate starts
+FIRST_LEAVE = 0.05  # the probability to leave after a miss, at the start
 STILL = 0.001  # a mean change of relevance that is too small to matter
 STOP_ERROR = 0.005  # of the probability to stop, in each search for it
-FIRST_STEP = 0.2  # of that search; it is smaller in later rounds
-MOST_ROUNDS, MOST_TRIALS, SHARE_STEPS, HALVINGS = 30, 40, 5, 40
+FIRST_STEP = 0.2  # of that search, for both probabilities; it is smaller in later rounds
+MOST_ROUNDS, TRIALS_EACH, SHARE_STEPS, HALVINGS = 30, 20, 5, 40
 LARGEST_STOP = 0.98  # so that clicks after any click have a likelihood
 
 
@@ -36,6 +40,7 @@ class Cascade:
     base: float  # the probability to stop after a click on an item of relevance r is base + slope × r
     slope: float
     stop: float  # that probability on average over the clicks
+    leave: float  # the probability to leave after an examined miss, on average over the misses; 0 if nobody does
     examination: Floats  # [n_impressions] the chance that the item was examined, given the clicks above it
     log_likelihood: float  # of all clicks, with the relevance of the pairs integrated out
     counts: ClickCounts  # the same impressions; a cell is a bin of the chance given all other clicks of the session
@@ -70,14 +75,26 @@ class Cascade:
 def fit_cascade(log: ClickLog) -> Cascade | None:
     """The cascade model of a log by maximum likelihood; None where sessions are not known.
 
-    In turns, until the relevance changes no more: its distribution and its posterior mean for each pair, given the
-    clicks of the sessions in which the item was shown; and the probability to stop given these means.
+    Users leave without a click, too, if that raises the log-likelihood by more than its two parameters cost by the
+    Bayesian information criterion.
     """
     if log.session is None or not len(log):
         return None
     impressions = Impressions.of(log)
-    stop, relevance = np.array([FIRST_STOP, 0.0]), np.full(len(impressions.pair_query), FIRST_RELEVANCE)
+    relevance = np.full(len(impressions.pair_query), FIRST_RELEVANCE)
     shares = np.full(len(RELEVANCE), 1.0 / len(RELEVANCE))
+    found = _fit(impressions, np.array([FIRST_STOP, 0.0]), relevance, shares)
+    leaving = _fit(impressions, np.append(found[0], [FIRST_LEAVE, 0.0]), *found[1:])
+    plain, other = impressions.cascade(*found), impressions.cascade(*leaving)
+    return other if other.log_likelihood > plain.log_likelihood + np.log(log.n_sessions) else plain
+
+
+def _fit(impressions: Impressions, stop: Floats, relevance: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
+    """The likeliest values of all three, from a start.
+
+    In turns, until the relevance changes no more: its distribution and its posterior mean for each pair, given the
+    clicks of the sessions in which the item was shown; and the probability to stop given these means.
+    """
     for n in range(MOST_ROUNDS):
         counts, model = impressions.fitted(stop, relevance, shares)
         shares, before = model.shares, relevance
@@ -85,17 +102,18 @@ def fit_cascade(log: ClickLog) -> Cascade | None:
         stop = _likeliest_stop(impressions, relevance, stop, FIRST_STEP / (n + 1))
         if np.abs(relevance - before).mean() < STILL:
             break
-    return impressions.cascade(stop, relevance, shares)
+    return stop, relevance, shares
 
 
 def _likeliest_stop(impressions: Impressions, relevance: Floats, start: Floats, step: float) -> Floats:
-    """Base and slope of the probability to stop of the largest likelihood, by the simplex search of Nelder and Mead."""
+    """Base and slope of the probabilities of the largest likelihood, by the simplex search of Nelder and Mead."""
     from scipy.optimize import minimize
 
+    corners = np.kron(np.eye(len(start) // 2), [[1.0, 0.0], [-0.5, 1.0]])
     found = minimize(
         lambda stop: -impressions.log_likelihood(stop, relevance), start, method="Nelder-Mead",
-        options={"initial_simplex": start + step * np.array([[0, 0], [1, 0], [-0.5, 1]]), "maxfev": MOST_TRIALS,
-                 "xatol": STOP_ERROR, "fatol": 0.5},
+        options={"initial_simplex": start + step * np.vstack([np.zeros(len(start)), corners]),
+                 "maxfev": TRIALS_EACH * len(start), "xatol": STOP_ERROR, "fatol": 0.5},
     )  # fmt: skip
     best: Floats = found.x
     return best
@@ -107,6 +125,11 @@ def stop_after_click(stop: Floats, relevance: Floats) -> Floats:
     return probability
 
 
+def leave_after_miss(stop: Floats, relevance: Floats) -> Floats:
+    """The probability to leave after an examined miss of this relevance: 0 if ``stop`` has no base and slope of it."""
+    return stop_after_click(stop[2:], relevance) if len(stop) > 2 else np.zeros(len(relevance))
+
+
 @dataclass(frozen=True, eq=False)
 class Impressions:
     """The impressions of a log, and those that are n-th in their session, for n from 0 on."""
@@ -116,9 +139,7 @@ class Impressions:
     pair: Ints  # [n_impressions]
     clicked: NDArray[np.bool_]  # [n_impressions]
     by_place: list[Ints]
-    session: Ints  # [n_impressions]
-    tail: Ints  # impressions below the last click of a session; none of a session without a click
-    last_click: Ints  # [n_tail] the impression with that click
+    tail: Ints  # impressions below the last click of a session; all of a session without a click
 
     @classmethod
     def of(cls, log: ClickLog) -> Impressions:
@@ -130,20 +151,20 @@ class Impressions:
         place = number - np.flatnonzero(new)[session]
         order = np.argsort(place, kind="stable")
         by_place = np.split(order, np.cumsum(np.bincount(place))[:-1])
-        last = np.full(int(session[-1]) + 1, len(log))
+        last = np.full(int(session[-1]) + 1, -1)
         last[session[log.clicked]] = number[log.clicked]  # the last of several values is kept
         tail = np.flatnonzero(number > last[session])
-        return cls(pairs // n_items, pairs % n_items, pair, log.clicked, by_place, session, tail, last[session[tail]])
+        return cls(pairs // n_items, pairs % n_items, pair, log.clicked, by_place, tail)
 
     def examination(self, stop: Floats, relevance: Floats) -> Floats:
         """The chance that each item was examined, given the clicks above it: Bayes' rule, item by item."""
         chance = np.ones(len(self.pair))
         for here in self.by_place[1:]:
             above = here - 1
-            missed = chance[above] * relevance[self.pair[above]]
-            skipped = (chance[above] - missed) / np.maximum(1.0 - missed, 1e-12)
-            left = stop_after_click(stop, relevance[self.pair[above]])
-            chance[here] = np.where(self.clicked[above], 1.0 - left, skipped)
+            r = relevance[self.pair[above]]
+            missed = chance[above] * r
+            skipped = (chance[above] - missed) / np.maximum(1.0 - missed, 1e-12) * (1.0 - leave_after_miss(stop, r))
+            chance[here] = np.where(self.clicked[above], 1.0 - stop_after_click(stop, r), skipped)
         return chance
 
     def log_likelihood(self, stop: Floats, relevance: Floats) -> float:
@@ -154,15 +175,17 @@ class Impressions:
     def presence(self, stop: Floats, relevance: Floats) -> Floats:
         """The chance that each item was examined, given all other clicks and misses of its session.
 
-        It is 1 down to the last click. Below, users have left after that click, or they are still there and have missed
-        all other items.
+        It is 1 down to the last click. Below, users have left somewhere above, or they are still there and have missed
+        all other items until they left.
         """
-        chance, group = np.ones(len(self.pair)), self.session[self.tail]
-        miss = np.log1p(-relevance[self.pair[self.tail]])
-        others = np.bincount(group, miss)[group] - miss
-        left = stop_after_click(stop, relevance[self.pair[self.last_click]])
-        stayed = (1.0 - left) * np.maximum(np.exp(others), 1e-300)
-        chance[self.tail] = np.maximum(stayed / (stayed + left), LEAST)
+        leave, miss = leave_after_miss(stop, relevance)[self.pair], 1.0 - relevance[self.pair]
+        below = np.ones(len(self.pair))  # the chance of the misses below, if the item was examined and missed
+        for here in reversed(self.by_place[1:]):
+            below[here - 1] = leave[here - 1] + (1.0 - leave[here - 1]) * miss[here] * below[here]
+        before = self.examination(stop, relevance)[self.tail]
+        still = before * np.maximum(below[self.tail], 1e-300)
+        chance = np.ones(len(self.pair))
+        chance[self.tail] = np.maximum(still / (still + (1.0 - before)), LEAST)
         return chance
 
     def binned(self, chance: Floats, shares: Floats) -> tuple[ClickCounts, ClickModel]:
@@ -184,15 +207,17 @@ class Impressions:
         return counts, fit.model
 
     def cascade(self, stop: Floats, relevance: Floats, shares: Floats) -> Cascade:
-        """The model with this probability to stop."""
+        """The model with these probabilities to stop and to leave."""
         counts, model = self.fitted(stop, relevance, shares)
         chance = self.examination(stop, relevance)
         by_chance, forward = self.binned(chance, model.shares)
         stops = stop_after_click(stop, relevance[self.pair[self.clicked]])
+        missed, leaves = chance * ~self.clicked, leave_after_miss(stop, relevance)[self.pair]
         return Cascade(
             base=float(stop[0]),
             slope=float(stop[1]),
             stop=float(stops.mean()) if len(stops) else 0.0,
+            leave=float(missed @ leaves / max(missed.sum(), 1e-300)),
             examination=chance,
             log_likelihood=forward.posterior(by_chance)[1],
             counts=counts,

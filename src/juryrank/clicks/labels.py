@@ -191,6 +191,8 @@ class ClickReport(Report):
         bias, cascade = self.labels.bias, self.labels.cascade
         if cascade is not None:
             stop = f"stop after a click with probability {cascade.stop:.2f}"
+            if cascade.leave:
+                stop += f", or leave after an item that they did not click with probability {cascade.leave:.2f}"
             return f"Users go down the list and {stop}: that predicts the clicks better than a bias of positions."
         moved = f"{bias.moved:.0%} of impressions are of items shown at several positions. " if bias.moved else ""
         stop = f"Each click above multiplies it by {bias.model.after_click:.2f}. " if bias.model.after_click < 1 else ""
@@ -244,6 +246,7 @@ class ClickReport(Report):
                 "source": bias.source, "moved": bias.moved, "after_click": bias.model.after_click,
                 "model": "position" if cascade is None else "cascade",
                 "stop": None if cascade is None else cascade.stop,
+                "leave": None if cascade is None else cascade.leave,
                 "converged": bias.converged, "steps": bias.n_steps, "positions": self.rows(),
                 "unknown": None if cascade is not None else bias.unknown.tolist(),
             },
