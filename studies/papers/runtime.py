@@ -28,6 +28,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], int]] = {  # method, parameters, nu
     "svd, log-rank": ("svd-lambdarank", {"form": "log-rank"}, 3),
 }
 DENSE = "dense svd"
+SAME = "crf, same queries"  # as dense svd
 REPEATS = 5
 DENSE_QUERIES = 16
 
@@ -46,9 +47,10 @@ def runtime(data: jr.Dataset, scale: Scale | None = None) -> list[dict[str, Any]
 
     ``… ms`` are milliseconds of one query: the scores and the order of all its items by a model with random weights
     (they do not matter for the time), the mean over queries that are ranked in one call. ``dense svd ms`` is
-    ``numpy.linalg.svd`` alone, and ``features ms`` is the whole prediction by the log-rank model, both for the same
-    ``dense queries``, which are evenly spaced in the order of their number of entries; ``dense / features`` is their
-    ratio. Times are the minimum of some repeats, and the smaller of elapsed and processor time.
+    ``numpy.linalg.svd`` alone, and ``features ms`` and ``crf, same queries ms`` are whole predictions by the log-rank
+    model and the CRF, all three for the same ``dense queries``, which are evenly spaced in the order of their number of
+    entries; ``dense / features`` and ``dense / crf`` are their ratios. Times are the minimum of some repeats, and the
+    smaller of elapsed and processor time.
     """
     scale = scale or Scale()
     rankings = data.rankings.take(np.array(data.folds[0].test)) if data.folds else data.rankings
@@ -134,11 +136,19 @@ def _row(rankings: jr.Rankings, expansion: str, times: int, scale: Scale) -> dic
     for label in MODELS:
         row[f"{label} ms"] = least(partial(_orders, _model(label, r), r), scale.repeats) / len(r)
     few = r.take(spread(r, scale.dense_queries))
-    ours = least(partial(_orders, _model("svd, log-rank", r), few), scale.repeats) / len(few)
+    ours, crf = (
+        least(partial(_orders, _model(label, r), few), scale.repeats) / len(few) for label in ("svd, log-rank", "crf")
+    )
     dense = dense_svd(few) / len(few)
     return {
-        **row, "dense queries": len(few), "dense svd ms": dense, "features ms": ours, "dense / features": dense / ours,
-    }  # fmt: skip
+        **row,
+        "dense queries": len(few),
+        "dense svd ms": dense,
+        "features ms": ours,
+        f"{SAME} ms": crf,
+        "dense / features": dense / ours,
+        "dense / crf": dense / crf,
+    }
 
 
 def _orders(model: Any, rankings: jr.Rankings) -> object:

@@ -106,6 +106,17 @@ class Trials:
         """One trial against another by one metric."""
         return self.leads([trial], other, [metric])[0][0]
 
+    def by_fold(self, values: Floats) -> list[Floats]:
+        """Values of queries, split into those of each fold."""
+        return np.split(values, np.cumsum([len(fold.test) for fold in self.splits])[:-1], axis=1)
+
+    def lead_of(self, values: Floats, other: Floats, metric: str) -> Lead:
+        """As ``lead``, of values of queries."""
+        at = METRICS.index(metric)
+        gain = 100 * (values - other)[at]
+        lead, error = (self.means_of(values) - self.means_of(other))[at], gain.std(ddof=1) / np.sqrt(len(gain))
+        return Lead(float(lead), float(error), float(randomisation_test(gain[:, None])[0]))
+
     def leads(self, rows: Sequence[Trial], base: Trial, metrics: Sequence[str]) -> list[list[Lead]]:
         """Every row against the base by every metric."""
         at = [METRICS.index(metric) for metric in metrics]
@@ -136,9 +147,7 @@ class Trials:
 
     def means_of(self, values: Floats) -> Floats:
         """Values of queries as means over the queries of a fold, then over folds, × 100."""
-        ends = np.cumsum([len(fold.test) for fold in self.splits])[:-1]
-        by_fold = [np.nanmean(part, axis=1) for part in np.split(values, ends, axis=1)]
-        means: Floats = 100 * np.mean(by_fold, axis=0)
+        means: Floats = 100 * np.mean([np.nanmean(part, axis=1) for part in self.by_fold(values)], axis=0)
         return means
 
     def prepare(self, rows: Sequence[Trial]) -> None:

@@ -7,10 +7,13 @@ from numpy.testing import assert_allclose
 
 import juryrank
 from conftest import random_dataset
-from studies.papers.evidence import upside_down
+from studies.learners import learner
+from studies.papers.evidence import RATES, chosen_by_fold, upside_down, validation
+from studies.papers.experiment import Context
 from studies.papers.folds import rotation
 from studies.papers.published import LETOR_METRICS, TABLES
 from studies.papers.singular_vectors import columns, first_vectors, non_negative, random_signs, ranking
+from studies.papers.trials import Trial, Trials
 
 
 def test_a_list_upside_down_has_its_last_item_first():
@@ -44,6 +47,31 @@ def test_the_linear_ranker_finds_the_order_of_labels_that_one_expert_knows():
     consensus = ranking(columns(non_negative(first_vectors(r), r), r), data, split)
     assert consensus.queries == tuple(data.queries[q] for q in split.test)
     assert juryrank.evaluate(consensus, data.take(split.test), "KendallTau")["KendallTau"] > 0.8
+
+
+def test_rates_are_chosen_on_validation_queries_of_their_own_fold(tmp_path):
+    (tmp_path / "some").write_text("something")
+    data = random_dataset(3, n_queries=30)
+    splits = rotation(data, 3)
+    trials = Trials(Context(tmp_path, tmp_path / "out"), "some", data, splits)
+    rates = [Trial(f"rate {r}", "crf", {"rate": r, "epochs": 3, "seed": 0}) for r in (1e-6, 1e3, 1e5)]
+    expected = []
+    for split in splits:
+        train, halves = data.take(split.train), [data.take(split.valid[h::2]) for h in (0, 1)]
+        found = []
+        for trial in rates:
+            ap = [
+                juryrank.evaluate(
+                    learner("crf", **trial.params).fit(train, valid=one).predict(other), other, "AP", convention="letor"
+                )["AP"]
+                for one, other in (halves, halves[::-1])
+            ]
+            found.append(np.mean(ap))
+        expected.append(rates[int(np.argmax(found))])
+    assert chosen_by_fold(validation(trials), rates) == expected
+    assert all(max(r) / min(r) >= 1000 for r in RATES.values())
+    assert 200.0 in RATES["sum"]
+    assert 10_000.0 in RATES["mean"]
 
 
 def test_the_published_borda_row_reads_ranks_upside_down(shared_data):

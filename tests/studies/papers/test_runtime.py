@@ -10,6 +10,7 @@ from juryrank.data.build import from_array
 from juryrank.errors import ParameterError
 from juryrank.training.columns.preference_svd import svd_values
 from juryrank.training.expert_groups import ExpertGroups
+from studies.papers.cikm2013 import runtime_claims
 from studies.papers.runtime import (
     EXPANSIONS,
     Scale,
@@ -103,9 +104,19 @@ def test_a_study_has_a_row_for_each_size_and_a_summary_for_each_expansion():
         assert row["entries"] == pytest.approx(row["times"] * data.rankings.n_entries / len(data))
         assert all(value > 0 for name, value in row.items() if name.endswith("ms"))
         assert row["dense / features"] == pytest.approx(row["dense svd ms"] / row["features ms"])
+        assert row["dense queries"] == 2 < row["queries"]
+        assert row["dense / crf"] == pytest.approx(row["dense svd ms"] / row["crf, same queries ms"])
     found = summary(rows)
     assert [row["expansion"] for row in found] == list(EXPANSIONS)
     first, third = rows[0], rows[1]
     ratios = [row["svd, log-rank ms"] / row["crf ms"] for row in (first, third)]
     assert found[0]["svd, log-rank / crf, at most"] == pytest.approx(max(ratios))
     assert found[0]["dense / features, at last"] == third["dense / features"]
+
+
+def test_dense_svd_is_compared_with_the_crf_on_the_same_queries():
+    found = runtime(random_dataset(4), Scale(times=(1, 10), repeats=1, dense_queries=2))
+    rows = [
+        {**row, "crf ms": 1.0, "crf, same queries ms": 2.0, "dense svd ms": 160.0, "dense / crf": 80.0} for row in found
+    ]
+    assert [claim.measured for claim in runtime_claims(rows)] == ["80×", "80×"]
