@@ -89,7 +89,7 @@ def test_gains_are_known_where_an_item_is_used():
 
 def test_no_query_to_learn_from_is_an_error_that_counts_what_is_judged():
     data = from_dicts({"e": {"q": ["a", "b", "c"]}}, labels={"q": {"a": 1, "b": 1}})
-    with pytest.raises(DataError, match=r"jury: no query .* of 3 ranked items in 1 queries 2 are judged"):
+    with pytest.raises(DataError, match=r"jury: no query .* of 3 ranked items in 1 query 2 are judged"):
         LabelledQueries.of(data, "ignore").require("jury", data)
 
 

@@ -172,12 +172,12 @@ class Screen:
 
     def sum_up(self) -> None:
         """How much is saved."""
-        from juryrank.judging.plan import count
+        from juryrank.report import counted
 
         session = self.session
         skipped = f", {session.n_skipped} skipped" if session.n_skipped else ""
         path = escape_controls(str(session.file.path))
-        self.say(f"\n{count(session.n_graded, 'item')} graded{skipped}; saved in {path}.")
+        self.say(f"\n{counted(session.n_graded, 'item')} graded{skipped}; saved in {path}.")
 
     def end(self, *, stopped: bool) -> None:
         """What to do next."""

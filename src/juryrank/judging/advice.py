@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
-from juryrank.judging.plan import count, require_count
+from juryrank.judging.plan import require_count
 from juryrank.kernels.gains import mean_places
 from juryrank.kernels.ragged import parents
 from juryrank.methods.learned.jury import Jury, jury_of, statistics_of
 from juryrank.models import labelled_dataset
-from juryrank.report import Report, Table, number
+from juryrank.report import Report, Table, counted, number
 from juryrank.training import verdict
 from juryrank.training.label_survey import FEW_ZEROS, NONE, POSITIVES_ONLY, LabelSurvey
 from juryrank.training.labelled_queries import AUTO, LabelledQueries
@@ -125,8 +125,8 @@ class JudgingAdvice(Report):
 
     def _so_far(self) -> str:
         if self.gain is None or self.verdict is None:
-            return f"{count(self.n_judged, 'judgement')} so far, {count(self.n_queries, 'query')} to learn from."
-        on = f"after {count(self.n_judged, 'judgement')}, on {count(self.verdict.n_queries, 'held-out query')}"
+            return f"{counted(self.n_judged, 'judgement')} so far, {counted(self.n_queries, 'query')} to learn from."
+        on = f"after {counted(self.n_judged, 'judgement')}, on {counted(self.verdict.n_queries, 'held-out query')}"
         judged = " of the judged items" if self.verdict.n_condensed else ""
         return f"{on}, jury has a gain over RRF of {self.gain} (nDCG@10{judged})."
 
@@ -146,23 +146,25 @@ class JudgingAdvice(Report):
     def _to_show(self) -> str:
         """How many more judgements would show what is not shown yet."""
         if self.needed is None:
-            return f"{self._no_gain()}, so how many more would show one cannot be known."
-        where, queries = "the first ten items of each", count(round_number(self.needed.queries), "query")
+            return f"{self._no_gain()} cannot be known."
+        where, queries = "the first ten items of each", counted(round_number(self.needed.queries), "query")
         what = f"Showing that {self.needed.what} takes"
-        has = count(self.needed.known, "query")
+        has = counted(self.needed.known, "query")
         if self.needed.queries > FAR_MORE * self.needed.known:
             return f"{what} far more than the {has} of the data, if differences stay as they are."
         if self.needed.queries > self.needed.known:
             return f"{what} about {queries} with {where} judged, if differences stay as they are; the data has {has}."
-        more = count(round_number(self.needed.judgements), "more judgement")
+        more = counted(round_number(self.needed.judgements), "more judgement")
         return f"{what} about {more}, if differences stay as they are: {where} in {queries}."
 
     def _no_gain(self) -> str:
+        """Why it cannot be known how many more judgements would show the gain."""
         if self.verdict is None or self.evidence == verdict.NONE:
-            return "No held-out query tells a gain"
+            return "No held-out query tells the alternatives apart, so how many more would show a gain"
         if self.verdict.choice == verdict.RRF:
-            return "No gain is expected so far"
-        return f"The gain is not seen yet: {self.verdict.highest} has the highest mean"
+            return "No gain over RRF is expected so far, so how many more would show one"
+        best = f"The highest mean so far is that of {self.verdict.highest}"
+        return f"{best}, so how many more would show that {self.verdict.name} is better"
 
     def __repr__(self) -> str:
         return f"JudgingAdvice({self.status}, {self.n_judged} judged, {self.n_queries} queries)"

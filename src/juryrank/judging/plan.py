@@ -17,7 +17,7 @@ from juryrank.judging.plan_posterior import deciding_items
 from juryrank.kernels.ragged import parents
 from juryrank.lazy_polars import pl
 from juryrank.models import labelled_dataset
-from juryrank.report import Report, Table
+from juryrank.report import Report, Table, counted
 
 SIMPLE_UP_TO = 100  # judgements; with fewer, the model's choices were no better than the simple plan
 EVERY = 5  # from then on, each fifth item is chosen by the model
@@ -43,7 +43,7 @@ class JudgingPlan(Report):
         return len(self.slots)
 
     def __repr__(self) -> str:
-        what = f"{count(len(self), 'item')} of {count(self.n_queries, 'query')}"
+        what = f"{counted(len(self), 'item')} of {counted(self.n_queries, 'query')}"
         return f"JudgingPlan({what}, {self.n_judged} judged so far)"
 
     @property
@@ -76,7 +76,8 @@ class JudgingPlan(Report):
     def note(self) -> str:
         """How much is proposed, of how many items."""
         text = (
-            f"{count(len(self), 'item')} of {count(self.n_queries, 'query')} to judge; {self.n_judged} judged so far, "
+            f"{counted(len(self), 'item')} of {counted(self.n_queries, 'query')} to judge; {self.n_judged} judged so "
+            "far, "
         )
         if len(self) < self.budget:
             return f"{text}no others left: fewer than the budget of {self.budget}."
@@ -116,15 +117,6 @@ def judging_plan(data: Any, labels: Any = None, budget: int = 100) -> JudgingPla
         n_judged=n_judged,
         n_left=len(order) - len(slots),
     )
-
-
-def count(n: int, noun: str) -> str:
-    """A number with its noun, in the plural where needed.
-
-    >>> count(1, "query"), count(3, "query"), count(0, "item")
-    ('1 query', '3 queries', '0 items')
-    """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun.removesuffix('y')}{'ies' if noun.endswith('y') else 's'}"
 
 
 def require_count(name: str, value: Any) -> None:

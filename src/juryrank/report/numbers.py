@@ -20,7 +20,8 @@ def p_value(p: float | None) -> str:
 def counted(n: int, singular: str, plural: str = "") -> str:
     """A count of things as text.
 
-    >>> counted(1, "task"), counted(2, "task"), counted(1, "task is", "tasks are"), counted(0, "query", "queries")
+    >>> counted(1, "task"), counted(2, "task"), counted(1, "task is", "tasks are"), counted(0, "query")
     ('1 task', '2 tasks', '1 task is', '0 queries')
     """
-    return f"{n} {singular if n == 1 else plural or singular + 's'}"
+    regular = f"{singular[:-1]}ies" if singular.endswith("ry") else f"{singular}s"
+    return f"{n} {singular if n == 1 else plural or regular}"

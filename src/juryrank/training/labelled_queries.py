@@ -14,6 +14,7 @@ from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import children, parents
 from juryrank.params import param
+from juryrank.report import counted
 from juryrank.training.expert_groups import experts_with_lists
 from juryrank.training.gains import slot_gains, truth_of
 from juryrank.training.label_survey import DEEPLY_JUDGED, LabelSurvey, Treatment
@@ -145,7 +146,8 @@ def nothing_to_learn(name: str, data: Dataset) -> DataError:
 
 def no_labels_differ(name: str, n_slots: int, n_queries: int, n_judged: int) -> DataError:
     """As ``nothing_to_learn``, given the numbers of ranked items, of queries and of judged items."""
-    text = f"of {n_slots} ranked items in {n_queries} queries {n_judged} are judged"
+    ranked = f"{counted(n_slots, 'ranked item')} in {counted(n_queries, 'query')}"
+    text = f"of {ranked} {counted(n_judged, 'is', 'are')} judged"
     return DataError(f"{name}: no query has lists and labels that differ, so there is nothing to learn: {text}")
 
 

@@ -12,9 +12,9 @@ from juryrank.errors import ParameterError
 from juryrank.judging.agreement import agreement
 from juryrank.judging.grades import Grades
 from juryrank.judging.judgements import Judgement
-from juryrank.judging.plan import count
 from juryrank.judging.session import OVERLAP, Key, Question, Session
 from juryrank.judging.store import JudgementFile
+from juryrank.report import counted
 from juryrank.server.studio.current_labels import CurrentLabels
 from juryrank.server.studio.material import Material
 from juryrank.server.studio.plan_ahead import PlanAhead
@@ -135,6 +135,6 @@ def _agreement(graded: list[Judgement]) -> dict[str, Any]:
     if not math.isnan(found.alpha):
         text = (
             f"Krippendorff's α {found.alpha:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, from "
-            f"{count(found.items, 'item')} with grades of two or more judges."
+            f"{counted(found.items, 'item')} with grades of two or more judges."
         )
     return {"kappa": kappa, "alpha": found.alpha, "items": found.items, "text": text}
