@@ -166,3 +166,10 @@ def test_parts_of_papers_and_other_digits_are_refused() -> None:
         method("stv", rules="scottish").fit_predict(juryrank.from_orders([["A"], ["B"]], weights=[1, 0.5]))
     with pytest.raises(ParameterError, match="after 5 digits"):
         method("stv", rules="scottish", decimals=4).fit(juryrank.from_orders([["A"]]))
+
+
+def test_votes_are_shown_with_all_five_digits() -> None:
+    """Seven papers of 2 / 7 each, cut off after five digits, are less than 2: what looks like a quota may be none."""
+    ballots = juryrank.from_orders(map(list, ["ABC", "BCD", "CB", "DC"]), weights=[7, 1, 3, 2])
+    shown = str(juryrank.election(ballots, ["stv:rules=scottish"], seats=2))
+    assert "2.99997" in shown

@@ -44,9 +44,9 @@ def counted(value: float, what: str) -> str:
 
 
 def number(value: float) -> str:
-    """A number of votes: whole, or with up to four digits after the point.
+    """A number of votes: whole, or with up to five digits after the point, as in Scotland's counts.
 
     >>> number(1234567.0), number(2 / 3)
-    ('1234567', '0.6667')
+    ('1234567', '0.66667')
     """
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+    return f"{value:.5f}".rstrip("0").rstrip(".")
