@@ -17,7 +17,6 @@ import numpy as np
 
 import juryrank as jr
 from juryrank.errors import DataError
-from juryrank.judging.advice import DOUBLING_DEVIATION, JudgingAdvice
 from studies import SHARED_DATA
 from studies.arrays import Floats
 from studies.console import track
@@ -38,7 +37,7 @@ class Case:
     status: str
     gain: tuple[float, float, float] | None  # mean and 95 % interval
     added: tuple[float, float, float] | None  # by 50 more
-    change: float | None  # the standard deviation of what as many again add, as the advice takes it
+    deviation: float | None  # of what as many again add, as the advice expects it
     true_gain: float
     true_added: float  # by 50 more
     true_doubling: float  # by as many again
@@ -95,19 +94,19 @@ class AdviceStudy(Report):
 
     def _calibration(self) -> str:
         """What the constants of the advice would be with these draws, and how far it knows what it says."""
-        known = [c for c in self.cases if c.added is not None and c.change is not None and c.gain is not None]
+        known = [c for c in self.cases if c.added is not None and c.deviation is not None and c.gain is not None]
         if len(known) < 3:
             return ""
         truth, doubling = (np.array([getattr(c, name) for c in known]) for name in ("true_added", "true_doubling"))
-        change = np.array([c.change for c in known], float) / DOUBLING_DEVIATION
-        scale = math.sqrt(float((((doubling - doubling.mean()) / change) ** 2).mean()))
+        expected = np.array([c.deviation for c in known], float)
+        scale = math.sqrt(float((((doubling - doubling.mean()) / expected) ** 2).mean()))
         said = np.array([c.added for c in known], float)
         gain = np.array([c.gain[0] for c in known if c.gain is not None])
         right = _correlation(gain, [c.true_gain for c in known])
         size = _correlation(said[:, 2] - said[:, 1], np.abs(truth))
         return (
-            f"As many again add {100 * doubling.mean():+.2f} on average, with a standard deviation of {scale:.3f} for "
-            f"each unit of change. Correlations: of the gain and the true gain {right}, of what 50 more add as "
+            f"As many again add {100 * doubling.mean():+.2f} on average, with a standard deviation {scale:.2f} times "
+            f"the expected one. Correlations: of the gain and the true gain {right}, of what 50 more add as "
             f"expected and truly {_correlation(said[:, 0], truth)}, of the width of its interval and the size of what "
             f"they truly add {size}."
         )
@@ -155,12 +154,12 @@ def _quality_on(test: jr.Dataset, collection: Collection) -> Callable[[jr.Datase
     return quality
 
 
-def _case(name: str, n: int, advice: JudgingAdvice, gain: float, added: float, doubling: float) -> Case:
+def _case(name: str, n: int, advice: Any, gain: float, added: float, doubling: float) -> Case:
     def interval(found: Any) -> tuple[float, float, float] | None:
         return None if found is None else (found.mean, found.low, found.high)
 
-    change = None if advice.doubling is None else advice.doubling.deviation
-    return Case(name, n, advice.status, interval(advice.gain), interval(advice.added), change, gain, added, doubling)
+    deviation = None if advice.doubling is None else advice.doubling.deviation
+    return Case(name, n, advice.status, interval(advice.gain), interval(advice.added), deviation, gain, added, doubling)
 
 
 def measure_all(sets: list[str], folder: Path = SHARED_DATA, *, draws: int = DRAWS) -> AdviceStudy:
