@@ -8,7 +8,7 @@ are measured on the held-out queries with all their labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,9 @@ def _correlation(one: Floats, other: Any) -> str:
     return f"{float(np.corrcoef(one, other)[0, 1]):.2f}"
 
 
-def measure(data: jr.Dataset, collection: Collection, draws: int = DRAWS, name: str = "") -> list[Case]:
+def measure(
+    data: jr.Dataset, collection: Collection, draws: int = DRAWS, name: str = "", numbers: Sequence[int] = SIZES
+) -> list[Case]:
     """The advice after each number of judgements, in each draw."""
     cases = []
     for draw in track(range(draws), name):
@@ -131,9 +133,9 @@ def measure(data: jr.Dataset, collection: Collection, draws: int = DRAWS, name: 
         train, test = data.take(np.sort(order[:n_training])), data.take(np.sort(order[n_training:]))
         judge = Judge(train)
         quality = _quality_on(test, collection)
-        slots = judging_plan(judge, draw, sorted({*SIZES, *(n + MORE for n in SIZES), *(2 * n for n in SIZES)}))
+        slots = judging_plan(judge, draw, sorted({*numbers, *(n + MORE for n in numbers), *(2 * n for n in numbers)}))
         rrf = quality(None)
-        for n in SIZES:
+        for n in numbers:
             judged = judge.judge(slots[:n])
             now, more, again = (quality(judge.judge(slots[:size])) for size in (n, n + MORE, 2 * n))
             cases.append(_case(name, n, jr.judging_advice(judged, more=MORE), now - rrf, more - now, again - now))

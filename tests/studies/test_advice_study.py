@@ -11,10 +11,9 @@ from studies.learning_curves import Collection
 
 
 @pytest.mark.filterwarnings("ignore::juryrank.DataWarning")
-def test_the_truth_is_that_of_the_held_out_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advice, "SIZES", (50, 100))
+def test_the_truth_is_that_of_the_held_out_queries() -> None:
     data = partly_judged(60, n_judged=15, knowing=2)
-    cases = advice.measure(data, Collection("nDCG@10", "trec"), draws=2, name="simulated")
+    cases = advice.measure(data, Collection("nDCG@10", "trec"), draws=2, name="simulated", numbers=(50, 100))
     assert [(case.data, case.judgements) for case in cases] == [("simulated", 50), ("simulated", 100)] * 2
     order = np.random.default_rng(advice.FIRST_SEED).permutation(60)
     train, test = (data.take(np.sort(part)) for part in (order[:30], order[30:]))

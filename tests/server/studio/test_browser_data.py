@@ -96,7 +96,9 @@ def test_hostile_names_are_judged_and_saved_as_they_are(browser: Browser, tmp_pa
     ):
         show(page, "judge")
         page.get_by_label("You judge as").fill('<b>"ann"</b>')
-        page.get_by_label("You judge as").press("Enter")
+        with page.expect_response(lambda reply: "/judge/next" in reply.url and "%3Cb%3E" in reply.url):
+            page.get_by_label("You judge as").press("Enter")
+        expect(page.locator(".question")).to_contain_text("1 of 100")  # the question of this judge
         text = page.locator(".result .text")
         short = len(text.inner_text())
         page.keyboard.press("m")
