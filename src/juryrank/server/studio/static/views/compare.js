@@ -1,6 +1,6 @@
 // Methods and single experts in one table; a difference leads to the queries that make it.
 
-import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact-htm.js";
 import { address, useAnswer } from "../api.js";
 import { DifferenceBar, IntervalMark } from "../charts.js";
 import { count, decimal, isNumber, pValue, percent, signed } from "../format.js";
@@ -56,7 +56,7 @@ function Table({ data, one, onChoose }) {
 function Queries({ one, other, metric, rows, onOther, version }) {
   const answer = useAnswer(address("/compare/queries", { one, other, metric }), version);
   const [shown, setShown] = useState(STEP);
-  useEffect(() => setShown(STEP), [one, other, metric]);
+  useLayoutEffect(() => setShown(STEP), [one, other, metric]);
   const queries = answer.data?.queries;
   const scale = Math.max(1e-9, ...(queries || []).slice(0, 1).map((query) => Math.abs(query.difference)));
   const unequal = queries?.filter((query) => query.difference !== 0);

@@ -1,6 +1,6 @@
 // One result after the other gets a grade; every answer is on disk before the next question is shown.
 
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
 import { address, post, useAnswer } from "../api.js";
 import { capitalised, count, isNumber, milliseconds, percent } from "../format.js";
 import { useKeys } from "../keys.js";
@@ -177,7 +177,7 @@ export function Judge({ state, version, judge }) {
   const [all, setAll] = useState(false);
   const question = next?.question;
   const key = question && JSON.stringify([question.query, question.item]);
-  useEffect(() => setAll(false), [key]);
+  useLayoutEffect(() => setAll(false), [key]); // at once: else a key just after it would be undone
   const here = question && { query: question.query, item: question.item };
   const grade = ({ value }) => here && send("/judge", { ...here, grade: value }, (found) => `Saved: grade ${value}.${nextUp(found.next)}`);
   const skip = () => here && send("/judge", { ...here, skip: true }, (found) => `Skipped.${nextUp(found.next)}`);

@@ -1,6 +1,6 @@
 // One query: which queries there are, the lists side by side with the consensus, ranks as lines, and one item in detail.
 
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
 import { address, get, usePages } from "../api.js";
 import { BumpChart } from "../charts.js";
 import { useKeys } from "../keys.js";
@@ -115,7 +115,7 @@ export function Query({ state, version, id }) {
     else return false;
     return true;
   });
-  useEffect(() => setOpen(false), [id]);
+  useLayoutEffect(() => setOpen(false), [id]);
   return html`
     <div class="query-view">
       <aside aria-label="Queries" class=${open ? "open" : ""}>
