@@ -142,7 +142,8 @@ EQUAL = {
 def test_machines_that_repeat_themselves_are_named(user, clicks, share):
     (found,) = said(with_bots(frame_of(user, sessions=200), share, EQUAL[clicks]))
     count = int(re.search("([0-9]+) of 4000 sessions have the same 3 or more clicks as others", found)[1])
-    assert count == pytest.approx(share * 4000, rel=0.3, abs=45)
+    by_chance = 45 if user == "content without a click" else 0  # people with equal sessions, as they see few items
+    assert count == pytest.approx(share * 4000, rel=0.3, abs=by_chance)
 
 
 @pytest.mark.parametrize(
