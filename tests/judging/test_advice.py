@@ -106,6 +106,20 @@ def test_grades_that_mean_nothing_are_never_enough(n_queries: int, n_judged: int
     assert advice.status in {"not shown yet", "go on"}
 
 
+def test_queries_that_nobody_ranks_change_nothing() -> None:
+    queries = [f"q{n}" for n in range(20)]
+    lists = {
+        "a": dict.fromkeys(queries, ["d0", "d1", "d2", "d3"]),
+        "b": dict.fromkeys(queries, ["d3", "d2", "d1", "d0"]),
+    }
+    labels = {query: {"d0": 1, "d1": 0, "d2": 0, "d3": n % 3} for n, query in enumerate(queries)}
+    unranked = {f"unranked {n}": {"d0": 1, "d9": 0} for n in range(500)}
+    some, more = (juryrank.judging_advice(from_dicts(lists, labels=each)) for each in (labels, {**labels, **unranked}))
+    assert more.text == some.text
+    assert more.added is not None
+    assert np.isfinite(more.added.high)
+
+
 def test_with_one_more_judgement_it_is_decided_for_fifty() -> None:
     shown = juryrank.judging_advice(partly_judged(120, n_judged=15, knowing=2))
     some = replace(shown, n_judged=100, doubling=Doubling(DOUBLING_MEAN, 0.009), more=1)

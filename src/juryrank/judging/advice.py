@@ -226,12 +226,13 @@ def judging_advice(data: Any, labels: Any = None, more: int = 50) -> JudgingAdvi
     decided = Jury().fit(found).verdict() if queries is not None and len(queries) else None
     doubling = needed = None
     if queries is not None and decided is not None and len(queries) >= FEWEST_QUERIES and survey.kind != POSITIVES_ONLY:
-        compared = _Compared.of(found, queries.data, survey, decided.expert)
+        ranked = found.take(np.flatnonzero(np.diff(found.rankings.list_ptr) > 0))
+        compared = _Compared.of(ranked, queries.data, survey, decided.expert)
         doubling = Doubling(DOUBLING_MEAN, DOUBLING_DEVIATION * compared.change)
         if n_needed := queries_needed(decided):
             others = " and ".join(map(decided.name_of, decided.not_shown))
             what = f"{decided.name} is better than {others}"
-            needed = Needed(what, n_needed, math.ceil(n_needed * compared.unjudged), len(found))
+            needed = Needed(what, n_needed, math.ceil(n_needed * compared.unjudged), len(ranked))
     return JudgingAdvice(
         n_judged=int(judged.sum()),
         n_queries=0 if queries is None else len(queries),
