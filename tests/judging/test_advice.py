@@ -109,8 +109,8 @@ def test_grades_that_mean_nothing_are_never_enough(n_queries: int, n_judged: int
 def test_queries_that_nobody_ranks_change_nothing() -> None:
     queries = [f"q{n}" for n in range(20)]
     lists = {
-        "a": dict.fromkeys(queries, ["d0", "d1", "d2", "d3"]),
-        "b": dict.fromkeys(queries, ["d3", "d2", "d1", "d0"]),
+        "a": {key: ["d0", "d1", "d2", "d3"] for key in queries},
+        "b": {key: ["d3", "d2", "d1", "d0"] for key in queries},
     }
     labels = {query: {"d0": 1, "d1": 0, "d2": 0, "d3": n % 3} for n, query in enumerate(queries)}
     unranked = {f"unranked {n}": {"d0": 1, "d9": 0} for n in range(500)}
