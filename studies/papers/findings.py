@@ -117,6 +117,27 @@ class Claim:
         return AGREES if self.holds else "differs"
 
 
+REPRODUCED, EXCEPT, NOT, IMPOSSIBLE = "reproduced", "reproduced except", "not reproduced", "not possible"
+
+
+@dataclass(frozen=True)
+class OverviewRow:
+    """A table or figure of a paper: what is printed, what its method as printed gives here, what ours gives."""
+
+    what: str  # for example "Table 2, MQ2008-agg"
+    printed: str
+    as_printed: str
+    extension: str  # our reading or our method, named; empty if there is none
+    verdict: str  # "reproduced", "reproduced except …", "not reproduced: why" or "not possible: why"
+
+    def __post_init__(self) -> None:
+        with_reason = (f"{EXCEPT} ", f"{NOT}: ", f"{IMPOSSIBLE}: ")
+        if self.verdict != REPRODUCED and not self.verdict.startswith(with_reason):
+            raise ValueError(
+                f"{self.what}: {self.verdict!r} is not {REPRODUCED!r} and starts with none of {with_reason}"
+            )
+
+
 @dataclass(frozen=True)
 class Findings:
     """All results of one experiment."""
@@ -127,6 +148,7 @@ class Findings:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    overview: tuple[OverviewRow, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON."""
@@ -142,6 +164,7 @@ class Findings:
             tables=tuple(Table(**each) for each in stored["tables"]),
             figures=tuple(Figure(**each) for each in stored["figures"]),
             notes=tuple(stored["notes"]),
+            overview=tuple(OverviewRow(**each) for each in stored["overview"]),
         )
 
 
