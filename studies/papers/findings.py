@@ -25,6 +25,7 @@ class ResultRow:
     lead: Values = ()  # over the baseline, by tested column
     error: Values = ()  # standard error of the lead
     p: Values = ()  # of the lead, paired randomisation test
+    spread: float | None = None  # standard error of the mean AP over folds and seeds
 
     def differences(self) -> Values:
         """Measured minus published, where both are known."""

@@ -128,22 +128,30 @@ def shown_tables(b: ResultTable) -> list[Table]:
 
 
 def _published(b: ResultTable) -> Table:
-    rows = []
+    rows, extra = [], _spread_column(b)
+    empty = [""] * len(extra)
     for line in b.rows:
         if line.published:
-            rows.append([line.label, line.source, *map(_two, line.published), b.verdict(line)])
+            rows.append([line.label, line.source, *map(_two, line.published), *empty, b.verdict(line)])
         if line.measured:
-            rows.append(["" if line.published else line.label, "measured", *map(_two, line.measured), ""])
+            label = "" if line.published else line.label
+            rows.append([label, "measured", *map(_two, line.measured), *(_two(line.spread) for _ in extra), ""])
         if line.measured and line.published:
-            rows.append(["", "difference", *(f"{d:+.2f}" if d is not None else "" for d in line.differences()), ""])
+            differences = [f"{d:+.2f}" if d is not None else "" for d in line.differences()]
+            rows.append(["", "difference", *differences, *empty, ""])
     if b.noise:
-        rows.append(["one standard error", "see Verdicts", *map(_two, b.noise), ""])
-    return Table(b.title, ["method", "", *b.columns, "verdict"], rows, n_names=2, note=b.note)
+        rows.append(["one standard error", "see Verdicts", *map(_two, b.noise), *empty, ""])
+    return Table(b.title, ["method", "", *b.columns, *extra, "verdict"], rows, n_names=2, note=b.note)
 
 
 def _measured(b: ResultTable) -> Table:
-    rows = [[line.label, *map(_two, line.measured)] for line in b.rows]
-    return Table(b.title, ["method", *b.columns], rows, note=b.note)
+    extra = _spread_column(b)
+    rows = [[line.label, *map(_two, line.measured), *(_two(line.spread) for _ in extra)] for line in b.rows]
+    return Table(b.title, ["method", *b.columns, *extra], rows, note=b.note)
+
+
+def _spread_column(b: ResultTable) -> list[str]:
+    return ["± folds and seeds"] if any(line.spread is not None for line in b.rows) else []
 
 
 def _leads(row: ResultRow) -> list[str]:

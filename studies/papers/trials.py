@@ -33,6 +33,10 @@ METRICS = (*LETOR_METRICS, "nDCG@10", "P@10")
 YARDSTICK = ("svd-lambdarank", "crf")  # two learners of similar quality: how much queries alone separate them
 DIGEST = 32  # bytes of SHA-256 after stored values
 TESTED = ("nDCG@5", "AP")
+SPREAD = (
+    "± folds and seeds: the standard error of AP, the root of the sum of its squared errors over folds and over seeds; "
+    "folds differ in difficulty, so differences of rows, paired by query, are known better."
+)
 QUICK: dict[str, dict[str, Any]] = {  # what --quick changes
     "auto": {"among": "rrf,borda,jury,ridge"},
     **{name: {"epochs": 60} for name in ("crf", "blend")},
@@ -97,6 +101,17 @@ class Trials:
         """The mean of a metric for each seed, × 100."""
         at = METRICS.index(metric)
         return np.array([self.means_of(self._of_seed(trial, seed))[at] for seed in self._seeds_of(trial)])
+
+    def spread(self, trial: Trial, metric: str = "AP") -> float:
+        """The standard error of a mean over folds and seeds, × 100."""
+        return self.spread_of([self._of_seed(trial, seed) for seed in self._seeds_of(trial)], metric)
+
+    def spread_of(self, by_seed: Sequence[Floats], metric: str = "AP") -> float:
+        """As ``spread``, of the values of queries for each seed: the errors over folds and over seeds, squared, add."""
+        at = METRICS.index(metric)
+        means = 100 * np.array([[np.nanmean(part[at]) for part in self.by_fold(values)] for values in by_seed])
+        sides = [side for side in (means.mean(axis=0), means.mean(axis=1)) if len(side) > 1]  # folds, seeds
+        return float(np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides)))
 
     def means(self, trial: Trial) -> Floats:
         """Over the queries of a fold, then over folds, × 100."""
@@ -232,6 +247,7 @@ def result_table(
                 lead=tuple(each.lead for each in tested),
                 error=tuple(each.error for each in tested),
                 p=tuple(each.p for each in tested),
+                spread=trials.spread(trial),
             )
         )
     return ResultTable(
@@ -241,7 +257,7 @@ def result_table(
         noise=trials.noise(metrics) if known else (),
         tested=TESTED,
         baseline=baseline,
-        note=trials.description(),
+        note=f"{trials.description()} {SPREAD}",
     )
 
 

@@ -25,7 +25,7 @@ TABLE = ResultTable(
         ResultRow("better", (58.0, None), (50.0, 40.0), "Somebody 2001"),
         ResultRow("worse", (50.0, 30.0), (50.0, 40.0), "Somebody 2001"),
         ResultRow("unseen", (), (51.5, 41.5), "Somebody 2001"),
-        ResultRow("house", (60.0, 45.0), lead=(10.0,), error=(1.0,), p=(0.001,)),
+        ResultRow("house", (60.0, 45.0), lead=(10.0,), error=(1.0,), p=(0.001,), spread=0.77),
         ResultRow("other house", (50.0, 40.0), lead=(0.1,), error=(1.0,), p=(0.9,)),
     ),
     noise=(0.5, 0.4),
@@ -204,6 +204,15 @@ def test_the_report_shows_every_published_row(written, name):
         assert TABLE.verdict(line) in text
     for wanted in ("+8.00", "-10.00", "NOT met", "1 of 2 are met", "seeds 0, 1, 2", "Water is wet", "differs"):
         assert wanted in text
+    assert "± folds and seeds" in text
+
+
+def test_the_error_over_folds_and_seeds_is_beside_the_values_of_its_row(written):
+    rows = [[cell.strip() for cell in line.split("|")] for line in written["report.md"].splitlines()]
+    columns = next(row for row in rows if "± folds and seeds" in row)
+    house = next(row for row in rows if "house" in row and "60.00" in row)
+    assert house[columns.index("± folds and seeds")] == "0.77"
+    assert len(house) == len(columns)
 
 
 def test_the_page_loads_nothing_from_elsewhere(written):

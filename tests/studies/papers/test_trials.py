@@ -1,6 +1,8 @@
 """Trials in worker processes: the same values as by hand, kept as they come, in an order that keeps cores busy."""
 
+import math
 import os
+import statistics
 import time
 from pathlib import Path
 
@@ -46,6 +48,21 @@ def test_workers_give_the_values_that_one_gets_by_hand(trials: Trials) -> None:
         np.testing.assert_array_equal(trials.values(trial), by_hand(trials, trial.name, **trial.params))
     assert sorted((trials.context.out / "values").iterdir()) == kept  # nothing was measured twice
     np.testing.assert_array_equal(trials.measure(learner("jury")), trials.values(rows[2]))
+
+
+def test_the_error_of_a_mean_adds_those_over_folds_and_seeds(trials: Trials) -> None:
+    short = Trial("lambdarank", "lambdarank", {"epochs": 2})
+    seeds = trials.context.seeds
+    assert len(seeds) == 3
+    by_seed = [by_hand(trials, short.name, **short.params, seed=seed)[METRICS.index("AP")] for seed in seeds]
+    sizes = [len(fold.test) for fold in trials.splits]
+    means = [[100 * values[sum(sizes[:f]) : sum(sizes[: f + 1])].mean() for values in by_seed] for f in range(3)]
+    folds = [statistics.mean(of_fold) for of_fold in means]
+    drawn = [statistics.mean(of_seed) for of_seed in zip(*means, strict=True)]
+    expected = math.sqrt(statistics.variance(folds) / 3 + statistics.variance(drawn) / 3)
+    assert trials.spread(short) == pytest.approx(expected)
+    of_folds = [100 * part[METRICS.index("AP")].mean() for part in trials.by_fold(by_hand(trials, "borda"))]
+    assert trials.spread(Trial.of("borda")) == pytest.approx(statistics.stdev(of_folds) / math.sqrt(3))
 
 
 def test_values_that_are_damaged_on_the_disk_are_measured_again(trials: Trials) -> None:
