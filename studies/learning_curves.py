@@ -59,6 +59,10 @@ class LearningCurves(Report):
 
     gains: dict[tuple[str, str], Floats]
 
+    def by_method(self, data: str) -> dict[str, Floats]:
+        """The gains on one dataset, [n_sizes, n_draws]."""
+        return {method: gains for (name, method), gains in self.gains.items() if name == data}
+
     def tables(self) -> list[Table]:
         body, draws = [], 0
         for (data, method), gains in self.gains.items():

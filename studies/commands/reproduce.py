@@ -19,6 +19,10 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the report and finished results.")] = Path(
         "reproduced"
     ),
+    docs: Annotated[
+        Path | None,
+        typer.Option("--docs", help="Also store the results of all experiments here, and write them into the pages."),
+    ] = None,
     names: Annotated[bool, typer.Option("--list", help="Only list the experiments.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -27,6 +31,8 @@ def run(
     from studies import papers as reproduction
     from studies.papers.report import write
 
+    if docs is not None and (papers or quick):
+        raise typer.BadParameter("--docs stores all results of one run: leave out PAPER and --quick")
     wanted = reproduction.select(papers or [], reproduction.EXPERIMENTS)
     if names:
         for experiment in wanted:
@@ -36,6 +42,11 @@ def run(
     with progress_bars(quiet=quiet):
         outcomes = reproduction.run(wanted, context, lambda line: note(line, quiet=quiet))
     written = write(outcomes, context)
+    if docs is not None:
+        from studies.papers.page import write_docs
+
+        for path in write_docs(outcomes, context, docs):
+            note(f"{path}: written", quiet=quiet)
     missed = sum(not claim.holds for o in outcomes if o.findings for claim in o.findings.targets)
     done = sum(o.findings is not None for o in outcomes)
     note(f"{written[-1]}: {done} of {len(outcomes)} experiments, {missed} targets not met", quiet=quiet)

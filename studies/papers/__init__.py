@@ -1,6 +1,6 @@
 """The experiments of five papers: measured beside published numbers."""
 
-from studies.papers import cikm2012, cikm2013, evidence, ours, www2007, www2012, www2017
+from studies.papers import cikm2012, cikm2013, evidence, learning, ours, www2007, www2012, www2017
 from studies.papers.experiment import Context, Experiment
 from studies.papers.run import Outcome, run, select
 
@@ -16,4 +16,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *www2017.experiments(),
     *ours.EXPERIMENTS,
     *evidence.EXPERIMENTS,
+    *learning.EXPERIMENTS,
 )

@@ -14,7 +14,18 @@ from studies.papers.findings import Findings
 SEEDS = (0, 1, 2)
 # Parts of the code, by folder or module, that change no value of an experiment; all others do.
 SHOWING = {"cli", "demo", "report", "figures", "page", "pictures", "plots", "texts", "_export", "_leaderboard"}
-SHOWING_STUDIES = {"commands", "console", "datasets", "findings", "pictures", "report", "run", "speed", "tables"}
+SHOWING_STUDIES = {
+    "commands",
+    "console",
+    "datasets",
+    "findings",
+    "pictures",
+    "page",
+    "report",
+    "run",
+    "speed",
+    "tables",
+}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import juryrank as jr
 from juryrank.errors import MissingExtraError
 from studies.files import write_file
 from studies.papers.experiment import Context
-from studies.papers.findings import ABOVE, AGREES, BELOW, NOISE, Claim, Findings, ResultRow, ResultTable
+from studies.papers.findings import ABOVE, AGREES, BELOW, NOISE, Claim, Findings, OverviewRow, ResultRow, ResultTable
 from studies.papers.run import Outcome
 from studies.papers.workers import workers
 from studies.pictures import Figure, draw
@@ -75,15 +75,13 @@ def parts_of(outcomes: Sequence[Outcome], context: Context) -> Iterable[Part]:
     done = [o for o in outcomes if o.findings is not None]
     targets = [claim for o in done if o.findings for claim in o.findings.targets]
     met = sum(target.holds for target in targets)
-    rows = [[t.text, t.measured, "met" if t.holds else "NOT met"] for t in targets]
-    yield Part(
-        2, "Targets", [f"{met} of {len(targets)} are met."], [Table("", ["target", "measured", ""], rows, n_names=3)]
-    )
-    yield Part(2, "Verdicts", [VERDICTS], [summary(done)])
+    yield Part(2, "Targets", [f"{met} of {len(targets)} are met."], [targets_table(targets)])
+    yield Part(2, "Verdicts", [VERDICTS], [summary({o.experiment.name: o.findings for o in done if o.findings})])
     for paper, title in PAPERS.items():
         mine = [o for o in done if o.experiment.paper == paper]
         if mine:
-            yield Part(2, title)
+            rows = [row for o in mine if o.findings for row in o.findings.overview]
+            yield Part(2, title, [], [overview_table(rows)] if rows else [])
             for outcome in mine:
                 yield _part(outcome)
     lacking = [[o.experiment.name, o.experiment.title, o.lacking] for o in outcomes if o.findings is None]
@@ -91,17 +89,30 @@ def parts_of(outcomes: Sequence[Outcome], context: Context) -> Iterable[Part]:
         yield Part(2, "Skipped", [], [Table("", ["experiment", "", "why"], lacking, n_names=3)])
 
 
-def summary(done: Sequence[Outcome]) -> Table:
+def targets_table(targets: Sequence[Claim]) -> Table:
+    """Targets beside what was measured."""
+    rows = [[t.text, t.measured, "met" if t.holds else "NOT met"] for t in targets]
+    return Table("", ["target", "measured", ""], rows, n_names=3)
+
+
+def overview_table(rows: Sequence[OverviewRow]) -> Table:
+    """The tables and figures of a paper: printed, as printed, ours."""
+    cells = [[row.what, row.printed, row.as_printed, row.extension, row.verdict] for row in rows]
+    columns = ["table or figure", "printed", "as printed (ours)", "our extension", "verdict"]
+    return Table("", columns, sorted(cells), n_names=len(columns))
+
+
+def summary(done: Mapping[str, Findings]) -> Table:
     """How many rows and claims of each experiment agree."""
     rows = []
-    for outcome in done:
-        findings = outcome.findings or Findings()
+    for name, findings in done.items():
         found = [b.verdict(line) for b in findings.results for line in b.rows if line.published]
         words = [next((w for w in (AGREES, NOISE, ABOVE, BELOW) if v.startswith(w)), v) for v in found]
         counts = [str(words.count(word)) for word in (AGREES, NOISE, ABOVE, BELOW)] if found else ["", "", "", ""]
         claims = findings.claims
         held = f"{sum(c.holds for c in claims)} of {len(claims)}" if claims else ""
-        rows.append([outcome.experiment.name, *counts, held])
+        if found or claims:
+            rows.append([name, *counts, held])
     columns = ["experiment", f"rows that {AGREES.removesuffix('s')}", NOISE, ABOVE, BELOW, "claims that hold"]
     return Table("", columns, rows, note="Rows that are above in some columns and below in others count as above.")
 
