@@ -133,3 +133,14 @@ def _orders(data, expert):
 def _labels(data, query):
     one = data[query]
     return zip(one.rankings.items[one.rankings.slot_item], one.slot_labels, strict=True)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_singular_values_are_weights_of_their_own(rank):
+    data = random_dataset(5)
+    model = method("svd-lambdarank", singular_values=True, rank=rank, epochs=3).fit(data)
+    weights = model.expert_weights()[data.experts[0]]
+    assert len(weights) == 3 * rank + 1  # those of the paper, for each expert
+    assert {f"s{t + 1}" for t in range(rank)} <= weights.keys()
+    without = method("svd-lambdarank", rank=rank, epochs=3).fit(data)
+    assert not np.allclose(model.predict(data).scores, without.predict(data).scores)

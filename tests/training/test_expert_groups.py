@@ -42,6 +42,20 @@ def test_a_threshold_counts_ordered_pairs_in_queries_that_teach(name):
     assert 0 < len(own) < len(data.experts)
 
 
+@with_threshold
+def test_a_threshold_counts_entries_if_it_is_told_to(name):
+    data = random_dataset(13)
+    r, counts = data.rankings, dict.fromkeys(data.experts, 0)
+    for m in range(r.n_lists):
+        if _labels_differ(data)[r.list_query[m]]:
+            counts[data.experts[r.list_expert[m]]] += int(r.entry_ptr[m + 1] - r.entry_ptr[m])
+    threshold = sorted(counts.values())[2]
+    model = method(name, experts="hybrid", threshold=threshold, threshold_of="entries").fit(data)
+    own = model.own_ if hasattr(model, "own_") else model.experts_
+    assert own == [e for e in data.experts if counts[e] >= threshold]
+    assert 0 < len(own) < len(data.experts)
+
+
 def _labels_differ(data) -> list[bool]:
     gains = np.nan_to_num(np.maximum(data.slot_labels, 0.0))
     return [bool(np.ptp(gains[a:b]) > 0) for a, b in pairwise(data.rankings.slot_ptr)]

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_orders
-from juryrank.training.columns.preference_svd import svd_values
+from juryrank.training.columns.preference_svd import singular_values, svd_values
 from juryrank.training.columns.sparse_rows import SparseRows
 from juryrank.training.columns.wins_and_losses import FORMS, win_values
 from juryrank.training.expert_groups import ExpertGroups
@@ -75,6 +75,16 @@ def test_singular_vectors_are_those_of_the_dense_matrix(form, rank, p):
     check_vectors(preferences(rank, form), found[:, :p], found[:, p:])
 
 
+@every_form
+@given(rank=ranks, p=st.integers(1, 4))
+def test_singular_values_are_those_of_the_dense_matrix(form, rank, p):
+    r, groups = from_array(rank[None, :]).rankings, ExpertGroups(("1",))
+    found = singular_values(r, groups, form, svd_values(r, groups, form, p)[:, 1:])
+    values = np.linalg.svd(preferences(rank, form), compute_uv=False)
+    padded = np.append(values, np.zeros(p))[:p]
+    assert_allclose(found, np.tile(padded, (len(rank), 1)), atol=1e-9 * max(1.0, values[0]))
+
+
 @pytest.mark.parametrize("n", [2, 3, 10, 200])
 def test_the_closed_form_of_untied_binary_preferences_has_the_known_singular_values(n):
     found = vectors(np.arange(1.0, n + 1), "binary", 3)
@@ -107,6 +117,8 @@ def test_experts_that_share_a_column_are_one_summed_matrix(form):
     groups = ExpertGroups(("e1",))
     values = svd_values(r, groups, form, 2)
     rows = SparseRows.of_entries(r, groups, values).dense()
+    known = np.where(np.isnan(values[:, :1]), np.nan, singular_values(r, groups, form, values[:, 1:]))
+    sizes = SparseRows.of_entries(r, groups, known).dense()
     for q in range(len(r)):
         n, lo = r.query_size[q], r.slot_ptr[q]
         total = np.zeros((n, n))
@@ -117,6 +129,9 @@ def test_experts_that_share_a_column_are_one_summed_matrix(form):
                 total[np.ix_(at, at)] += preferences(r.entry_rank[here], form)
         block = rows[lo : lo + n, 1]
         check_vectors(total, block[:, 1:3], block[:, 3:5])
+        expected = np.linalg.svd(total, compute_uv=False)
+        ranked = block[:, 0] > 0
+        assert_allclose(sizes[lo : lo + n, 1][ranked], np.tile(expected[:2], (ranked.sum(), 1)), atol=1e-6)
 
 
 def test_an_expert_that_ranks_an_item_twice_over_in_several_lists_adds_them_up():

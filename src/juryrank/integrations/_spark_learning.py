@@ -141,12 +141,12 @@ def _values(
 
 def _pack_sums(sums: PartSums) -> dict[str, Any]:
     names = {"several": sorted(sums.several), "rising": list(sums.rising.items())}
-    return {"queries": sums.queries, "pairs": sums.pairs, **names, **_pack_statistics(sums.statistics)}
+    return {"queries": sums.queries, "preferences": sums.preferences, **names, **_pack_statistics(sums.statistics)}
 
 
 def _unpack_sums(packed: dict[str, Any]) -> PartSums:
     several, rising = frozenset(packed["several"]), Counter(dict(packed["rising"]))
-    return PartSums(tuple(packed["queries"]), _unpack_statistics(packed), packed["pairs"], several, rising)
+    return PartSums(tuple(packed["queries"]), _unpack_statistics(packed), packed["preferences"], several, rising)
 
 
 def _pack_statistics(whole: Statistics) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from juryrank.params import param
 EXPERTS = {
     "individual": "separate weights for every expert; unknown experts get the mean",
     "shared": "one set of weights for all experts",
-    "hybrid": "separate weights for experts with enough ordered pairs, shared weights for all others",
+    "hybrid": "separate weights for experts with enough preferences, shared weights for all others",
 }
 
 
@@ -28,8 +28,14 @@ def experts_param() -> Any:
 
 def threshold_param() -> Any:
     """The parameter ``threshold``, with one meaning everywhere."""
-    doc = "hybrid: minimum number of ordered pairs in labelled queries for separate weights"
+    doc = "hybrid: minimum number of ordered pairs (see threshold_of) in labelled queries for separate weights"
     return param(500, doc, at_least=1)
+
+
+def threshold_of_param() -> Any:
+    """The parameter ``threshold_of``, with one meaning everywhere."""
+    doc = "hybrid: what threshold counts, the pairs of items that an expert orders or the entries of its lists"
+    return param("pairs", doc, choices=("pairs", "entries"))
 
 
 @dataclass(frozen=True)
@@ -39,17 +45,19 @@ class ExpertGroups:
     names: tuple[str, ...]
 
     @classmethod
-    def choose(cls, rankings: Rankings, experts: str, threshold: int) -> ExpertGroups:
-        """The groups for the parameters ``experts`` and ``threshold`` on the labelled queries."""
-        pairs = dict(zip(rankings.experts, ordered_pairs(rankings), strict=True)) if experts == "hybrid" else {}
-        return cls.of(experts_with_lists(rankings), pairs, experts, threshold)
+    def choose(cls, rankings: Rankings, experts: str, threshold: int, threshold_of: str = "pairs") -> ExpertGroups:
+        """The groups for the parameters ``experts``, ``threshold`` and ``threshold_of`` on the labelled queries."""
+        counts: dict[str, float] = {}
+        if experts == "hybrid":
+            counts = dict(zip(rankings.experts, preferences(rankings, threshold_of).tolist(), strict=True))
+        return cls.of(experts_with_lists(rankings), counts, experts, threshold)
 
     @classmethod
-    def of(cls, names: Sequence[str], pairs: Mapping[str, float], experts: str, threshold: int) -> ExpertGroups:
-        """As ``choose``, given the experts with lists and, for hybrid, the pairs that each orders."""
+    def of(cls, names: Sequence[str], counts: Mapping[str, float], experts: str, threshold: int) -> ExpertGroups:
+        """As ``choose``, given the experts with lists and, for hybrid, the number of preferences of each."""
         if experts == "shared":
             return cls(())
-        return cls(tuple(name for name in names if experts != "hybrid" or pairs[name] >= threshold))
+        return cls(tuple(name for name in names if experts != "hybrid" or counts[name] >= threshold))
 
     @property
     def n_columns(self) -> int:
@@ -65,6 +73,14 @@ def experts_with_lists(rankings: Rankings) -> list[str]:
     """The names of the experts that have a list."""
     counts = np.bincount(rankings.list_expert, minlength=len(rankings.experts))
     return [name for name, count in zip(rankings.experts, counts, strict=True) if count]
+
+
+def preferences(rankings: Rankings, threshold_of: str) -> Floats:
+    """How many pairs each expert orders, or entries it has, over all its lists; lists count by their weights."""
+    r = rankings
+    if threshold_of == "pairs":
+        return ordered_pairs(r)
+    return np.bincount(r.list_expert, r.list_weight * r.list_size, minlength=len(r.experts)).astype(np.float64)
 
 
 def ordered_pairs(rankings: Rankings) -> Floats:

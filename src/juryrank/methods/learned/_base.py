@@ -14,7 +14,7 @@ from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.borda import Borda
 from juryrank.methods.weighting import named_weights
-from juryrank.training.expert_groups import experts_param, threshold_param
+from juryrank.training.expert_groups import experts_param, threshold_of_param, threshold_param
 from juryrank.training.labelled_queries import unjudged_param
 
 
@@ -26,6 +26,7 @@ class GroupedExperts(Aggregator):
 
     experts: str = experts_param()
     threshold: int = threshold_param()
+    threshold_of: str = threshold_of_param()
     unjudged: str = unjudged_param()
 
     @abstractmethod

@@ -23,7 +23,7 @@ from juryrank.methods.learned_fields import learned_kinds
 from juryrank.metrics import parse_metric
 from juryrank.metrics.inputs import warn_of_rising_scores
 from juryrank.training.batches import Batch, Batches
-from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
+from juryrank.training.expert_groups import ExpertGroups, preferences
 from juryrank.training.expert_lists import experts_with_several_lists, rising_by_expert
 from juryrank.training.gains import slot_gains
 from juryrank.training.held_out_values import HeldOutValues, JudgedAlternatives, are_condensed
@@ -53,7 +53,7 @@ class _Survey:
     experts: tuple[str, ...]  # all, with lists or without
     usable: Ints  # the numbers of the queries that can be learned from
     lists: Counter[str]  # by expert, as all that follows in the queries that can be learned from
-    pairs: Counter[str]  # ordered by each expert; only if they matter
+    preferences: Counter[str]  # what the threshold counts; only if it matters
     several: set[str]  # experts with several lists in a query
     rising: Counter[str]  # entries by expert with a higher score than the entry above
     of_lists: Mapping[str, Floats]  # what the method wants to know
@@ -73,7 +73,9 @@ class _Survey:
             experts=data.experts,
             usable=batch.numbers[[name in known for name in data.queries]],
             lists=_by_expert(data.experts, np.bincount(r.list_expert, minlength=len(data.experts))),
-            pairs=_by_expert(data.experts, ordered_pairs(r) if model.experts == "hybrid" else np.zeros(0)),
+            preferences=_by_expert(
+                data.experts, preferences(r, model.threshold_of) if model.experts == "hybrid" else np.zeros(0)
+            ),
             several=experts_with_several_lists(r),
             rising=rising_by_expert(r),
             of_lists=model._survey_lists(queries),
@@ -109,13 +111,13 @@ class _BatchedFit:
             n_slots, n_queries = (sum(getattr(part, name) for part in found) for name in ("n_slots", "n_queries"))
             raise no_labels_differ(model.name, n_slots, n_queries, judged)
         self.before = np.append(0, np.cumsum(usable))  # usable queries before each query
-        lists, pairs, rising = (
-            _total([getattr(part, name) for part in found]) for name in ("lists", "pairs", "rising")
+        lists, counts, rising = (
+            _total([getattr(part, name) for part in found]) for name in ("lists", "preferences", "rising")
         )
         self.experts = [name for name in found[0].experts if lists[name]]
         self.several = set[str]().union(*(part.several for part in found))
         self.rising = sum(count for name, count in rising.items() if name not in self.several)
-        own = ExpertGroups.of(self.experts, pairs, model.experts, model.threshold).names
+        own = ExpertGroups.of(self.experts, counts, model.experts, model.threshold).names
         self.layout = Statistics.empty(model.n_curves, own, [name for name in self.experts if name not in set(own)])
         of_lists = {name: [part.of_lists[name] for part in found if name in part.of_lists] for name in self.experts}
         model._count_labels(reduce(LabelSurvey.add, (part.labels for part in found)))

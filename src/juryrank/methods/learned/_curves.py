@@ -252,8 +252,8 @@ class PositionCurves(GroupedExperts):
 
     def _own_and_pooled(self, queries: LabelledQueries) -> tuple[list[str], list[str]]:
         """The experts of the queries: those with columns of their own, and the pooled."""
-        own = ExpertGroups.choose(queries.rankings, self.experts, self.threshold).names
-        return list(own), [name for name in queries.experts if name not in set(own)]
+        groups = ExpertGroups.choose(queries.rankings, self.experts, self.threshold, self.threshold_of)
+        return list(groups.names), [name for name in queries.experts if name not in set(groups.names)]
 
     def _add(
         self,

@@ -59,7 +59,7 @@ class EpochTrained(GroupedExperts):
     def _learn(self, data: Dataset, valid: Dataset | None) -> None:
         check_truth(self.name, self.target, data)
         queries = LabelledQueries.of(data, self.unjudged).require(self.name, data)
-        groups = ExpertGroups.choose(queries.rankings, self.experts, self.threshold)
+        groups = ExpertGroups.choose(queries.rankings, self.experts, self.threshold, self.threshold_of)
         training = Training(
             learner=self._learner(),
             target=self.target,

@@ -21,7 +21,7 @@ from juryrank.kernels.ragged import parents
 from juryrank.methods.finite import check_list_weights, refuse_arithmetic_errors
 from juryrank.methods.learned._curves import PositionCurves
 from juryrank.metrics import parse_metric
-from juryrank.training.expert_groups import ExpertGroups, ordered_pairs
+from juryrank.training.expert_groups import ExpertGroups, preferences
 from juryrank.training.expert_lists import experts_with_several_lists, rising_by_expert
 from juryrank.training.held_out_values import EXPERTS, HeldOutValues, JudgedAlternatives, are_condensed
 from juryrank.training.label_survey import LabelSurvey
@@ -35,21 +35,21 @@ class PartSums:
 
     queries: tuple[str, ...]  # those that are learned from
     statistics: Statistics  # all experts have columns of their own, unless they share one
-    pairs: Floats  # [n_experts] pairs of items that each expert orders
+    preferences: Floats  # [n_experts] what the threshold counts
     several: frozenset[str]  # experts with several lists in a query
     rising: Counter[str]  # entries by expert with a higher score than the entry above
 
     def add(self, other: PartSums) -> PartSums:
         """The sums over the queries of both."""
         whole = self.statistics.add(other.statistics)
-        pairs = dict.fromkeys(whole.names, 0.0)
+        counts = dict.fromkeys(whole.names, 0.0)
         for part in (self, other):
-            for name, count in zip(part.statistics.names, part.pairs.tolist(), strict=True):
-                pairs[name] += count
+            for name, count in zip(part.statistics.names, part.preferences.tolist(), strict=True):
+                counts[name] += count
         return PartSums(
             (*self.queries, *other.queries),
             whole,
-            np.array(list(pairs.values())),
+            np.array(list(counts.values())),
             self.several | other.several,
             self.rising + other.rising,
         )
@@ -110,11 +110,11 @@ def sums_of(model: PositionCurves, data: Dataset) -> PartSums | None:
     layout = Statistics.empty(model.n_curves, *((), names) if model.experts == "shared" else (names, ()))
     with refuse_arithmetic_errors(model.name):
         statistics = model.query_parts(queries, layout).total()
-    pairs = dict(zip(r.experts, ordered_pairs(r).tolist(), strict=True))
+    counts = dict(zip(r.experts, preferences(r, model.threshold_of).tolist(), strict=True))
     return PartSums(
         r.queries,
         statistics,
-        np.array([pairs[name] for name in statistics.names]),
+        np.array([counts[name] for name in statistics.names]),
         frozenset(experts_with_several_lists(r)),
         rising_by_expert(r),
     )
@@ -123,16 +123,16 @@ def sums_of(model: PositionCurves, data: Dataset) -> PartSums | None:
 def add_sums(model: PositionCurves, parts: Sequence[PartSums]) -> PartSums:
     """The sums over all queries, with experts in natural order and pooled as ``fit`` pools them."""
     whole = reduce(PartSums.add, sorted(parts, key=lambda part: part.first))
-    pairs = dict(zip(whole.statistics.names, whole.pairs.tolist(), strict=True))
-    names = sorted_naturally(pairs)
-    own = ExpertGroups.of(names, pairs, model.experts, model.threshold).names
+    counts = dict(zip(whole.statistics.names, whole.preferences.tolist(), strict=True))
+    names = sorted_naturally(counts)
+    own = ExpertGroups.of(names, counts, model.experts, model.threshold).names
     pooled = [name for name in names if name not in set(own)]
     statistics = Statistics.empty(model.n_curves, own, pooled).add(whole.statistics)
     return replace(
         whole,
         queries=tuple(sorted_naturally(whole.queries)),
         statistics=statistics,
-        pairs=np.array([pairs[name] for name in statistics.names]),
+        preferences=np.array([counts[name] for name in statistics.names]),
     )
 
 
