@@ -60,7 +60,7 @@ class SupervisedChain(WeightedExperts):
     chain: ClassVar[type[MarkovChain]]
 
     teleport: float = teleport_param(0.2)
-    margin: float = param(3.0, "margin of the hinge loss, in probability mass times the number of items", above=0)
+    margin: float = param(3.0, "margin of the hinge loss, in probability mass times the number of items", at_least=0)
     shrink: float = param(0.0001, "regularisation towards equal weights", at_least=0)
     epochs: int = param(30, "passes over the labelled queries", at_least=0)
     batch: int = param(64, "queries per step", at_least=1)

@@ -37,7 +37,7 @@ class SupervisedBorda(WeightedBorda):
     """
 
     name = "supervised-borda"
-    margin: float = param(1.0, "margin of the hinge loss, as a share of places", above=0)
+    margin: float = param(1.0, "margin of the hinge loss, as a share of places", at_least=0)
     unjudged: str = unjudged_param()
     tol: float = param(1e-8, "stop when a step changes the weights by less than this", above=0)
     max_iter: int = param(5000, "maximum number of steps", at_least=1)
