@@ -63,11 +63,16 @@ CONTESTS = {
     "Ghost": (170, 11785, 14452),
 }
 
-# WWW 2012, Table 3: the first five movies of two models, and the last five from the worst up.
+# WWW 2012, Table 3: the first five movies of the models, and the last five from the worst up. Our copy of the paper
+# lacks the fifth movie of Plackett–Luce.
 ENDS = {
     "Bradley–Terry": (
         ("Pather Panchali", "Wallace & Gromit", "Casablanca", "Close Shave", "Rear Window"),
         ("Children of the Corn", "Lawnmower Man 2", "Free Willy 3", "Kazaam", "Best of the Best 3"),
+    ),
+    "Plackett–Luce": (
+        ("Shawshank Redemption", "Wallace & Gromit", "Usual Suspects", "Star Wars"),
+        ("Barb Wire", "Robocop 3", "Gone Fishin'", "Highlander III", "Ready to Wear"),
     ),
     "MPM": (
         ("Star Wars", "Raiders of the Lost Ark", "Godfather, The", "Silence of the Lambs", "Shawshank Redemption"),

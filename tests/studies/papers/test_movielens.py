@@ -12,7 +12,7 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.metrics import NDCG
 from studies.papers.completion import completed, factorised, ideal, ndcg, observed
-from studies.papers.movielens import contests, count_matrix, gradient_steps
+from studies.papers.movielens import contests, count_matrix, gradient_steps, gradient_steps_of_orders
 from studies.papers.sushi import distance
 
 
@@ -87,6 +87,30 @@ def test_the_steps_of_the_paper_give_its_first_and_last_movies(shared_data) -> N
     items = data.rankings.items[data.rankings.slot_item[order]].tolist()
     assert items[:5] == ["1449", "114", "483", "408", "603"]
     assert items[:-6:-1] == ["424", "758", "457", "1336", "1250"]
+
+
+def test_a_step_of_plackett_luce_is_a_gradient_of_its_likelihood_with_ties_by_number() -> None:
+    rng = np.random.default_rng(7)
+    ratings = np.where(rng.random((6, 5)) < 0.3, np.nan, rng.integers(1, 4, (6, 5)).astype(float))
+    number = rng.permutation(5)
+    orders = [sorted(np.flatnonzero(~np.isnan(row)), key=lambda i, row=row: (-row[i], number[i])) for row in ratings]
+
+    def likelihood(s: np.ndarray) -> float:
+        return sum(s[i] - np.log(np.exp(s[order[at:]]).sum()) for order in orders for at, i in enumerate(order))
+
+    before = gradient_steps_of_orders(ratings, number, steps=2, rate=1.5)
+    slope = approx_fprime(before, likelihood, 1e-6)
+    after = gradient_steps_of_orders(ratings, number, steps=3, rate=1.5)
+    assert_allclose(after, before + 1.5 / (~np.isnan(ratings)).sum() * slope, atol=1e-5)
+
+
+def test_plackett_luce_with_ties_by_number_gives_the_movies_of_the_paper(shared_data) -> None:
+    data = juryrank.read(shared_data / "ml-100k" / "u.data")
+    r = data.rankings
+    number = np.array([int(item) for item in r.items[r.slot_item]])
+    order = np.argsort(-gradient_steps_of_orders(observed(r), number))
+    assert number[order[:4]].tolist() == [64, 114, 12, 50]  # Shawshank, Wallace & Gromit, Usual Suspects, Star Wars
+    assert number[order[:-6:-1]].tolist() == [1215, 1274, 1254, 1419, 1230]
 
 
 def test_the_distance_to_the_votes_counts_pairs() -> None:
