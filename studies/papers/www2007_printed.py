@@ -20,7 +20,8 @@ from studies.papers.trials import Trial, Trials
 from studies.tables import Table
 
 METHOD, CHAIN = "supervised-mc2", "mc2"
-STEPS, QUICK_STEPS = 100, 10
+STEPS, QUICK_STEPS = 100, 30
+QUICK_FOLDS = 2
 ALL = 1_000_000  # queries per step: more than there are
 SHOWN = ("nDCG@5", "AP")
 NUDGE = 0.01  # of the logarithm of a weight, for slopes
@@ -105,7 +106,7 @@ def weights_of(part: Part, *, valid: bool = False, **params: Any) -> dict[str, f
 def study(find: Callable[[Context], Trials], context: Context) -> Findings:
     """Weights before and after the least tᵀt, and ours."""
     trials = find(context)
-    parts = trials.parts()
+    parts = trials.parts()[: QUICK_FOLDS if context.quick else None]
     steps = QUICK_STEPS if context.quick else STEPS
     kinds: dict[str, dict[str, Any]] = {
         "equal weights": {**printed(), "epochs": 0},
