@@ -23,16 +23,16 @@ Fit = Callable[[Part], tuple[Model, Part]]  # a model, and the data it is for
 
 
 def combined_or_individual(
-    data: jr.Dataset, seeds: Sequence[int] = (0,), metrics: Sequence[str] = METRICS, form: str = "log-rank"
+    data: jr.Dataset, seeds: Sequence[int] = (0,), metrics: Sequence[str] = METRICS, **params: Any
 ) -> list[dict[str, Any]]:
     """Singular vectors of the sum of all experts' matrices, those of each expert, and reciprocal rank fusion.
 
     A row has means over the queries of a fold, then over folds (and seeds), × 100, and the change from the combined
-    features with its standard error over queries.
+    features with its standard error over queries; ``params`` are those of the learner.
     """
 
     def variant(experts: str, seed: int) -> Fit:
-        return lambda part: _fit(learner("svd-lambdarank", experts=experts, form=form, seed=seed), part)
+        return lambda part: _fit(learner("svd-lambdarank", experts=experts, seed=seed, **params), part)
 
     variants: dict[str, Sequence[Fit]] = {
         "combined": [variant("shared", seed) for seed in seeds],
