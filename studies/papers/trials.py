@@ -94,17 +94,17 @@ class Trials:
 
     def values(self, trial: Trial) -> Floats:
         """[n_metrics, n_queries], fold after fold; the mean over seeds if the method has any."""
-        mean: Floats = np.mean([self._of_seed(trial, seed) for seed in self._seeds_of(trial)], axis=0)
+        mean: Floats = np.mean([self.of_seed(trial, seed) for seed in self._seeds_of(trial)], axis=0)
         return mean
 
     def by_seed(self, trial: Trial, metric: str) -> Floats:
         """The mean of a metric for each seed, × 100."""
         at = METRICS.index(metric)
-        return np.array([self.means_of(self._of_seed(trial, seed))[at] for seed in self._seeds_of(trial)])
+        return np.array([self.means_of(self.of_seed(trial, seed))[at] for seed in self._seeds_of(trial)])
 
     def spread(self, trial: Trial, metric: str = "AP") -> float:
         """The standard error of a mean over folds and seeds, × 100."""
-        return self.spread_of([self._of_seed(trial, seed) for seed in self._seeds_of(trial)], metric)
+        return self.spread_of([self.of_seed(trial, seed) for seed in self._seeds_of(trial)], metric)
 
     def spread_of(self, by_seed: Sequence[Floats], metric: str = "AP") -> float:
         """As ``spread``, of the values of queries for each seed: the errors over folds and over seeds, squared, add."""
@@ -188,7 +188,8 @@ class Trials:
         digest = hashlib.sha256(text.encode()).hexdigest()[:20]
         return self.context.out / "values" / f"{trial.name}-{digest}.npy", model
 
-    def _of_seed(self, trial: Trial, seed: int) -> Floats:
+    def of_seed(self, trial: Trial, seed: int) -> Floats:
+        """As ``values``, with one seed."""
         path, _ = self._file_and_model(trial, seed)
         if not self._load(path):
             self.prepare([trial])

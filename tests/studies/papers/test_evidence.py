@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 import juryrank
 from conftest import random_dataset
 from studies.learners import learner
-from studies.papers.evidence import RATES, chosen_by_fold, upside_down, validation
+from studies.papers.evidence import RATES, chosen, chosen_by_fold, upside_down, validation
 from studies.papers.experiment import Context
 from studies.papers.folds import rotation
 from studies.papers.published import LETOR_METRICS, TABLES
 from studies.papers.singular_vectors import columns, first_vectors, non_negative, random_signs, ranking
-from studies.papers.trials import Trial, Trials
+from studies.papers.trials import METRICS, Trial, Trials
 
 
 def test_a_list_upside_down_has_its_last_item_first():
@@ -72,6 +72,22 @@ def test_rates_are_chosen_on_validation_queries_of_their_own_fold(tmp_path):
     assert all(max(r) / min(r) >= 1000 for r in RATES.values())
     assert 200.0 in RATES["sum"]
     assert 10_000.0 in RATES["mean"]
+
+
+def test_values_with_rates_by_fold_are_those_of_the_chosen_model_of_each_fold(tmp_path):
+    (tmp_path / "some").write_text("something")
+    data = random_dataset(3, n_queries=30)
+    trials = Trials(Context(tmp_path, tmp_path / "out", quick=True), "some", data, rotation(data, 3))
+    found = chosen(trials, "sum")
+    assert found is chosen(trials, "sum")
+    assert [t.params["rate"] for t in found.rows] == [2.0, 200.0, 20_000.0]
+    expected = []
+    for split, trial in zip(trials.splits, found.by_fold, strict=True):
+        train, valid, test = (data.take(part) for part in (split.train, split.valid, split.test))
+        model = learner("crf", **trial.params, epochs=60, seed=0).fit(train, valid=valid)
+        expected.append(juryrank.evaluate(model.predict(test), test, "AP", convention="letor").values[0, 0])
+    assert_allclose(found.values[METRICS.index("AP")], np.concatenate(expected))
+    assert found.result(trials).measured[-1] == 100 * np.mean([fold.mean() for fold in expected])
 
 
 def test_the_published_borda_row_reads_ranks_upside_down(shared_data):
