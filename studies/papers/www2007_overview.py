@@ -37,12 +37,13 @@ def _row(
     """As printed, our extension, and the verdict on "above all others"."""
     near, lead = nearest(trials, AS_PRINTED, plain, measure)
     our_near, our_lead = nearest(trials, ours, plain, measure)
-    means = [(t, _mean(trials, t, measure)) for t in plain]
-    others = ", ".join(f"{t.label} {mean:.2f}" for t, mean in means)
-    programs = [f"{t.label} {_mean(trials, t, measure):.2f}" for t in relaxed]
+    others = ", ".join(_named(trials, t, measure) for t in plain)
+    printed = [_named(trials, t, measure) for t in relaxed if "margin" in t.params]
+    program = [_named(trials, t, measure) for t in relaxed if "margin" not in t.params]
     by_gradient = f"by gradient {_mean(trials, AS_PRINTED, measure):.2f}, over {near}, the nearest, {lead}"
-    extension = f"margin 3, gradient: {_mean(trials, ours, measure):.2f}, over {our_near}, the nearest, {our_lead}"
-    as_printed = f"{measure}: no margin, {by_gradient}; {'; '.join([*programs, others])}"
+    as_printed = f"{measure}: no margin, {'; '.join([by_gradient, *printed, others])}"
+    by_ours = f"margin 3, by gradient: {_mean(trials, ours, measure):.2f}, over {our_near}, the nearest, {our_lead}"
+    extension = "; ".join([by_ours, *program])
     return as_printed, extension, verdict(near, lead, our_near, our_lead)
 
 
@@ -70,6 +71,10 @@ def nearest(trials: Trials, one: Trial, others: Sequence[Trial], measure: str) -
     """The other method that is best by a measure, and the lead over it."""
     best = max(others, key=lambda t: _mean(trials, t, measure))
     return best.label, trials.lead(one, best, MEASURES[measure])
+
+
+def _named(trials: Trials, trial: Trial, measure: str) -> str:
+    return f"{trial.label} {_mean(trials, trial, measure):.2f}"
 
 
 def _mean(trials: Trials, trial: Trial, measure: str) -> float:

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 import juryrank
 from studies.papers.findings import REPRODUCED
 from studies.papers.folds import Part
-from studies.papers.trials import Lead
+from studies.papers.trials import METRICS, Lead, Trial
 from studies.papers.www2007_others import first_items, interval
-from studies.papers.www2007_overview import verdict
+from studies.papers.www2007_overview import tables_overview, verdict, weights_overview
 from studies.papers.www2007_printed import BORDA_AS_PRINTED, objective, printed, shortfalls, steepest, weights_of
 
 # "good" ranks relevant items first; "bad" ranks them last; "shy" ranks one item and ties all others.
@@ -110,3 +110,41 @@ def test_verdicts_follow_from_leads():
     assert verdict("mc2", clear, "mc2", noise) == REPRODUCED
     assert verdict("mc2", noise, "mc2", below).endswith("within noise (p = 0.1100), nor with our margin")
     assert verdict("mc2", below, "mc1", clear).startswith("not reproduced: as printed it is not above mc2")
+
+
+class Measured:
+    """Trials whose methods have known means; leads are clear."""
+
+    def __init__(self, name, means):
+        self.name, self.by_label = name, means
+
+    def means(self, trial):
+        return np.full(len(METRICS), self.by_label[trial.label])
+
+    def lead(self, one, other, metric):
+        assert metric in METRICS
+        return Lead(self.by_label[one.label] - self.by_label[other.label], 0.1, 0.001)
+
+
+def overview_on(name, printed):
+    means = {"mc1": 40.0, "mc2": 42.0, "supervised-mc2": 45.0, "supervised-mc2 as printed": printed, "sdp": 41.0}
+    relaxed = [Trial("sdp", "supervised-mc2", {"margin": 0.0})]
+    plain = [Trial.of("mc1"), Trial.of("mc2")]
+    return tables_overview(Measured(name, means), plain, Trial.of("supervised-mc2"), relaxed)
+
+
+def test_every_table_and_figure_has_a_row():
+    correlations = {"as printed": (0.1, -0.2), "ours": (0.3, -0.4)}
+    rows = [*overview_on("OHSUMED", 41.5), *overview_on("MQ2008-agg", 41.5), *weights_overview("x", correlations)]
+    names = [row.what.split(",")[0] for row in rows]
+    assert sorted(names) == ["Figure 1", *(f"Table {n}" for n in range(1, 7))]
+    assert [row.verdict.startswith("not possible: ") for row in rows] == [False] * 2 + [True] * 5
+
+
+def test_rows_name_the_nearest_method_and_the_lead():
+    for found, start in ((43.0, REPRODUCED), (41.5, "not reproduced: as printed it is not above mc2")):
+        row = overview_on("OHSUMED", found)[0]
+        assert row.verdict.startswith(start)
+        assert f"by gradient {found:.2f}, over mc2, the nearest, {found - 42:+.2f} ± 0.10" in row.as_printed
+        assert "sdp 41.00" in row.as_printed
+        assert "45.00, over mc2, the nearest, +3.00" in row.extension
