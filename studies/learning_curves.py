@@ -22,7 +22,7 @@ from studies import SHARED_DATA
 from studies.arrays import Floats
 from studies.console import split_names, track
 from studies.learners import learner
-from studies.papers.ohsumed import ohsumed
+from studies.ohsumed import ohsumed
 from studies.tables import Report, Table
 
 SIZES, DRAWS = (1, 2, 5, 10, 20), 10

@@ -12,11 +12,11 @@ from scipy.stats import rankdata
 import juryrank as jr
 from studies.arrays import Floats
 from studies.learners import learner
+from studies.ohsumed import ohsumed
 from studies.papers import www2007_others, www2007_parameters, www2007_printed
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import Claim, Findings
 from studies.papers.folds import Part, rotation
-from studies.papers.ohsumed import ohsumed
 from studies.papers.trials import METRICS, OURS, QUICK, Trial, Trials, letor, result_table
 from studies.papers.www2007_overview import tables_overview, weights_overview
 from studies.papers.www2007_printed import AS_PRINTED, BORDA_AS_PRINTED

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import juryrank
+from studies.ohsumed import ohsumed
 from studies.papers.folds import rotation
-from studies.papers.ohsumed import ohsumed
 from studies.papers.www2007 import PARTS
 
 
