@@ -133,17 +133,17 @@ def normalisation(context: Context) -> Findings:
                 table.marks(sums)[-1] != BELOW,
             ),
             lead.claim("Means of preferences are above sums", "MAP"),
-            *_rates_of_sums(trials, held_out, found["sum"].rows),
+            *_rates_of_sums(trials, held_out, found["sum"]),
         ),
         tables=(Table("Rates of the CRF", columns, rows, note=CHOICE),),
     )
 
 
-def _rates_of_sums(trials: Trials, held_out: Trials, rows: Sequence[Trial]) -> list[Claim]:
+def _rates_of_sums(trials: Trials, held_out: Trials, sums: Chosen) -> list[Claim]:
     """Sums with the default rate and with a hundred times as much, and means; rates of sums on validation queries."""
-    known = {float(trial.params["rate"]): trial for trial in rows}
+    known = {float(trial.params["rate"]): trial for trial in sums.rows}
     least, larger = known[RATES["sum"][0]], known[LARGER]
-    best = max(rows, key=lambda trial: held_out.means(trial)[MEAN_PRECISION])
+    best = sums.best(trials)
     mean = Trial("crf, mean, 10000", "crf", {"potentials": "mean", "rate": 1e4})
     found = [
         trials.lead(mean, trial, "AP").claim(f"Means with rate 10,000 are above sums with rate {rate:g}", "MAP")
@@ -179,6 +179,11 @@ class Chosen:
             p=tuple(each.p for each in leads),
             spread=self.spread,
         )
+
+    def best(self, trials: Trials) -> Trial:
+        """The one with the highest MAP on the validation queries of all folds."""
+        held_out = validation(trials)
+        return max(self.rows, key=lambda trial: float(held_out.means(trial)[MEAN_PRECISION]))
 
     def rates(self) -> str:
         """The chosen rates, fold by fold."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -48,16 +49,25 @@ def floor(trials: Trials, name: str, least: tuple[float, float]) -> Claim:
 
 
 def _fitted(trials: Trials, name: str) -> Claim:
+    """The time of a fit; of jury also without the fourth curve, which takes the most time of what it has gained."""
+    slowest = seconds(trials, name)
+    text = f"{slowest:.3f} s, the slowest fold"
+    if name == "jury":
+        text += f"; with three curves (prior=equal) {seconds(trials, name, prior='equal'):.3f} s"
+    return Claim(f"{name}: fitted in under 0.1 s per fold", text, slowest < SECONDS)
+
+
+def seconds(trials: Trials, name: str, **params: Any) -> float:
     """The minimum time of three fits on each fold, with loaded kernels; the slowest fold counts."""
     slowest = 0.0
     for part in trials.parts():
         spent = []
         for _ in range(3):
             start, busy = time.perf_counter(), time.process_time()
-            learner(name).fit(part.train, valid=part.valid)
+            learner(name, **params).fit(part.train, valid=part.valid)
             spent.append(min(time.perf_counter() - start, time.process_time() - busy))
         slowest = max(slowest, min(spent))
-    return Claim(f"{name}: fitted in under 0.1 s per fold", f"{slowest:.3f} s, the slowest fold", slowest < SECONDS)
+    return slowest
 
 
 def _better(trials: Trials) -> Claim:
