@@ -89,10 +89,10 @@ class Study:
         return Lead(float(by_query.mean()), error, float(randomisation_test(by_query[:, None])[0]))
 
 
-def read_crowd(path: Path) -> jr.Dataset:
+def read_crowd(path: Path, left_out: int = 0, seed: int = 0) -> jr.Dataset:
     """Every worker puts the items it calls relevant first and the others last; its votes are the scores.
 
-    If a worker judged an item twice, relevant counts.
+    If a worker judged an item twice, relevant counts. ``left_out`` gold labels of each kind are left out at random.
     """
     rows = pl.read_csv(path, separator="\t").filter((pl.col("label") != -2) & (pl.col("gold") != -2))
     names = {"query": pl.col("topicID").cast(pl.String), "item": pl.col("docID"), "expert": pl.col("workerID")}
@@ -106,7 +106,8 @@ def read_crowd(path: Path) -> jr.Dataset:
     gold = rows.filter(pl.col("gold") >= 0).select(
         query=names["query"], item="docID", label=(pl.col("gold") >= 1).cast(pl.Float64)
     )
-    return jr.read(entries, labels=gold.unique())
+    gold = gold.unique().sort("query", "item").sample(fraction=1.0, shuffle=True, seed=seed)
+    return jr.read(entries, labels=gold.filter(pl.int_range(pl.len()).over("label") >= left_out))
 
 
 def labelled(data: jr.Dataset) -> jr.Dataset:

@@ -20,6 +20,13 @@ def test_the_judgements_are_those_of_the_track(judgements):
     assert len(judgements.labels.label_value) == 3_275
 
 
+def test_gold_labels_of_each_kind_can_be_left_out_as_many_as_the_paper_lacks(shared_data):
+    fewer, other = (crowd.read_crowd(shared_data / crowd.FILE, 500, seed).labels for seed in (0, 1))
+    values, counts = np.unique(fewer.label_value, return_counts=True)
+    assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == {0.0: 1000, 1.0: 1275}  # those of the paper
+    assert not np.array_equal(fewer.label_item, other.label_item)
+
+
 def test_what_is_said_about_pages_without_a_label_can_be_left_out(judgements):
     some = judgements[:5]
     only = crowd.labelled(some)
