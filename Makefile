@@ -14,7 +14,7 @@ BYTECODE = $(PY) -m compileall -q -j 0 src $(LIBRARIES:%=$(VENV)/lib/python3*/si
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
-.PHONY: demo test quick lint types kernels oldest extras attack bench load reproduce docs picture pictures browser java nginx peers stubs changelog clean
+.PHONY: demo test quick lint types kernels oldest extras attack same bench load reproduce docs picture pictures browser java nginx peers stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
@@ -63,6 +63,11 @@ extras: $(VENV)/.demo
 # What damages, injects, kills and forks, with large counts.
 attack: $(VENV)/.dev
 	$(PY) tests/attack.py
+
+# Whether users get what they got: digests of models, runs, reports, exports, pages and answers. Two minutes; after a change
+# that is meant: $(PY) tests/same.py --record. With --keep FOLDER, everything that is compared is written there.
+same: $(VENV)/.dev
+	$(PY) tests/same.py
 
 bench: $(VENV)/.bench
 	$(PY) -m studies bench --out build/bench
