@@ -189,7 +189,8 @@ def claims(s: Study) -> list[Claim]:
         *_printed(s),
         Claim(
             "MPM ranks widely rated movies first, the others rarely rated ones",
-            f"median of the first {FIRST}: {many:.0f} users, the others at most {few:.0f}",
+            f"median of the first {FIRST}: {many:.0f} users, the others "
+            + " and ".join(f"{s.first_users(name):.0f}" for name in OTHERS),
             many > 10 * few,
         ),
         Claim(

@@ -29,3 +29,5 @@ def test_an_expert_is_read_backwards_if_its_mean_net_weight_over_seeds_is_negati
     assert short == "2 of 3 are read backwards (not 10)"
     assert exception == "experts that are read backwards: not 10"
     assert claim.measured.startswith("10: α +0 ± 0, β +2 ± 4; 11: α +0 ± 0, β -2 ± 1")
+    alone = weight_claims({expert: values[1:] for expert, values in weights.items()}, "sums")
+    assert [claim.verdict for _, _, claim in alone] == ["agrees", "within noise", "agrees"]
