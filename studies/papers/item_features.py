@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,23 +13,47 @@ from studies.arrays import Floats, Ints, lists_by_score, merge_lists, slot_query
 # Of the 15 numbers that LETOR 3.0 has for title, abstract and both: BM25, log(BM25) and three language models.
 RETRIEVAL_SCORES = tuple(str(first + n) for first in (0, 15, 30) for n in range(11, 16))
 
+# Of LETOR 4.0: BM25 and three language models, each for body, anchor, title, address and all of them, and PageRank.
+RETRIEVAL_AND_PAGERANK = tuple(str(n) for n in range(21, 42))
 
-def synthetic(seed: int, model: str = "gaussian", n_items: int = 200, n_features: int = 10) -> jr.Dataset:
-    """Items with normal features, ten corrupted lists of their true scores, and the true scores as labels.
+
+@dataclass(frozen=True)
+class Drawn:
+    """Features of items, their true scores, and lists of scores [n_items, n_lists]."""
+
+    features: Floats
+    truth: Floats
+    lists: Floats
+
+
+def draw(
+    seed: int, model: str = "gaussian", n_items: int = 200, n_features: int = 10,
+    *, noise: float = 1.0, times: int = 1, poor: int = 3,
+) -> Drawn:  # fmt: skip
+    """Items with normal features and ten corrupted lists of their true scores.
 
     Two lists are shifted; three have added noise of 1/4, 1/2 and 1 standard deviation, two are multiplied by
-    1 + noise of 1/4 and 1/2, three are pure noise.
+    1 + noise of 1/4 and 1/2; the last three (``poor``) are pure noise. The noise of the good lists may be smaller, and
+    all lists may be drawn several times.
     """
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(n_items, n_features))
     truth = features @ rng.normal(size=n_features)
     truth = truth if model == "gaussian" else np.exp(truth)
     deviation = truth.std()
-    lists = [truth + 5 * deviation * rng.normal() for _ in range(2)]
-    lists += [truth + share * deviation * rng.normal(size=n_items) for share in (0.25, 0.5, 1.0)]
-    lists += [truth * (1 + share * rng.normal(size=n_items)) for share in (0.25, 0.5)]
-    lists += [deviation * rng.normal(size=n_items) for _ in range(3)]
-    return replace(from_matrix(np.column_stack(lists), truth), features=features)
+    lists = []
+    for _ in range(times):
+        lists += [truth + 5 * deviation * rng.normal() for _ in range(2)]
+        lists += [truth + noise * share * deviation * rng.normal(size=n_items) for share in (0.25, 0.5, 1.0)]
+        lists += [truth * (1 + noise * share * rng.normal(size=n_items)) for share in (0.25, 0.5)]
+        lists += [deviation * rng.normal(size=n_items) for _ in range(poor)]
+    return Drawn(features, truth, np.column_stack(lists))
+
+
+def synthetic(seed: int, model: str = "gaussian", n_items: int = 200, n_features: int = 10) -> jr.Dataset:
+    """What ``draw`` draws as a dataset, with the true scores as labels."""
+    drawn = draw(seed, model, n_items, n_features)
+    return replace(from_matrix(drawn.lists, drawn.truth), features=drawn.features)
 
 
 def from_matrix(scores: Floats, truth: Floats) -> jr.Dataset:
@@ -48,6 +72,18 @@ def letor(folder: Path, name: str) -> jr.Dataset:
     """For example the lists of MQ2008-agg with the 46 features of MQ2008: its five parts, or the tests of its folds."""
     parts = sorted((folder / name).glob("S*.txt*")) or sorted((folder / name).glob("Fold*/test.txt*"))
     return jr.read(folder / f"{name}-agg", features=parts)
+
+
+def letor_of_paper(folder: Path, name: str) -> jr.Dataset:
+    """The same with PageRank and the scores of retrieval methods moved from the features to the lists."""
+    data = letor(folder, name)
+    assert data.features is not None
+    at = [data.feature_names.index(name) for name in RETRIEVAL_AND_PAGERANK]
+    rest = [n for n in range(len(data.feature_names)) if n not in at]
+    experts = [f"feature {name}" for name in RETRIEVAL_AND_PAGERANK]
+    lists = merge_lists(data.rankings, lists_by_score(data.rankings, experts, data.features[:, at]))
+    names = tuple(data.feature_names[n] for n in rest)
+    return replace(data, rankings=lists, features=data.features[:, rest], feature_names=names)
 
 
 def ohsumed(folder: Path) -> jr.Dataset:
