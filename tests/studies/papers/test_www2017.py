@@ -59,6 +59,7 @@ def test_draws_differ_only_in_what_is_varied():
         assert_allclose(other - usual.truth, 0.1 * (one - usual.truth), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::juryrank.errors.JuryrankWarning")  # the study stops after 25 steps
 def test_poor_lists_lose_their_weight_with_a_penalty(tmp_path):
     findings = poor_lists(Context(tmp_path, tmp_path, quick=True))
     rows = {(row[0], row[1]): row for row in findings.tables[0].rows}
