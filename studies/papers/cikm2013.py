@@ -160,14 +160,12 @@ def weights(name: str, context: Context) -> Findings:
         f"{', '.join(IDLE)} are not used",
         f"CRF with sums of preferences, rate {rate:g} chosen on validation queries: {printed}",
         f"CRF with means of preferences: {ours}",
-        judged({exception: claim.holds or claim.noisy for _, exception, claim in told["sums of preferences"]}),
+        judged({exception: claim.holds for _, exception, claim in told["sums of preferences"]}),
     )
     note = f"Weights are means over seeds {', '.join(map(str, context.seeds))}; ± is the standard error over seeds."
     if context.quick:
-        note = (
-            "Weights are those of 60 passes and one seed, which does not tell whether a weight near zero is negative: "
-        )
-        note += "a claim that does not hold is within noise. A full run has 300 passes and three seeds."
+        note = "Weights are those of 60 passes and one seed, which does not tell the sign of a small weight: a claim "
+        note += "that does not hold here may hold in a full run, with 300 passes and three seeds."
     return Findings(claims=tuple(claims), figures=tuple(figures), notes=(note,), overview=(row,))
 
 
@@ -207,9 +205,9 @@ def weight_claims(by_expert: dict[str, np.ndarray], kind: str) -> list[tuple[str
         wrong = ", ".join(e for e in experts if e not in right)
         short = f"{len(right)} of {len(experts)} {what}" + (f" (not {wrong})" if wrong else "")
         weights = "; ".join(f"{e}: α {_weight(by_expert[e][:, 0])}, β {_weight(_net(by_expert[e]))}" for e in experts)
-        text, one_seed = f"Experts {', '.join(experts)} {what}: {how}; {kind}", len(by_expert[experts[0]]) < 2
-        claim = Claim(text, weights, not wrong, noisy=bool(wrong) and one_seed)  # one seed does not tell
-        found.append((short, f"experts that {what}: not {wrong}", claim))
+        alone = " (one seed of a quick run, which does not tell)" if wrong and len(by_expert[experts[0]]) < 2 else ""
+        claim = Claim(f"Experts {', '.join(experts)} {what}: {how}; {kind}", f"{weights}{alone}", not wrong)
+        found.append((short, f"experts that {what}: not {wrong}{alone}", claim))
     return found
 
 

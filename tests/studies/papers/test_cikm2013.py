@@ -29,5 +29,13 @@ def test_an_expert_is_read_backwards_if_its_mean_net_weight_over_seeds_is_negati
     assert short == "2 of 3 are read backwards (not 10)"
     assert exception == "experts that are read backwards: not 10"
     assert claim.measured.startswith("10: α +0 ± 0, β +2 ± 4; 11: α +0 ± 0, β -2 ± 1")
-    alone = weight_claims({expert: values[1:] for expert, values in weights.items()}, "sums")
-    assert [claim.verdict for _, _, claim in alone] == ["agrees", "within noise", "agrees"]
+
+
+def test_a_claim_that_fails_with_one_seed_says_that_it_does_not_tell():
+    weights = {expert: np.array([[-9.0, 5.0, 1.0]]) for expert in (*USEFUL, *REVERSED, *IDLE)}
+    (_, _, useful), (_, exception, turned), _ = weight_claims(weights, "sums")
+    assert useful.holds
+    assert "one seed" not in useful.measured
+    assert not turned.holds
+    assert turned.measured.endswith("β +6 (one seed of a quick run, which does not tell)")
+    assert exception == "experts that are read backwards: not 10, 11, 12 (one seed of a quick run, which does not tell)"
