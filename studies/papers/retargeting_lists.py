@@ -42,9 +42,10 @@ def real(name: str, context: Context) -> Findings:
         papers = letor_of_paper(context.data, name)
         label = f"{name}, {PAPERS_LISTS}"
         sets |= {label: papers, f"{label} + list": with_list(papers, "supervised", scores)}
+    by_query = () if context.quick else tuple(label for label in sets if "+ list" not in label)
     others = PAPER if context.quick else consensus_methods()
     waiting = {
-        label: workers(context).submit(_compared, PAPER if PAPERS_LISTS in label else others, each, context.quick)
+        label: workers(context).submit(_compared, PAPER if PAPERS_LISTS in label else others, each, label in by_query)
         for label, each in sets.items()
     }
     found = {label: done.result() for label, done in track(list(waiting.items()), name)}
@@ -72,9 +73,9 @@ def real(name: str, context: Context) -> Findings:
     )
 
 
-def _compared(others: Sequence[str], data: jr.Dataset, quick: bool) -> Comparison:
+def _compared(others: Sequence[str], data: jr.Dataset, by_query: bool) -> Comparison:
     retargeting: dict[str, dict[str, Any]] = {OURS: {}, **SIDES, **PRINTED}
-    if not quick:
+    if by_query:
         retargeting["as printed, by query"] = {**BY_QUERY, "output": "lists"}
     models = {label: jr.method(OURS, **params) for label, params in retargeting.items()}
     methods = {**models, **{other: jr.method(other) for other in others}}
