@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -117,10 +117,12 @@ def new_files(folder: Path, known: dict[Path, tuple[int, int]]) -> list[Path]:
 
 
 @contextmanager
-def server(folder: Path, *args: str) -> Iterator[http.client.HTTPConnection]:
+def server(
+    folder: Path, *args: str, program: tuple[str, ...] = ("-m", "juryrank")
+) -> Iterator[http.client.HTTPConnection]:
     """A service on a free port of this machine, until the block ends."""
     log_path = folder / f"{args[0]}.log"
-    command = [sys.executable, "-m", "juryrank", *args, "--port", "0"]
+    command = [sys.executable, *program, *args, "--port", "0"]
     with log_path.open("wb") as log:
         process = subprocess.Popen(
             command, cwd=folder, env=environment(), stdout=log, stderr=log, stdin=subprocess.DEVNULL
@@ -132,8 +134,8 @@ def server(folder: Path, *args: str) -> Iterator[http.client.HTTPConnection]:
                 raise RuntimeError(f"juryrank {args[0]} does not listen: {log_path.read_text()}")
             time.sleep(0.05)
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=START_SECONDS)
-        yield connection
-        connection.close()
+        with closing(connection):
+            yield connection
     finally:
         process.terminate()
         process.wait()
