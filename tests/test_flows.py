@@ -102,8 +102,9 @@ def test_requests_keep_their_budgets(folder):
         ask(service, "GET", "/healthz")  # now it listens
         with socket.create_connection((service.host, service.port)) as connection:
             for flow, (path, body) in requests.items():
-                for _ in range(2):  # the first requests of a kind do more
+                rounds = []
+                for _ in range(4):  # the first requests of a kind do more, and some functions run now and then
                     for _ in range(5):  # what follows an answer may run while the next request is on its way
                         assert post(connection, path, body) == 200
-                    found = counts(folder)
-                check(flow, *found)
+                    rounds.append(counts(folder))
+                check(flow, *min(rounds))
