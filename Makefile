@@ -52,8 +52,8 @@ oldest: $(VENV)/.dev
 	$(PY) -m venv --without-pip $(OLDEST)
 	$(PY) -m uv pip install -q --resolution lowest-direct --python $(OLDEST)/bin/python -r pyproject.toml --extra dev
 	JURYRANK_KERNELS=numba $(WITH_OLDEST) tests/cli/test_main.py tests/cli/test_fuse.py tests/cli/test_evaluate.py \
-	  tests/kernels/test_jit.py tests/test_fuse.py tests/test_forks.py
-	$(WITH_OLDEST) tests/kernels/test_library.py tests/test_fuse_compiled.py \
+	  tests/kernels/test_jit.py tests/tasks/fuse/test_fuse.py tests/test_forks.py
+	$(WITH_OLDEST) tests/kernels/test_library.py tests/tasks/fuse/test_fuse_compiled.py \
 	  tests/server/test_whole_requests.py tests/server/test_shutdown.py tests/server/test_faults.py
 
 # The examples of every page of docs/integrations, each in a new environment with what the page says to install.

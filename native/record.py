@@ -25,8 +25,8 @@ from juryrank.errors import JuryrankError  # noqa: E402
 from juryrank.kernels import jit, library  # noqa: E402
 from juryrank.methods import METHODS, method  # noqa: E402
 from juryrank.params import parameters  # noqa: E402
-from juryrank.serving.json_lists import JsonRoom, JsonSums  # noqa: E402
-from juryrank.serving.python_lists import PythonRoom  # noqa: E402
+from juryrank.tasks.fuse.json_lists import JsonRoom, JsonSums  # noqa: E402
+from juryrank.tasks.fuse.python_lists import PythonRoom  # noqa: E402
 
 HEADER = (
     "# Kernels of the library, and the types of their arguments as juryrank.kernels.library.represent writes them.\n"

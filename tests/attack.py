@@ -39,7 +39,9 @@ PARTS = {
         ("tests/files/test_damaged_parquet.py",), {"JURYRANK_PARQUET": "10000"}, "damaged Parquet beside pyarrow"
     ),
     "streamed": Part(
-        ("tests/test_streamed_equals_whole.py",), {"JURYRANK_STREAMED": "3000"}, "streamed reading beside whole reading"
+        ("tests/tasks/files/test_streamed_equals_whole.py",),
+        {"JURYRANK_STREAMED": "3000"},
+        "streamed reading beside whole reading",
     ),
     "limits": Part(
         ("tests/files/test_limits.py", "tests/files/test_growth.py"), {}, "bombs, endless files, colliding names"
@@ -50,9 +52,9 @@ PARTS = {
     "names": Part(
         (
             "tests/files/test_hostile_names.py",
-            "tests/test_report_escapes.py",
-            "tests/export",
-            "tests/test_figures.py",
+            "tests/report/test_report_escapes.py",
+            "tests/tasks/export",
+            "tests/report/test_figures.py",
         ),
         {},
         "hostile names over all writers, reports and exports",

@@ -1,19 +1,5 @@
 # Made by `make stubs` from _public.py.
 
-from juryrank._crowd import crowd as crowd
-from juryrank._election import election as election
-from juryrank._election import elections as elections
-from juryrank._explain import explain as explain
-from juryrank._export import export as export
-from juryrank._leaderboard import leaderboard as leaderboard
-from juryrank.beyond_memory import compare_files as compare_files
-from juryrank.beyond_memory import convert_files as convert_files
-from juryrank.beyond_memory import evaluate_files as evaluate_files
-from juryrank.beyond_memory import fit_files as fit_files
-from juryrank.clicks.interleaving import interleave as interleave
-from juryrank.clicks.interleaving_experiment import InterleavingTest as InterleavingTest
-from juryrank.clicks.labels import click_labels as click_labels
-from juryrank.clicks.reading import read_clicks as read_clicks
 from juryrank.client import AsyncClient as AsyncClient
 from juryrank.client import Client as Client
 from juryrank.data import Consensus as Consensus
@@ -31,10 +17,6 @@ from juryrank.evaluation import evaluate as evaluate
 from juryrank.evaluation import verdict as verdict
 from juryrank.io import read as read
 from juryrank.io import write as write
-from juryrank.judging.advice import judging_advice as judging_advice
-from juryrank.judging.agreement import agreement as agreement
-from juryrank.judging.plan import judging_plan as judging_plan
-from juryrank.judging.reliability import combine_judgements as combine_judgements
 from juryrank.methods import METHODS as METHODS
 from juryrank.methods import method as method
 from juryrank.methods.chains.mc1 import MC1 as MC1
@@ -119,9 +101,27 @@ from juryrank.metrics import parse_metric as parse_metric
 from juryrank.models import fit as fit
 from juryrank.models import load as load
 from juryrank.models import save as save
-from juryrank.serving import Exploration as Exploration
-from juryrank.serving import Fuser as Fuser
-from juryrank.serving import fuse as fuse
-from juryrank.streaming import rank_files as rank_files
+from juryrank.tasks.clicks.interleaving import interleave as interleave
+from juryrank.tasks.clicks.interleaving_experiment import InterleavingTest as InterleavingTest
+from juryrank.tasks.clicks.labels import click_labels as click_labels
+from juryrank.tasks.clicks.reading import read_clicks as read_clicks
+from juryrank.tasks.crowd import crowd as crowd
+from juryrank.tasks.election import election as election
+from juryrank.tasks.election import elections as elections
+from juryrank.tasks.explain import explain as explain
+from juryrank.tasks.export import export as export
+from juryrank.tasks.files import compare_files as compare_files
+from juryrank.tasks.files import convert_files as convert_files
+from juryrank.tasks.files import evaluate_files as evaluate_files
+from juryrank.tasks.files import fit_files as fit_files
+from juryrank.tasks.files.rank_files import rank_files as rank_files
+from juryrank.tasks.fuse import Exploration as Exploration
+from juryrank.tasks.fuse import Fuser as Fuser
+from juryrank.tasks.fuse import fuse as fuse
+from juryrank.tasks.judge.advice import judging_advice as judging_advice
+from juryrank.tasks.judge.agreement import agreement as agreement
+from juryrank.tasks.judge.plan import judging_plan as judging_plan
+from juryrank.tasks.judge.reliability import combine_judgements as combine_judgements
+from juryrank.tasks.leaderboard import leaderboard as leaderboard
 
 __version__: str

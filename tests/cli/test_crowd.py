@@ -9,7 +9,7 @@ import pytest
 
 import juryrank as jr
 from cli.conftest import Run
-from crowd.simulated_crowds import simulate
+from tasks.crowd.simulated_crowds import simulate
 
 HEADERLESS = "".join(f"t{n // 3},w{n % 3},{(n // 3) % 2 if n % 3 else 0}\n" for n in range(30))
 

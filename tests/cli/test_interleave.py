@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from juryrank.clicks.interleaving import interleave
+from juryrank.tasks.clicks.interleaving import interleave
 
 RUN_A = "q1 Q0 a 1 9 A\nq1 Q0 b 2 8 A\nq1 Q0 c 3 7 A\nq2 Q0 x 1 5 A\n"
 RUN_B = "q1 Q0 c 1 9 B\nq1 Q0 d 2 8 B\nq1 Q0 a 3 7 B\n"

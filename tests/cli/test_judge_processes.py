@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 from cli.conftest import DEMO
-from juryrank.judging.store import JudgementFile
+from juryrank.tasks.judge.store import JudgementFile
 
 PROMPT = "q quit > "
 PATIENCE = 30.0  # seconds for one answer, on a machine that has little time for us

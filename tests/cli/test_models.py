@@ -8,7 +8,7 @@ import pytest
 
 import juryrank
 from cli.conftest import DEMO, Run, items
-from juryrank._export import PORTABLE
+from juryrank.tasks.export import PORTABLE
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.io import read, write
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods import METHODS, method
 from juryrank.metrics import NDCG
-from juryrank.training.labelled_queries import LabelledQueries
 
 RUN = "q1 Q0 a 1 9 t\nq1 Q0 b 2 8 t\nq1 Q0 c 3 7 t\n"
 LISTS = {"x": {"q": ["a", "b", "c", "d"]}, "y": {"q": ["d", "a", "b"]}}

@@ -16,7 +16,7 @@ from juryrank.data.consensus import single_precision
 from juryrank.data.ties import tie_order
 from juryrank.errors import ParameterError
 from juryrank.methods import method
-from juryrank.streaming import rank_files
+from juryrank.tasks.files.rank_files import rank_files
 
 
 def consensus_of(scores: dict[str, dict[str, float]]) -> Consensus:

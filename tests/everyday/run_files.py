@@ -202,7 +202,7 @@ def _act(paths: list[Path], way: str) -> Callable[[], Any]:
         return juryrank.method("rrf").fit_predict(data).to_dict()
 
     def streamed() -> Any:
-        from juryrank.streaming import rank_files
+        from juryrank.tasks.files.rank_files import rank_files
 
         out = io.BytesIO()
         rank_files(paths, juryrank.method("rrf"), out, memory=10**6)

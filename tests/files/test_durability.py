@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from juryrank.io.files import save_all, save_interleaved
-from juryrank.judging.judgements import Judgement
-from juryrank.judging.store import JudgementFile
+from juryrank.tasks.judge.judgements import Judgement
+from juryrank.tasks.judge.store import JudgementFile
 
 Event = tuple[str, int, int]  # what happened to which file or folder, and its size then
 

@@ -10,7 +10,7 @@ from juryrank.data import Dataset
 from juryrank.errors import DataError, DataWarning
 from juryrank.io import read
 from juryrank.io.sources import FAST_FROM
-from juryrank.streaming import rank_files
+from juryrank.tasks.files.rank_files import rank_files
 
 from .sameness import assert_same
 

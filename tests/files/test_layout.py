@@ -10,7 +10,7 @@ import pytest
 
 from juryrank.errors import DataError, DataWarning
 from juryrank.io import read, write
-from juryrank.streaming import rank_files
+from juryrank.tasks.files.rank_files import rank_files
 
 from .sameness import assert_same, labels_of, lists_of, slots_of
 

@@ -14,10 +14,10 @@ from juryrank.errors import DataError, DataWarning, ParameterError
 from juryrank.integrations._spark_labelled import total_messages
 from juryrank.integrations.spark import fit
 from juryrank.io.dataset_frames import long_table
+from juryrank.learning.curves import Limits, QueryParts, Statistics
+from juryrank.learning.held_out import HeldOutValues
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.metrics import parse_metric
-from juryrank.training.held_out_values import HeldOutValues
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics
 
 
 @pytest.mark.parametrize(("method", "parts"), [("jury", 2), ("ridge", 5)])

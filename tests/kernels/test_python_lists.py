@@ -1,4 +1,4 @@
-"""Kernels that follow on lists of Python; what reads these is tested by ``tests/test_fuse_compiled.py``."""
+"""Kernels that follow on lists of Python; what reads these is tested by ``tests/tasks/fuse/test_fuse_compiled.py``."""
 
 from typing import Any
 

@@ -7,8 +7,8 @@ import polars as pl
 
 from conftest import random_dataset
 from juryrank.data.long_table import from_long
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods.learned._chain import Problem
-from juryrank.training.labelled_queries import LabelledQueries
 
 # Experts see the labels through noise; a1 and a2 see almost the same.
 NOISE = {"a1": "a", "a2": "a", "b": "b", "c": "c"}

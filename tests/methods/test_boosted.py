@@ -11,13 +11,13 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset
 from juryrank.errors import DataError, MissingExtraError
+from juryrank.learning.labelled import LabelledQueries
+from juryrank.learning.validation import PessimisticValidation
 from juryrank.methods import method
 from juryrank.methods.learned.boosted import Boosted
+from juryrank.methods.learned.boosting import Boosting, TrainingRows
+from juryrank.methods.learned.boosting_libraries import LIBRARIES, Grower, library_labels
 from juryrank.models import from_json, to_json
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.boosting import Boosting, TrainingRows
-from juryrank.training.solvers.boosting_libraries import LIBRARIES, Grower, library_labels
-from juryrank.training.validation import PessimisticValidation
 
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 

@@ -13,8 +13,8 @@ from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import ConvergenceWarning, DataError, DataWarning
 from juryrank.methods import method
 from juryrank.methods.cost import check_matrix_size
-from juryrank.methods.scores._base import normalise_scores
-from juryrank.serving import Fuser, fuse
+from juryrank.methods.scores.scores import normalise_scores
+from juryrank.tasks.fuse import Fuser, fuse
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
 POLICIES = pytest.mark.parametrize("missing", ["ignore", "last", "mean"])

@@ -17,7 +17,7 @@ from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.cps import stage_costs
 from juryrank.methods import CPS, ThetaCPS
 from juryrank.methods.learned.theta_cps import Likelihood, levels
-from juryrank.methods.pairwise._coset import DISTANCES
+from juryrank.methods.pairwise.coset import DISTANCES
 from methods.slow import dense, places
 
 every_distance = pytest.mark.parametrize("distance", DISTANCES)

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose
 import juryrank
 from conftest import random_dataset
 from juryrank.data.build import from_dicts
+from juryrank.learning.columns import expert_columns, missing_columns
 from juryrank.methods import method
+from juryrank.methods.learned.wins_and_losses import win_values
 from juryrank.metrics import judge, parse_metric
-from juryrank.training.columns.by_expert import expert_columns, missing_columns
-from juryrank.training.columns.wins_and_losses import win_values
 
 
 def taught(seed: int = 0):

@@ -7,7 +7,9 @@ import pytest
 
 from conftest import random_dataset
 from juryrank import method
-from juryrank.methods.learned._parts import (
+from juryrank.learning.curves import Limits
+from juryrank.learning.label_survey import LabelSurvey
+from juryrank.methods.learned.parts import (
     add_sums,
     held_out_groups,
     sums_of,
@@ -16,8 +18,6 @@ from juryrank.methods.learned._parts import (
     whole_model,
     with_surveys,
 )
-from juryrank.training.label_survey import LabelSurvey
-from juryrank.training.solvers.position_curves import Limits
 
 N_QUERIES = 40
 MODELS = [

@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 from test_strengths import battles
 
 from conftest import random_dataset
-from juryrank._leaderboard import leaderboard
 from juryrank.data.build import from_orders
 from juryrank.methods import METHODS, BradleyTerry, CrowdBT, GeneralisedMallows, Mallows, PlackettLuce, method
-from juryrank.methods.pairwise._coset import Coset
+from juryrank.methods.pairwise.coset import Coset
 from juryrank.methods.ratings._base import Online
-from juryrank.methods.strengths._base import Strength
-from juryrank.methods.strengths._multinomial import Multinomial
+from juryrank.methods.strengths.multinomial import Multinomial
+from juryrank.methods.strengths.strengths import Strength
+from juryrank.tasks.leaderboard import leaderboard
 
 ORDERS = (Coset, Mallows, GeneralisedMallows)  # models of orders: of items that are level, one is still first
 MODELS = [name for name in METHODS if issubclass(METHODS[name], (Strength, Online, Multinomial, CrowdBT, *ORDERS))]

@@ -14,12 +14,12 @@ from juryrank.data.dataset import Dataset, Pairs
 from juryrank.data.long_table import from_long
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.evaluation.evaluate import evaluate
+from juryrank.learning.curves import Limits, QueryParts, Statistics, solve_curves
+from juryrank.learning.gram_matrices import BlockSizes
+from juryrank.learning.labelled import LabelledQueries
+from juryrank.learning.rrf_prior import RRFPriorSolver
 from juryrank.methods import method
 from juryrank.models import from_json, to_json
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.gram_matrices import BlockSizes
-from juryrank.training.solvers.position_curves import Limits, QueryParts, Statistics, solve_curves
-from juryrank.training.solvers.rrf_prior import RRFPriorSolver
 
 both = pytest.mark.parametrize("name", ["jury", "ridge"])
 sharing = pytest.mark.parametrize("experts", ["individual", "shared", "hybrid"])
@@ -307,7 +307,7 @@ def test_the_report_names_gain_and_error():
 
 
 def _labelled(rankings, gains):
-    from juryrank.training.gains import gains_as_labels
+    from juryrank.learning.gains import gains_as_labels
 
     return Dataset(rankings=rankings, labels=gains_as_labels(rankings, gains))
 

@@ -11,11 +11,11 @@ from conftest import held_out_unjudged, random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import ParameterError
 from juryrank.evaluation.evaluate import evaluate
+from juryrank.learning.curves import filled_ranks, mean_fill
+from juryrank.learning.normal_equations import NormalEquations
+from juryrank.learning.rrf_prior import RRFPriorSolver, expert_shares
 from juryrank.methods import method
 from juryrank.models import from_json, to_json
-from juryrank.training.solvers.normal_equations import NormalEquations
-from juryrank.training.solvers.position_curves import filled_ranks, mean_fill
-from juryrank.training.solvers.rrf_prior import RRFPriorSolver, expert_shares
 
 priors = pytest.mark.parametrize("prior", ["correlation", "auto"])
 

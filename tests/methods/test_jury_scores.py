@@ -10,8 +10,8 @@ from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, ParameterError
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import method
+from juryrank.methods.learned.score_curve import score_curve, score_scales
 from juryrank.models import from_json, to_json
-from juryrank.training.score_curve import score_curve, score_scales
 
 STEPS = np.array([9.0, 8.5, 4.0, 3.5, 3.0, 1.0])
 

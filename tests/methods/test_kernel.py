@@ -12,9 +12,9 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import parents
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods import method
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.nystroem import Limits, Nystroem, sample_slots
+from juryrank.methods.learned.nystroem import Limits, Nystroem, sample_slots
 
 
 def test_with_all_items_as_landmarks_it_is_exact_kernel_ridge_regression():

@@ -12,7 +12,7 @@ from juryrank.data import Consensus
 from juryrank.data.lazy_details import LazyDetails
 from juryrank.methods import Copeland, RankedPairs, Schulze, SmithIRV, method
 from juryrank.methods.elections._locked_pairs import locked_pairs
-from juryrank.methods.pairwise._majorities import Majorities
+from juryrank.methods.pairwise.majorities import Majorities
 from methods.test_election_rules import SUSHI, Election, election, theirs, winners
 from peers import peer
 

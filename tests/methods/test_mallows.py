@@ -13,9 +13,9 @@ from juryrank.data.build import from_orders
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import expected_skips, fit_theta, log_choices, mean_skips
 from juryrank.methods import GeneralisedMallows, Kemeny, Mallows
-from juryrank.methods.pairwise._base import MarginLists
 from juryrank.methods.pairwise.generalised_mallows import fit_thetas
 from juryrank.methods.pairwise.mallows import sample
+from juryrank.methods.pairwise.pairwise import MarginLists
 from methods.slow import dense
 
 every_missing = pytest.mark.parametrize("missing", ["ignore", "last"])

@@ -16,10 +16,10 @@ from juryrank.data.build import from_array, from_dicts, from_orders
 from juryrank.data.dataset import Pairs
 from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods import MPM, ThetaMPM
 from juryrank.methods.learned.theta_mpm import Objective
 from juryrank.methods.strengths.mpm import Profile
-from juryrank.training.labelled_queries import LabelledQueries
 from methods.slow import dense
 
 LOG_HALF = np.log(0.5)

@@ -5,8 +5,8 @@ import pytest
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.errors import DataError
 from juryrank.methods import method
-from juryrank.methods.strengths._base import PAIR_LIMIT
 from juryrank.methods.strengths.crowd_bt import COMPARISON_LIMIT
+from juryrank.methods.strengths.strengths import PAIR_LIMIT
 
 
 def items(n):

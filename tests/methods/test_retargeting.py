@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 import juryrank
 from conftest import random_dataset
 from juryrank.errors import ConvergenceWarning, DataError
+from juryrank.learning.per_query import standardise
 from juryrank.methods import method
-from juryrank.training.per_query import standardise
-from juryrank.training.solvers.monotone_targets import label_levels, pool
+from juryrank.methods.features.monotone_targets import label_levels, pool
 
 
 def test_features_are_needed(dataset):

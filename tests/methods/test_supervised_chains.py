@@ -18,11 +18,11 @@ from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
 from juryrank.kernels.chain import step_up
 from juryrank.kernels.chain_gradient import pair_loss, step_down
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods import method
 from juryrank.methods.learned._chain import softmax
+from juryrank.methods.learned.relaxation import relaxation
 from juryrank.progress import show_progress
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.relaxation import relaxation
 
 CHAINS = ["supervised-mc1", "supervised-mc2", "supervised-mc3", "supervised-mc4"]
 every_chain = pytest.mark.parametrize("name", CHAINS)

@@ -10,9 +10,9 @@ from scipy.stats import rankdata
 from conftest import random_dataset
 from juryrank import METHODS, fit, from_dicts, method
 from juryrank.errors import DataWarning
+from juryrank.learning.label_survey import LabelSurvey
 from juryrank.models import from_json, to_json
 from juryrank.params import parameters
-from juryrank.training.label_survey import LabelSurvey
 
 WITH_IT = sorted(name for name, cls in METHODS.items() if any(f.name == "unjudged" for f in parameters(cls)))
 NAMES = [f"d{n:02}" for n in range(40)]

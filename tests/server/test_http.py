@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from server.processes import Running, running
 from server.raw import exchange, statuses
 from server.samples import bearer, make_keys, model_content
-from server.studio.studios import RunningStudio, running_studio
+from studio.studios import RunningStudio, running_studio
 
 ALLOWED = {
     "/v1/fuse": "POST",

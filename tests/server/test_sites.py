@@ -19,7 +19,7 @@ import pytest
 from server.processes import Running, running
 from server.raw import exchange, first_answer, statuses
 from server.samples import bearer, make_keys, model_content
-from server.studio.studios import TOKEN, running_studio
+from studio.studios import TOKEN, running_studio
 
 GOOD = b'{"lists":{"a":["x","y"],"b":["y"]},"method":"rrf"}'
 EVIL = "https://evil.example"
@@ -231,7 +231,7 @@ ATTACK = """async ([url, calls]) => {
 
 def test_a_page_in_chromium_cannot_command_the_service(service: Running, tmp_path: Path) -> None:
     """From another origin, and by a name of its own that leads to this machine."""
-    from server.studio.browser import CHROMIUM, FLAGS, sync_playwright
+    from studio.browser import CHROMIUM, FLAGS, sync_playwright
 
     if CHROMIUM is None:
         pytest.skip("NO BROWSER: PAGES OF OTHER SITES ARE NOT TRIED; make browser installs it")

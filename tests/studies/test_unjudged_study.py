@@ -3,7 +3,7 @@
 import numpy as np
 
 from conftest import random_dataset
-from juryrank.training.label_survey import COMPLETE, FEW, POSITIVES_ONLY, LabelSurvey
+from juryrank.learning.label_survey import COMPLETE, FEW, POSITIVES_ONLY, LabelSurvey
 from studies.judging import SETS
 from studies.unjudged import SETTINGS, UnjudgedStudy, label_kinds, measure
 

@@ -15,7 +15,7 @@ from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
 
 if TYPE_CHECKING:
-    from juryrank.clicks.log import ClickLog
+    from juryrank.tasks.clicks.log import ClickLog
 
 LABEL_COLUMNS = ("query", "item", "label", "weight")
 
@@ -49,7 +49,7 @@ class LogOptions:
 
     def read(self, logs: list[Path]) -> ClickLog:
         """The log in the files."""
-        from juryrank.clicks.reading import read_clicks
+        from juryrank.tasks.clicks.reading import read_clicks
 
         return read_clicks(
             list(map(or_stdin, logs)),
@@ -94,9 +94,9 @@ def run(
 
     The labels are for --labels of fit and compare. Prints what was used of the log, the bias, and how sure labels are.
     """
-    from juryrank.clicks.labels import click_labels
     from juryrank.io.files import save
     from juryrank.io.tables import frames
+    from juryrank.tasks.clicks.labels import click_labels
 
     if out.suffix.lower() not in frames.ENDINGS:
         raise typer.BadParameter(

@@ -131,8 +131,8 @@ def prepare_by_query(
     names: list[str] | None, data: list[Path], chosen: ExperimentOptions, reading: dict[str, Any], *, quiet: bool
 ) -> Experiment:
     """The comparison that the options ask for, of files that are read query by query."""
-    from juryrank.beyond_memory.compare_files import BatchedExperiment, open_for_comparison
     from juryrank.evaluation.evaluate import as_metrics
+    from juryrank.tasks.files.compare_files import BatchedExperiment, open_for_comparison
 
     if names is None:
         raise typer.BadParameter("--memory requires --methods: times cannot be estimated before the data is read")

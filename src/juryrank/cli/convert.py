@@ -33,7 +33,7 @@ def run(
     from juryrank.io.files import stdout
 
     if memory is not None:
-        from juryrank.beyond_memory.convert_files import convert_files
+        from juryrank.tasks.files.convert_files import convert_files
 
         out = stdout() if target is None else target
         with bars(quiet=quiet):

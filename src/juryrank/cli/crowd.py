@@ -15,7 +15,7 @@ from juryrank.cli.reports import Form, Json, check_pictures, deliver
 from juryrank.cli.terminal import note
 
 if TYPE_CHECKING:
-    from juryrank._crowd import CrowdLabels
+    from juryrank.tasks.crowd import CrowdLabels
 
 QRELS = ".qrels"
 TASK_COLUMNS = ("query", "item", "label", "confidence", "tied", "answers")
@@ -183,8 +183,8 @@ def run(
     Prints labels, agreement, accuracy on gold tasks, the workers, those to review and why, and tasks for one more
     answer.
     """
-    from juryrank._crowd import crowd
     from juryrank.errors import refuse_warnings
+    from juryrank.tasks.crowd import crowd
 
     files.check()
     arguments = {**reading.arguments(), "gold": gold_labels, "gold_for": gold_for, "max_iter": max_iter}

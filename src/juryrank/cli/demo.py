@@ -102,7 +102,7 @@ def measure(data: Dataset) -> list[Result]:
 def points_for_first(data: Dataset) -> dict[str, float]:
     """What a jury of all topics gives an article for the first rank in the list of each system."""
     from juryrank.methods import method
-    from juryrank.serving import fuse
+    from juryrank.tasks.fuse import fuse
 
     model = method(LEARNED).fit(data)
     return {system: fuse({system: ["article"]}, model=model)["article"] for system in data.experts}

@@ -70,9 +70,9 @@ def run(
     strict: options.Strict = False,
 ) -> None:
     """Count ballots by several rules: winners and ties, rounds, pairwise majorities, where rules disagree."""
-    from juryrank._election import election, elections
     from juryrank.evaluation.method_specs import methods_by_label, split_methods
     from juryrank.io.files import save
+    from juryrank.tasks.election import election, elections
 
     report.check()
     check_pictures([picture])

@@ -71,8 +71,8 @@ def _evaluate(
 def _evaluate_by_query(
     runs: list[Path], metrics: list[str], memory: str, how: dict[str, Any], reading: LabelledReadOptions, *, quiet: bool
 ) -> Evaluation:
-    from juryrank.beyond_memory.evaluate_files import evaluate_labelled, open_for_evaluation
     from juryrank.evaluation.evaluate import as_metrics
+    from juryrank.tasks.files.evaluate_files import evaluate_labelled, open_for_evaluation
 
     with bars(quiet=quiet):
         files = open_for_evaluation(runs, **reading.by_query(runs, memory))

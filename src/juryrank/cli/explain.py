@@ -12,7 +12,7 @@ from juryrank.cli.reading import LabelledReadOptions, OptionalData
 from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
-    from juryrank._explain import Explanation
+    from juryrank.tasks.explain import Explanation
 
 PICTURES = ("png", "svg")
 
@@ -38,8 +38,8 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Explain a model: expert weights; with DATA also leave-one-out, agreement of experts, and one query."""
-    from juryrank._explain import explain
     from juryrank.models import load
+    from juryrank.tasks.explain import explain
 
     if query is not None and not data.sources:
         raise typer.BadParameter("--query requires DATA: juryrank explain MODEL DATA…")

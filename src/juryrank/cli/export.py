@@ -33,8 +33,8 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Export a model; for search engines, weights are fitted to DATA. Without -o the text goes to stdout."""
-    from juryrank._export import export
     from juryrank.models import load
+    from juryrank.tasks.export import export
 
     fitted = load(model)
     given = reading.read_optional(data.sources)

@@ -61,7 +61,7 @@ def run(
     if memory is not None:
         if valid:
             raise typer.BadParameter("methods that are fitted with --memory use no validation queries: omit --valid")
-        from juryrank.beyond_memory.fit_files import fit_and_count
+        from juryrank.tasks.files.fit_files import fit_and_count
 
         with bars(quiet=quiet):
             counts = fit_and_count(data, chosen, **reading.by_query(data, memory))

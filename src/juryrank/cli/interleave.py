@@ -80,7 +80,7 @@ def run(
 
 
 def _analyse(logs: list[Path], clicks: LogOptions, report: ReportOptions, reading: ReadOptions) -> None:
-    from juryrank.clicks.interleaving_experiment import InterleavingTest
+    from juryrank.tasks.clicks.interleaving_experiment import InterleavingTest
 
     report.check()
     check_pictures([clicks.plot])
@@ -95,11 +95,11 @@ def _analyse(logs: list[Path], clicks: LogOptions, report: ReportOptions, readin
 
 
 def _write_pages(data: Dataset, top: int, seed: int, report: ReportOptions) -> None:
-    from juryrank.clicks.interleaving import interleave
     from juryrank.io.dataset_frames import entries_of
     from juryrank.io.files import deliver, stdout
     from juryrank.io.tables.frames import frame_lines
     from juryrank.lazy_polars import pl
+    from juryrank.tasks.clicks.interleaving import interleave
 
     entries = entries_of(data.rankings).sort("list", "rank", maintain_order=True)
     rankings: dict[str, dict[str, list[str]]] = {q: {e: [] for e in data.experts} for q in data.queries}

@@ -21,10 +21,10 @@ from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
-    from juryrank.judging.plan import JudgingPlan
-    from juryrank.judging.session import Session
-    from juryrank.judging.texts import Texts
     from juryrank.lazy_polars import pl
+    from juryrank.tasks.judge.plan import JudgingPlan
+    from juryrank.tasks.judge.session import Session
+    from juryrank.tasks.judge.texts import Texts
 
 SPREADSHEETS, JSON = (".csv", ".tsv"), ".json"  # in the former, people fill in a column of labels
 
@@ -87,16 +87,16 @@ class SessionOptions:
 
     def check(self) -> None:
         """Fail before the data is read if an option is wrong."""
-        from juryrank.judging.grades import Grades
-        from juryrank.judging.store import JudgementFile
+        from juryrank.tasks.judge.grades import Grades
+        from juryrank.tasks.judge.store import JudgementFile
 
         JudgementFile(self.judgements), Grades.parse(self.grades), share(self.overlap), judge_name(self.judge)
 
     def session(self, data: Dataset, *, budget: int, judge: str | None = None) -> Session:
         """The session of the judge: it gives questions, and saves the answers."""
-        from juryrank.judging.grades import Grades
-        from juryrank.judging.session import Session
-        from juryrank.judging.store import JudgementFile
+        from juryrank.tasks.judge.grades import Grades
+        from juryrank.tasks.judge.session import Session
+        from juryrank.tasks.judge.store import JudgementFile
 
         return Session(
             data, JudgementFile(self.judgements), judge or judge_name(self.judge),
@@ -194,8 +194,8 @@ def write_plan(
     """Write the plan, for a spreadsheet with a column of labels to fill in."""
     from juryrank.io.files import deliver, stdout
     from juryrank.io.tables.frames import frame_lines
-    from juryrank.judging.advice import judging_advice
-    from juryrank.judging.plan import judging_plan
+    from juryrank.tasks.judge.advice import judging_advice
+    from juryrank.tasks.judge.plan import judging_plan
 
     with bars(quiet=quiet):
         plan = judging_plan(data, budget=budget)
@@ -252,7 +252,7 @@ def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *,
 
 def show_agreement(path: Path, out: Path | None, *, quiet: bool) -> None:
     """Show or write how far judges agree."""
-    from juryrank.judging.agreement import agreement
+    from juryrank.tasks.judge.agreement import agreement
 
     deliver_report(agreement(path), None, as_json=False, out=out, quiet=quiet)
 
@@ -283,7 +283,7 @@ def share(text: str) -> float:
 
 
 def _read_texts(path: Path | None, names: list[str], kind: str, *, quiet: bool) -> Texts | None:
-    from juryrank.judging.texts import read_texts
+    from juryrank.tasks.judge.texts import read_texts
 
     if path is None:
         return None

@@ -33,7 +33,7 @@ class CombineOptions:
         """Show the judges, and write the labels; ``gold`` has labels that are true."""
         from juryrank.io.files import deliver
         from juryrank.io.tables.frames import frame_lines
-        from juryrank.judging.reliability import combine_judgements
+        from juryrank.tasks.judge.reliability import combine_judgements
 
         if out is not None and out.suffix.lower() not in ENDINGS:
             raise typer.BadParameter(f"labels are written as {', '.join(ENDINGS)}, got {out}", param_hint="--out")

@@ -16,9 +16,9 @@ from juryrank.errors import EndpointError
 from juryrank.report.numbers import counted
 
 if TYPE_CHECKING:
-    from juryrank.judging.endpoint_judge import Estimate, ModelJudge, Tally
-    from juryrank.judging.session import Session
-    from juryrank.judging.texts import Texts
+    from juryrank.tasks.judge.endpoint_judge import Estimate, ModelJudge, Tally
+    from juryrank.tasks.judge.session import Session
+    from juryrank.tasks.judge.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class EndpointOptions:
 
     def judge(self, session: Session, judgements: Path, items: Texts | None, queries: Texts | None) -> ModelJudge:
         """The model as judge."""
-        from juryrank.judging.endpoint import Endpoint
-        from juryrank.judging.endpoint_cache import AnswerCache
-        from juryrank.judging.endpoint_judge import ModelJudge
-        from juryrank.judging.endpoint_prompt import Prompt
+        from juryrank.tasks.judge.endpoint import Endpoint
+        from juryrank.tasks.judge.endpoint_cache import AnswerCache
+        from juryrank.tasks.judge.endpoint_judge import ModelJudge
+        from juryrank.tasks.judge.endpoint_prompt import Prompt
 
         endpoint = Endpoint(self.endpoint or "", insecure=self.insecure, timeout=self.timeout)
         prompt = Prompt.read(self.prompt, self.max_characters)
@@ -90,7 +90,7 @@ class EndpointOptions:
 
 def judge_by_model(session: Session, judge: ModelJudge, given: EndpointOptions, *, quiet: bool) -> None:
     """Show the estimate, ask whether to go on, and let the model grade."""
-    from juryrank.judging.endpoint_judge import GRADED, Tally, judge_items
+    from juryrank.tasks.judge.endpoint_judge import GRADED, Tally, judge_items
 
     price = parse_price(given.price)
     again = judge.to_ask_again(session.skipped)
@@ -138,7 +138,7 @@ def estimate_text(estimate: Estimate, judge: ModelJudge, price: tuple[float, flo
 
 def tally_text(tally: Tally, session: Session, judge: ModelJudge, price: tuple[float, float] | None) -> str:
     """What was asked, and what became of it."""
-    from juryrank.judging.endpoint_judge import GRADED
+    from juryrank.tasks.judge.endpoint_judge import GRADED
 
     others = "".join(f", {count} {kind}" for kind, count in sorted(tally.kinds.items()) if kind != GRADED)
     skipped = f"{others} (left unjudged)" if others else ""
@@ -148,7 +148,7 @@ def tally_text(tally: Tally, session: Session, judge: ModelJudge, price: tuple[f
 
 def used_text(tally: Tally, judge: ModelJudge, price: tuple[float, float] | None) -> str:
     """What the answers have cost."""
-    from juryrank.judging.endpoint_judge import cost_of
+    from juryrank.tasks.judge.endpoint_judge import cost_of
 
     cost = "" if price is None else f", cost {money(cost_of(tally.tokens_in, tally.tokens_out, price))}"
     requests = f"{judge.endpoint.n_requests} requests, {tally.cached} answers from the cache"
@@ -162,7 +162,7 @@ def money(amount: float) -> str:
 
 def compare_with_others(session: Session, *, quiet: bool) -> None:
     """How far the model agrees with other judges."""
-    from juryrank.judging.agreement import agreement
+    from juryrank.tasks.judge.agreement import agreement
 
     pairs = agreement(session.answers).pairs if session.n_graded else ()
     mine = [pair for pair in pairs if session.judge in (pair.judge, pair.other)]

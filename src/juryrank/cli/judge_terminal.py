@@ -20,8 +20,8 @@ from juryrank.errors import DataWarning
 from juryrank.report import escape_controls
 
 if TYPE_CHECKING:
-    from juryrank.judging.session import Question, Session
-    from juryrank.judging.texts import Texts
+    from juryrank.tasks.judge.session import Question, Session
+    from juryrank.tasks.judge.texts import Texts
 
 LINES = 12  # of a text that are shown before the key m shows all of it
 WIDEST, NARROWEST, PIPED_WIDTH = 100, 20, 80  # columns of text
@@ -163,7 +163,7 @@ class Screen:
 
     def compare_judges(self) -> None:
         """How far this judge agrees with each other one."""
-        from juryrank.judging.agreement import agreement
+        from juryrank.tasks.judge.agreement import agreement
 
         if self.session.n_shared:
             for pair in agreement(self.session.answers).pairs:

@@ -57,7 +57,7 @@ def run(
     strict: options.Strict = False,
 ) -> None:
     """Rank items by all comparisons of a dataset, over all its queries, with confidence intervals."""
-    from juryrank._leaderboard import leaderboard
+    from juryrank.tasks.leaderboard import leaderboard
 
     pictures = {"plot": plot, "plot_wins": heatmap}
     check_pictures(pictures.values())

@@ -36,7 +36,7 @@ def demand_other_files(context: Any) -> None:
 def _has_judgements(path: Path) -> bool:
     if path.suffix.lower() not in (".csv", ".tsv"):  # before an import that takes time
         return False
-    from juryrank.judging.store import has_judgements
+    from juryrank.tasks.judge.store import has_judgements
 
     return has_judgements(path)
 

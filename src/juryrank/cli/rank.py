@@ -93,7 +93,7 @@ def _rank_by_query(
     if not reading.only_lists:
         raise typer.BadParameter("--labels and --features cannot be used with --memory")
     from juryrank.io.files import stdout
-    from juryrank.streaming import rank_files
+    from juryrank.tasks.files.rank_files import rank_files
 
     out = ranking.out
     with bars(quiet=ranking.quiet):

@@ -77,7 +77,7 @@ def form_of(path: Path) -> str:
 
 def check_pictures(paths: Iterable[Path | None]) -> None:
     """Fail before the work if a picture could not be drawn to one of the paths."""
-    from juryrank.figures import check_picture
+    from juryrank.report.figure import check_picture
 
     for path in paths:
         if path is not None:

@@ -15,7 +15,7 @@ from juryrank.cli.terminal import note
 from juryrank.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from juryrank.server.studio.material import Material
+    from juryrank.studio.material import Material
 
 LONGEST_TITLE = 80  # characters
 
@@ -49,14 +49,14 @@ def run(
 ) -> None:
     """Open a page on this machine to look at experts, judge items and watch the fusion learn."""
     try:
-        from juryrank.server.studio.judging import JudgingSettings
-        from juryrank.server.studio.run import Address
-        from juryrank.server.studio.run import run as serve
-        from juryrank.server.studio.studio import Studio
+        from juryrank.studio.judging import JudgingSettings
+        from juryrank.studio.run import Address
+        from juryrank.studio.run import run as serve
+        from juryrank.studio.studio import Studio
     except ImportError as error:
         raise MissingExtraError.of("serve", f"juryrank studio needs {error.name}") from None
-    from juryrank.judging.grades import Grades
-    from juryrank.judging.store import JudgementFile
+    from juryrank.tasks.judge.grades import Grades
+    from juryrank.tasks.judge.store import JudgementFile
 
     address = Address(port, token, browser, tuple(allow_host or ()))
     session.check()
@@ -75,7 +75,7 @@ def find_material(
     sources: list[Path], session: SessionOptions, texts: TextOptions, reading: LabelledReadOptions, *, quiet: bool
 ) -> Material:
     """The data and its texts; without data, that of the demo."""
-    from juryrank.server.studio.material import Material, read_demo
+    from juryrank.studio.material import Material, read_demo
 
     if not sources:
         for name, given in {

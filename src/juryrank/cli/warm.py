@@ -170,7 +170,7 @@ def read_and_write(folder: Path) -> None:
     from juryrank.io import fast_trec
     from juryrank.io.sources import inputs_of, load_sources
     from juryrank.methods import method
-    from juryrank.streaming import rank_files
+    from juryrank.tasks.files.rank_files import rank_files
 
     os.environ["JURYRANK_THREADS"] = "2"  # a machine with one core also compiles what several threads need
     fast_trec.read(load_sources(inputs_of(folder / "runs")), bytes_per_thread=1)
@@ -199,8 +199,8 @@ def fit_and_predict(method: Aggregator, label: str, datasets: Callable[[], Seque
 
 def make_leaderboard(folder: Path) -> None:
     """What ``leaderboard`` does by default."""
-    from juryrank._leaderboard import leaderboard
     from juryrank.io import read
+    from juryrank.tasks.leaderboard import leaderboard
 
     leaderboard(read(folder / "battles.csv"), BOARD)
 

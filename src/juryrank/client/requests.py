@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from juryrank.errors import DataError
-from juryrank.judging.endpoint import Retries, seconds_to_wait
+from juryrank.tasks.judge.endpoint import Retries, seconds_to_wait
 
 if TYPE_CHECKING:
     from juryrank.methods import Aggregator

@@ -18,9 +18,9 @@ from juryrank.evaluation.evaluate import as_metrics
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares
 from juryrank.evaluation.selection import DEFAULT_BASELINE
 from juryrank.lazy_polars import pl
+from juryrank.learning.verdict import Verdict
 from juryrank.metrics import Metric
 from juryrank.report import Report, Table, number
-from juryrank.training.verdict import Verdict
 
 SIGNIFICANT = 0.05
 

@@ -21,13 +21,13 @@ from juryrank.evaluation.folds import labelled_text
 from juryrank.evaluation.judged_shares import JudgedShares, shares_beside
 from juryrank.evaluation.selection import Selection, default_baseline
 from juryrank.evaluation.time_budget import estimate
+from juryrank.learning.baseline import rrf_scores
+from juryrank.learning.held_out import judged_share
+from juryrank.learning.label_survey import LabelSurvey
+from juryrank.learning.verdict import EXPERT, LEARNED, RRF, Verdict
+from juryrank.learning.verdict_rule import decide, expectations_of
 from juryrank.metrics import Metric, Truth
 from juryrank.progress import track
-from juryrank.training.held_out_values import judged_share
-from juryrank.training.label_survey import LabelSurvey
-from juryrank.training.rrf_baseline import rrf_scores
-from juryrank.training.verdict import EXPERT, LEARNED, RRF, Verdict
-from juryrank.training.verdict_rule import decide, expectations_of
 
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 

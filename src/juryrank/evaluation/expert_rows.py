@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset, Fold
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, UnknownNameError
+from juryrank.learning.expert_lists import experts_alone
+from juryrank.learning.held_out import judged_share
 from juryrank.metrics import Metric, Truth
-from juryrank.training.expert_lists import experts_alone
-from juryrank.training.held_out_values import judged_share
 
 EXPERT_PREFIX = "expert:"
 BEST_EXPERT = "best-expert"

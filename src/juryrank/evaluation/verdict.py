@@ -12,8 +12,8 @@ from juryrank.evaluation.experiment import Experiment
 from juryrank.evaluation.folds import splits_of
 from juryrank.evaluation.method_specs import methods_by_label
 from juryrank.evaluation.selection import Selection
+from juryrank.learning.verdict import Difference, Verdict
 from juryrank.methods import Aggregator
-from juryrank.training.verdict import Difference, Verdict
 
 __all__ = ["Difference", "Verdict", "verdict"]
 

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from juryrank.errors import DataError, ParameterError, warn_about_data
-from juryrank.serving import Fuser
-from juryrank.serving.detail import FusedItem
+from juryrank.tasks.fuse import Fuser
+from juryrank.tasks.fuse.detail import FusedItem
 
 D = TypeVar("D")
 Key = str | Callable[[Any], Any] | None

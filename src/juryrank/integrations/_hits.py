@@ -10,7 +10,7 @@ from typing import Any
 from juryrank.errors import DataError, RetrieverError, RetrieverWarning, warn_about_data, warn_user
 from juryrank.integrations._documents import DocumentFusion, Identity
 from juryrank.integrations._retrieval import Model
-from juryrank.serving import Fuser
+from juryrank.tasks.fuse import Fuser
 
 Hit = Mapping[str, Any]
 _id: Callable[[Hit], Any] = methodcaller("get", "_id")

@@ -23,7 +23,7 @@ from juryrank.integrations._pydantic import (
     with_values,
 )
 from juryrank.integrations._retrieval import Model, OnError, demand_policy, demand_weights_of, make_fuser
-from juryrank.serving import Fuser
+from juryrank.tasks.fuse import Fuser
 
 try:
     from llama_index.core.schema import NodeWithScore, QueryBundle

@@ -16,8 +16,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from juryrank.errors import ParameterError, RetrieverError, RetrieverWarning, unknown_names, warn_user
 from juryrank.methods import Aggregator
-from juryrank.serving import Fuser
-from juryrank.serving.preparation import resolve
+from juryrank.tasks.fuse import Fuser
+from juryrank.tasks.fuse.preparation import resolve
 
 D = TypeVar("D")
 T = TypeVar("T")

@@ -14,10 +14,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import functions as sf
 
-from juryrank._leaderboard.board import Leaderboard
-from juryrank._leaderboard.leaderboard import board_of, prepare
-from juryrank._leaderboard.leaderboard import leaderboard as of_one_machine
-from juryrank._leaderboard.pool import FittedModel, pool_queries
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.errors import ConvergenceWarning, DataError, warn_about_data
@@ -27,6 +23,10 @@ from juryrank.io.formats.comparisons import FAULTS, WORDS
 from juryrank.io.tables.columns import Columns, roles
 from juryrank.lazy_polars import pl
 from juryrank.methods import Aggregator
+from juryrank.tasks.leaderboard.board import Leaderboard
+from juryrank.tasks.leaderboard.leaderboard import board_of, prepare
+from juryrank.tasks.leaderboard.leaderboard import leaderboard as of_one_machine
+from juryrank.tasks.leaderboard.pool import FittedModel, pool_queries
 
 SOURCE = "the DataFrame"
 AT_ONCE = 64  # resamples whose counts a task holds

@@ -14,10 +14,12 @@ from pyspark.sql import functions as sf
 
 from juryrank.errors import DataError, ParameterError, warn_about_data
 from juryrank.integrations._spark_labelled import IS_LABEL, Replies, check_match, labelled_data, labelled_rows
+from juryrank.learning.curves import Limits, Statistics
+from juryrank.learning.label_survey import LabelSurvey
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
-from juryrank.methods.learned._curves import PositionCurves
-from juryrank.methods.learned._parts import (
+from juryrank.methods.learned.curves import PositionCurves
+from juryrank.methods.learned.parts import (
     PartSums,
     PartSurvey,
     PartValues,
@@ -30,8 +32,6 @@ from juryrank.methods.learned._parts import (
     with_surveys,
 )
 from juryrank.metrics.inputs import warn_of_rising_scores
-from juryrank.training.label_survey import LabelSurvey
-from juryrank.training.solvers.position_curves import Limits, Statistics
 
 SAMPLE = 2_000_000  # entries that a learner which is no sum is given by default: some 300 MB on the driver
 GROUP = "group"  # of queries that are held out together

@@ -17,8 +17,8 @@ from juryrank.integrations._spark_entries import unknown_expert
 from juryrank.methods import Aggregator
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.borda import Borda
-from juryrank.serving.preparation import plain_way
-from juryrank.serving.sums import PointSums
+from juryrank.tasks.fuse.preparation import plain_way
+from juryrank.tasks.fuse.sums import PointSums
 
 try:
     from pyspark.sql import functions as sf

@@ -10,7 +10,7 @@ from typing import Any, Self
 from juryrank.errors import DataError, DataWarning, MissingExtraError, ParameterError, unknown_names, warn_user
 from juryrank.integrations._documents import DocumentFusion, FusedDocuments, Identity, Key
 from juryrank.integrations._retrieval import Collected, Model, OnError, acollect, collect, in_thread
-from juryrank.serving import Fuser
+from juryrank.tasks.fuse import Fuser
 
 try:
     from llama_index.core.callbacks import CallbackManager

@@ -21,7 +21,7 @@ from juryrank.integrations._retrieval import (
 )
 from juryrank.methods import Aggregator
 from juryrank.models import fit, labelled_dataset
-from juryrank.serving import Fuser
+from juryrank.tasks.fuse import Fuser
 
 try:
     import pyterrier as pt

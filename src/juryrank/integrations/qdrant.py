@@ -11,16 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from juryrank._export.engines import nearest_rrf
-from juryrank._export.qdrant_formula import formula_query
-from juryrank._export.requests import measured
-from juryrank._export.table import position_table
 from juryrank.errors import DataError, MissingExtraError, UnknownNameError, unknown_names, warn_about_data
 from juryrank.methods import Aggregator
 from juryrank.models import labelled_dataset
-from juryrank.serving import Fuser
-from juryrank.serving.inputs import by_name
-from juryrank.serving.preparation import resolve
+from juryrank.tasks.export.engines import nearest_rrf
+from juryrank.tasks.export.qdrant_formula import formula_query
+from juryrank.tasks.export.requests import measured
+from juryrank.tasks.export.table import position_table
+from juryrank.tasks.fuse import Fuser
+from juryrank.tasks.fuse.inputs import by_name
+from juryrank.tasks.fuse.preparation import resolve
 
 try:
     from qdrant_client import models

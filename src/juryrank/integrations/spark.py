@@ -15,8 +15,8 @@ from juryrank.integrations._spark_learning import fit
 from juryrank.integrations._spark_points import MOST_EXPERTS, fuse_by_points, sql_points
 from juryrank.integrations._spark_queries import MOST_ENTRIES, Work, dataset_of, map_whole_queries
 from juryrank.methods import Aggregator
-from juryrank.serving.inputs import demand_options
-from juryrank.serving.preparation import resolve
+from juryrank.tasks.fuse.inputs import demand_options
+from juryrank.tasks.fuse.preparation import resolve
 
 try:
     import pyarrow as pa

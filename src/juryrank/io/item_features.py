@@ -16,7 +16,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.io.dataset_frames import slot_frame
 from juryrank.io.formats import format_of
-from juryrank.io.formats._ballots import BallotFormat
+from juryrank.io.formats.ballots import BallotFormat
 from juryrank.io.formats.table import Table
 from juryrank.io.rows import SLOT, align_features, first_true
 from juryrank.io.source import Source

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from juryrank.data.combined_grades import combine_grades
+from juryrank.annotators.combine import combine_grades
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.files import load
 from juryrank.io.formats import format_of, sniff
-from juryrank.io.formats._svmlight import LineFormat
 from juryrank.io.formats.ratings import Ratings
+from juryrank.io.formats.svmlight import LineFormat
 from juryrank.io.formats.table import Table
 from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.rows import SLOT, Rows

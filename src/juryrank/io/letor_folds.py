@@ -11,7 +11,7 @@ from juryrank.data import Fold
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.files import load
 from juryrank.io.formats import format_of
-from juryrank.io.formats._svmlight import LineFormat, lines_of
+from juryrank.io.formats.svmlight import LineFormat, lines_of
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
 from juryrank.lazy_polars import pl

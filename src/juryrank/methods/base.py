@@ -24,7 +24,7 @@ from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
 if TYPE_CHECKING:
-    from juryrank.training.verdict import Verdict
+    from juryrank.learning.verdict import Verdict
 
 MISSING_POLICIES = {
     "ignore": "an expert has no effect on an item that it did not rank",

@@ -26,7 +26,7 @@ from juryrank.server.problems import Problem, problem_of
 from juryrank.server.registry import Registry
 from juryrank.server.served_fuser import ServedFuser
 from juryrank.server.settings import Settings
-from juryrank.serving.json_lists import JsonRoom
+from juryrank.tasks.fuse.json_lists import JsonRoom
 
 MOST_WARNINGS = 20  # in one answer
 

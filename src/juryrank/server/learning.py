@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from juryrank.clicks.labels import click_labels
-from juryrank.clicks.log import ClickLog, build_log
+from juryrank.annotators.combine import combine_grades
 from juryrank.data import Dataset
 from juryrank.data.build import from_lists
-from juryrank.data.combined_grades import combine_grades
 from juryrank.data.shapes import ItemList
 from juryrank.errors import DataError
 from juryrank.lazy_polars import pl
 from juryrank.server.feedback import Clicks, decode_stored
+from juryrank.tasks.clicks.labels import click_labels
+from juryrank.tasks.clicks.log import ClickLog, build_log
 
 FEWEST_CLICKS = 100  # with fewer, the position bias is hardly known, and clicks are not used
 TEXTS = {"query": pl.String, "item": pl.String}

@@ -25,6 +25,10 @@ from juryrank.data.arrays import Ints
 from juryrank.errors import DataError, JuryrankError, JuryrankWarning, UnknownNameError
 from juryrank.evaluation.significance import half_width
 from juryrank.kernels.ragged import children
+from juryrank.learning.held_out import are_condensed, judged_share
+from juryrank.learning.label_survey import NONE as NO_LABELS
+from juryrank.learning.label_survey import POSITIVES_ONLY, LabelSurvey
+from juryrank.learning.verdict import EXPECTED, NONE, SAME, SHOWN
 from juryrank.methods import METHODS
 from juryrank.metrics import Truth, parse_metric
 from juryrank.metrics.truth import condense
@@ -35,10 +39,6 @@ from juryrank.server.registry import Registry, digest
 from juryrank.server.settings import Settings, parse
 from juryrank.server.store import Refit, Store
 from juryrank.server.store_address import address_of, make_store
-from juryrank.training.held_out_values import are_condensed, judged_share
-from juryrank.training.label_survey import NONE as NO_LABELS
-from juryrank.training.label_survey import POSITIVES_ONLY, LabelSurvey
-from juryrank.training.verdict import EXPECTED, NONE, SAME, SHOWN
 
 FOLDS = 5
 FEWEST_QUERIES = 10  # that are new, for the rule gain

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from juryrank.serving import Fuser
-from juryrank.serving.json_lists import JsonRoom, JsonSums
-from juryrank.serving.sums import PointSums
+from juryrank.tasks.fuse import Fuser
+from juryrank.tasks.fuse.json_lists import JsonRoom, JsonSums
+from juryrank.tasks.fuse.sums import PointSums
 
 
 class ServedFuser(Fuser):

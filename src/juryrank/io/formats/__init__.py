@@ -7,10 +7,10 @@ from pathlib import Path
 from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError, UnknownNameError
 from juryrank.io.format import Format
-from juryrank.io.formats._ballots import OTHER_SHAPES, SAMPLE, BallotFormat, as_text
 from juryrank.io.formats.ballot_choices import BallotChoices
 from juryrank.io.formats.ballot_grid import BallotGrid
 from juryrank.io.formats.ballot_orders import BallotOrders
+from juryrank.io.formats.ballots import OTHER_SHAPES, SAMPLE, BallotFormat, as_text
 from juryrank.io.formats.blt import Blt
 from juryrank.io.formats.comparisons import Comparisons, names_comparisons
 from juryrank.io.formats.letor import Letor

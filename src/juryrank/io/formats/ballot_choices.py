@@ -12,7 +12,9 @@ from typing import Any
 
 from juryrank.data import Dataset
 from juryrank.errors import DataError
-from juryrank.io.formats._ballots import (
+from juryrank.io.formats._places import OVERVOTES, is_blank, is_number, named_place, split_question
+from juryrank.io.formats._written_ballots import written_ballots
+from juryrank.io.formats.ballots import (
     ABOUT,
     BallotFormat,
     Findings,
@@ -23,8 +25,6 @@ from juryrank.io.formats._ballots import (
     given_headers,
     is_about,
 )
-from juryrank.io.formats._places import OVERVOTES, is_blank, is_number, named_place, split_question
-from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames

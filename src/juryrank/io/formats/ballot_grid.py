@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from juryrank.data import Dataset
 from juryrank.errors import DataError
-from juryrank.io.formats._ballots import (
+from juryrank.io.formats._places import is_blank, is_number, named_place, split_question, written_place
+from juryrank.io.formats._written_ballots import written_ballots
+from juryrank.io.formats.ballots import (
     ABOUT,
     BallotFormat,
     Findings,
@@ -21,8 +23,6 @@ from juryrank.io.formats._ballots import (
     given_headers,
     is_about,
 )
-from juryrank.io.formats._places import is_blank, is_number, named_place, split_question, written_place
-from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.rows import Rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import LAST_RESORT, Columns, join_names, normalise

@@ -13,7 +13,9 @@ from typing import Any
 
 from juryrank.data import Dataset
 from juryrank.errors import DataError
-from juryrank.io.formats._ballots import (
+from juryrank.io.formats._places import is_blank
+from juryrank.io.formats._written_ballots import written_ballots
+from juryrank.io.formats.ballots import (
     ABOUT,
     BallotFormat,
     Findings,
@@ -24,8 +26,6 @@ from juryrank.io.formats._ballots import (
     is_about,
     sample,
 )
-from juryrank.io.formats._places import is_blank
-from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.io.formats import _svmlight as svmlight
+from juryrank.io.formats import svmlight
 from juryrank.io.rows import SLOT, Rows, first_true
 from juryrank.io.source import Source
 from juryrank.io.write_checks import demand_single_lists

@@ -10,7 +10,7 @@ from juryrank.data import Dataset
 from juryrank.data.entries import codes
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError
-from juryrank.io.formats import _svmlight as svmlight
+from juryrank.io.formats import svmlight
 from juryrank.io.formats.letor import has_ranks
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source

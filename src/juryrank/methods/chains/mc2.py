@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.chains._base import ListChain, count_at_or_above, inverse
+from juryrank.methods.chains.chain import ListChain, count_at_or_above, inverse
 from juryrank.methods.lists import slot_weight
 
 

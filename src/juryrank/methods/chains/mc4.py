@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.chain import majority_chain
-from juryrank.methods.chains._base import MarkovChain
+from juryrank.methods.chains.chain import MarkovChain
 from juryrank.methods.cost import Cost, check_matrix_size
 
 

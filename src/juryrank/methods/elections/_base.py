@@ -18,8 +18,8 @@ from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.elections._ballots import Ballots, Standing, ballots_of
 from juryrank.methods.elections._outcomes import Winners, all_winners, contested
-from juryrank.methods.elections._rounds import Round, all_of, listed
 from juryrank.methods.elections._votes import Tally, Votes
+from juryrank.methods.elections.rounds import Round, all_of, listed
 from juryrank.params import param
 from juryrank.progress import track
 

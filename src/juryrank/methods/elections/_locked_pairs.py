@@ -12,7 +12,7 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.kernels.linear_ordering import strong_components
-from juryrank.methods.pairwise._majorities import Flags
+from juryrank.methods.pairwise.majorities import Flags
 
 WORK = 10_000  # ways times candidates; with many candidates, following all of a thousand ways takes minutes
 STEPS = 100  # pairs that are looked at, for each way that is allowed, before the search for all ways is given up

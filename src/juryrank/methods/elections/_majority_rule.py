@@ -16,8 +16,8 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.ragged import put_last
 from juryrank.methods.cost import Cost, check_matrix_size
 from juryrank.methods.elections._votes import exact_votes
-from juryrank.methods.pairwise._base import PairwiseMethod
-from juryrank.methods.pairwise._majorities import Flags, Majorities, empty_facts, item_names, margins_of, note_facts
+from juryrank.methods.pairwise.majorities import Flags, Majorities, empty_facts, item_names, margins_of, note_facts
+from juryrank.methods.pairwise.pairwise import PairwiseMethod
 from juryrank.progress import track
 
 

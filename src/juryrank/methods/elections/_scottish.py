@@ -17,7 +17,7 @@ from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._outcomes import Winners
-from juryrank.methods.elections._rounds import Round, listed, number
+from juryrank.methods.elections.rounds import Round, listed, number
 
 VOTE = 10**5  # units of a vote
 

@@ -14,7 +14,7 @@ from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._outcomes import Winners
-from juryrank.methods.elections._rounds import Round, listed, number
+from juryrank.methods.elections.rounds import Round, listed, number
 
 MAX_BITS = 50_000  # of an exact value; the digits double with every transfer of a surplus
 

@@ -7,8 +7,8 @@ import numpy as np
 from juryrank.data.arrays import Ints
 from juryrank.methods.elections._ballots import Ballots, Places
 from juryrank.methods.elections._base import Count, ElectionRule
-from juryrank.methods.elections._rounds import Round, listed
 from juryrank.methods.elections._votes import Tally
+from juryrank.methods.elections.rounds import Round, listed
 
 
 @dataclass(kw_only=True)

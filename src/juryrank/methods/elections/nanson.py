@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.methods.elections._ballots import Ballots, Standing
 from juryrank.methods.elections._base import EliminationRule, RoundCount
-from juryrank.methods.elections._rounds import listed
+from juryrank.methods.elections.rounds import listed
 
 
 @dataclass(kw_only=True)

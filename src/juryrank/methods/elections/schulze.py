@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.methods.elections._majority_rule import MajorityRule, PairVotes, Result, defeat_scores, undefeated
-from juryrank.methods.pairwise._majorities import Flags
+from juryrank.methods.pairwise.majorities import Flags
 
 
 @dataclass(kw_only=True)

@@ -8,10 +8,10 @@ import numpy as np
 from juryrank.data.arrays import Floats, Ints
 from juryrank.methods.elections._ballots import Ballots, Standing
 from juryrank.methods.elections._base import Count
-from juryrank.methods.elections._rounds import Round, listed
 from juryrank.methods.elections.irv import IRV
-from juryrank.methods.pairwise._base import MarginLists
-from juryrank.methods.pairwise._majorities import Majorities, margins_of
+from juryrank.methods.elections.rounds import Round, listed
+from juryrank.methods.pairwise.majorities import Majorities, margins_of
+from juryrank.methods.pairwise.pairwise import MarginLists
 
 
 @dataclass(kw_only=True)

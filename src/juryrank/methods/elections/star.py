@@ -14,8 +14,8 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import Count, TieBreakingRule
 from juryrank.methods.elections._grades import GradedRule
-from juryrank.methods.elections._rounds import Round, listed
 from juryrank.methods.elections._votes import Tally, add_up
+from juryrank.methods.elections.rounds import Round, listed
 from juryrank.params import param
 
 

@@ -14,9 +14,9 @@ from juryrank.methods.cost import Cost
 from juryrank.methods.elections._ballots import Ballots
 from juryrank.methods.elections._base import Count, TieBreakingRule
 from juryrank.methods.elections._outcomes import Winners, all_winners, contested
-from juryrank.methods.elections._rounds import all_of, listed
 from juryrank.methods.elections._scottish import ScottishCount
 from juryrank.methods.elections._transfers import Transfers
+from juryrank.methods.elections.rounds import all_of, listed
 from juryrank.params import param
 
 C = TypeVar("C", Transfers, ScottishCount)

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError, warn_not_converged
+from juryrank.learning.per_query import standardise
 from juryrank.methods.base import missing_param
 from juryrank.methods.features._base import FeatureCoefficients, loss_param, weighted_sum
+from juryrank.methods.features.alternation import Alternation, Monitor
+from juryrank.methods.features.glm import LOSSES, Linear, Penalty
+from juryrank.methods.features.item_columns import feature_columns, feature_names
+from juryrank.methods.features.list_columns import VALUES, list_columns
+from juryrank.methods.features.margins import Pairs
+from juryrank.methods.features.monotone_targets import Scale
 from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.weighting import named_weights
 from juryrank.params import param
-from juryrank.training.columns.item_features import feature_columns, feature_names
-from juryrank.training.columns.list_columns import VALUES, list_columns
-from juryrank.training.per_query import standardise
-from juryrank.training.solvers.alternation import Alternation, Monitor
-from juryrank.training.solvers.glm import LOSSES, Linear, Penalty
-from juryrank.training.solvers.margins import Pairs
-from juryrank.training.solvers.monotone_targets import Scale
 
 OUTPUT = {
     "start+features": "the start and the features with their coefficients, each standardised",

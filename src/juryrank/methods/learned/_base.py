@@ -9,13 +9,13 @@ import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
+from juryrank.learning.expert_groups import experts_param, threshold_of_param, threshold_param
+from juryrank.learning.labelled import unjudged_param
 from juryrank.methods.base import Aggregator
 from juryrank.methods.learned_fields import Array, Names, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.borda import Borda
 from juryrank.methods.weighting import named_weights
-from juryrank.training.expert_groups import experts_param, threshold_of_param, threshold_param
-from juryrank.training.labelled_queries import unjudged_param
 
 
 @dataclass(kw_only=True)

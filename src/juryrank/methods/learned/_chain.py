@@ -13,16 +13,16 @@ from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain import stationary
 from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
-from juryrank.methods.chains._base import ListChain, MarkovChain
+from juryrank.learning.gains import truth_of
+from juryrank.learning.labelled import LabelledQueries, unjudged_param
+from juryrank.learning.target import check_truth
+from juryrank.learning.validation import Validation
+from juryrank.methods.chains.chain import ListChain, MarkovChain
 from juryrank.methods.learned._base import WeightedExperts
 from juryrank.methods.lists import sums_at
 from juryrank.metrics import parse_metric
 from juryrank.params import param
 from juryrank.progress import track
-from juryrank.training.gains import truth_of
-from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
-from juryrank.training.target import check_truth
-from juryrank.training.validation import Validation
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
+from juryrank.learning.expert_groups import ExpertGroups
+from juryrank.learning.labelled import LabelledQueries
+from juryrank.learning.target import check_truth, target_param
 from juryrank.methods.learned._base import GroupedExperts
+from juryrank.methods.learned.epochs import Learner, Training
+from juryrank.methods.learned.sparse_rows import SparseRows
 from juryrank.methods.learned_fields import Array, ListOf, Names, Number, Sizes, learned
 from juryrank.params import param
-from juryrank.training.columns.sparse_rows import SparseRows
-from juryrank.training.expert_groups import ExpertGroups
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.epochs import Learner, Training
-from juryrank.training.target import check_truth, target_param
 
 
 @dataclass(kw_only=True)

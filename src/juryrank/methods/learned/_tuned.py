@@ -9,13 +9,13 @@ import numpy as np
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
+from juryrank.learning.baseline import rrf_scores
+from juryrank.learning.labelled import LabelledQueries, unjudged_param
+from juryrank.learning.target import check_truth
 from juryrank.methods.learned._base import WeightedExperts
 from juryrank.methods.learned_fields import Array, Number, learned
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
-from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
-from juryrank.training.rrf_baseline import rrf_scores
-from juryrank.training.target import check_truth
 
 
 @dataclass(kw_only=True)

@@ -9,13 +9,13 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned._members import Member, fit_member, load_member, member_state, new_member, share_fits
 from juryrank.methods.learned_fields import ByName, ListOf, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
-from juryrank.training.labelled_queries import LabelledQueries
 
 BASELINE = "rrf"
 TRIAL_EPOCHS = 100  # on validation queries of MQ2008-agg, crf does not gain from more

@@ -6,12 +6,12 @@ from typing import Any
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
+from juryrank.learning.per_query import standardise
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned._members import MemberList, fit_member, load_member, member_state
 from juryrank.methods.learned_fields import learned
 from juryrank.methods.weighting import others_key
 from juryrank.params import param
-from juryrank.training.per_query import standardise
 
 # Method and weight, chosen once, on validation queries: the best where most items are judged, and the safest.
 RECIPE = {"kernel": 0.6, "jury": 0.2, "crf": 0.2}

@@ -6,10 +6,10 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.errors import DataError
+from juryrank.learning.expert_quality import expert_values
+from juryrank.learning.target import check_truth
 from juryrank.methods.learned._base import WeightedBorda
 from juryrank.params import param
-from juryrank.training.expert_quality import expert_values
-from juryrank.training.target import check_truth
 
 
 @dataclass(kw_only=True)

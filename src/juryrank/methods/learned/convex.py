@@ -9,15 +9,15 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods.combination import Combination, ListNumbers, QueryList, ScoredEntries
 from juryrank.methods.learned._tuned import TunedWeights
+from juryrank.methods.learned.coordinate_search import coordinate_search, is_better
+from juryrank.methods.learned.weighted_sums import WeightedSums
 from juryrank.methods.learned_fields import Choice, learned
-from juryrank.methods.scores._base import NORMS, normalise_entries, normalise_list, normalise_scores
 from juryrank.methods.scores.combsum import CombSUM
+from juryrank.methods.scores.scores import NORMS, normalise_entries, normalise_list, normalise_scores
 from juryrank.params import param
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.coordinate_search import coordinate_search, is_better
-from juryrank.training.weighted_sums import WeightedSums
 
 TUNE = "tune"
 TRIED = ("min-max", "max", "sum", "z-score", "rank")  # borda and dbsf differ little from rank and z-score

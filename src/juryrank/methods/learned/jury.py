@@ -9,17 +9,17 @@ import numpy as np
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
-from juryrank.methods.learned._curves import PositionCurves
+from juryrank.learning.curves import QueryParts, Statistics
+from juryrank.learning.expert_groups import experts_with_lists
+from juryrank.learning.held_out import HeldOutValues
+from juryrank.learning.label_survey import LabelSurvey, Treatment
+from juryrank.learning.labelled import AUTO, LabelledQueries
+from juryrank.learning.rrf_prior import PRIORS, SCORE, RRFPriorSolver
+from juryrank.methods.learned.curves import PositionCurves
+from juryrank.methods.learned.score_curve import scales_of, score_curve, score_deviations
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
-from juryrank.training.expert_groups import experts_with_lists
-from juryrank.training.held_out_values import HeldOutValues
-from juryrank.training.label_survey import LabelSurvey, Treatment
-from juryrank.training.labelled_queries import AUTO, LabelledQueries
-from juryrank.training.score_curve import scales_of, score_curve, score_deviations
-from juryrank.training.solvers.position_curves import QueryParts, Statistics
-from juryrank.training.solvers.rrf_prior import PRIORS, SCORE, RRFPriorSolver
 
 PRIOR_DOC = (
     "the prior weights of experts. equal: all the same, as in RRF; correlation: larger for experts that correlate with "

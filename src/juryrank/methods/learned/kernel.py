@@ -8,14 +8,14 @@ import numpy as np
 
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
+from juryrank.learning.columns import log_rank_columns, missing_columns
+from juryrank.learning.expert_groups import experts_with_lists
+from juryrank.learning.labelled import LabelledQueries, unjudged_param
+from juryrank.learning.per_query import centre
 from juryrank.methods.base import Aggregator
+from juryrank.methods.learned.nystroem import Expansion, Nystroem
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
 from juryrank.params import param
-from juryrank.training.columns.by_expert import log_rank_columns, missing_columns
-from juryrank.training.expert_groups import experts_with_lists
-from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
-from juryrank.training.per_query import centre
-from juryrank.training.solvers.nystroem import Expansion, Nystroem
 
 MISSING_WEIGHT = 2.0  # of a missing flag, relative to a log rank of the same standard deviation
 

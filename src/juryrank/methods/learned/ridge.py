@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from juryrank.methods.learned._curves import PositionCurves
+from juryrank.methods.learned.curves import PositionCurves
+from juryrank.methods.learned.ridge_solver import RidgeSolver
 from juryrank.params import param
-from juryrank.training.solvers.ridge_solver import RidgeSolver
 
 
 @dataclass(kw_only=True)

@@ -10,10 +10,10 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
+from juryrank.learning.labelled import LabelledQueries, unjudged_param
 from juryrank.methods.learned._base import WeightedBorda
 from juryrank.methods.lists import sums_at
 from juryrank.params import param
-from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
 
 LARGE = 1e6  # a point with a larger coordinate is shifted before it is projected
 ROUNDING = 1e-15  # of the loss

@@ -8,9 +8,9 @@ from juryrank.data import Dataset
 from juryrank.errors import JuryrankWarning, warn_user
 from juryrank.methods.chains.mc2 import MC2
 from juryrank.methods.learned._chain import SupervisedListChain
+from juryrank.methods.learned.relaxation import cvxpy, relaxation
 from juryrank.params import param
 from juryrank.progress import track
-from juryrank.training.solvers.relaxation import cvxpy, relaxation
 
 LONG = 10.0  # seconds; a longer run is announced
 

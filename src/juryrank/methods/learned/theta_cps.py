@@ -12,11 +12,11 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.cps import stage_costs
-from juryrank.methods.pairwise._coset import DISTANCES, Coset, absent_place
+from juryrank.learning.gains import slot_gains
+from juryrank.learning.labelled import nothing_to_learn
+from juryrank.learning.linear_algebra import cross_product, product
+from juryrank.methods.pairwise.coset import DISTANCES, Coset, absent_place
 from juryrank.params import param
-from juryrank.training.gains import slot_gains
-from juryrank.training.labelled_queries import nothing_to_learn
-from juryrank.training.solvers.linear_algebra import cross_product, product
 
 MOST_LEVELS = 10  # of the labels that are learned from; a full ranking has as many levels as items
 

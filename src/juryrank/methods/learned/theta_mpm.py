@@ -12,13 +12,13 @@ from juryrank.errors import warn_about_data, warn_not_converged
 from juryrank.kernels.chain_gradient import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
+from juryrank.learning.gains import slot_gains, truth_of
+from juryrank.learning.labelled import LabelledQueries, unjudged_param
 from juryrank.methods.learned_fields import Choice, learned
 from juryrank.methods.lists import sums_at
-from juryrank.methods.strengths._multinomial import Counts, Multinomial, net_sums
+from juryrank.methods.strengths.multinomial import Counts, Multinomial, net_sums
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
-from juryrank.training.gains import slot_gains, truth_of
-from juryrank.training.labelled_queries import LabelledQueries, unjudged_param
 
 FITTING_STEPS = 500
 CONTRARY = {  # why no adherence is above 0

@@ -10,13 +10,13 @@ import numpy as np
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
+from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods.learned._tuned import TunedWeights
+from juryrank.methods.learned.coordinate_search import best_row, coordinate_search, is_better
+from juryrank.methods.learned.weighted_sums import WeightedSums
 from juryrank.methods.learned_fields import Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.rrf import RRF
-from juryrank.training.labelled_queries import LabelledQueries
-from juryrank.training.solvers.coordinate_search import best_row, coordinate_search, is_better
-from juryrank.training.weighted_sums import WeightedSums
 
 CONSTANTS = (60.0, 40.0, 100.0, 20.0, 200.0, 10.0, 5.0, 1.0)  # rank constants, preferred ones first
 WEIGHTS = (1.0, 0.5, 2.0, 0.25, 4.0, 0.0)  # of experts, preferred ones first

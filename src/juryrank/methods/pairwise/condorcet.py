@@ -10,8 +10,8 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.pairwise import condorcet_places
 from juryrank.methods.cost import Cost, check_matrix_size
-from juryrank.methods.pairwise._base import PairwiseMethod
-from juryrank.methods.pairwise._majorities import lazy_facts
+from juryrank.methods.pairwise.majorities import lazy_facts
+from juryrank.methods.pairwise.pairwise import PairwiseMethod
 
 
 @dataclass(kw_only=True)

@@ -11,8 +11,8 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.pairwise import wins_and_losses
 from juryrank.methods.cost import Cost
-from juryrank.methods.pairwise._base import PairwiseMethod
-from juryrank.methods.pairwise._majorities import lazy_facts
+from juryrank.methods.pairwise.majorities import lazy_facts
+from juryrank.methods.pairwise.pairwise import PairwiseMethod
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.methods.cost import Cost
-from juryrank.methods.pairwise._coset import Coset
+from juryrank.methods.pairwise.coset import Coset
 
 
 @dataclass(kw_only=True)

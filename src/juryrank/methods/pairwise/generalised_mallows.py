@@ -13,7 +13,7 @@ from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.mallows import stage_margins, stage_skips, stage_thetas
 from juryrank.methods.cost import Cost
-from juryrank.methods.pairwise._base import KemenyMethod, MarginLists
+from juryrank.methods.pairwise.pairwise import KemenyMethod, MarginLists
 from juryrank.params import param
 from juryrank.progress import track
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.methods.cost import Cost
-from juryrank.methods.pairwise._base import KemenyMethod
 from juryrank.methods.pairwise._optimal_orders import OptimalOrders
+from juryrank.methods.pairwise.pairwise import KemenyMethod
 from juryrank.params import param
 
 

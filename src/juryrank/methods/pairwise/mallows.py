@@ -14,7 +14,7 @@ from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
 from juryrank.kernels.mallows import dispersions, sample_orders
 from juryrank.methods.cost import Cost
-from juryrank.methods.pairwise._base import KemenyMethod
+from juryrank.methods.pairwise.pairwise import KemenyMethod
 
 
 @dataclass(kw_only=True)

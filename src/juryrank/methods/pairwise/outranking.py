@@ -6,7 +6,7 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.outranking import outranking_classes
 from juryrank.methods.cost import Cost, check_matrix_size
-from juryrank.methods.pairwise._base import PairwiseMethod
+from juryrank.methods.pairwise.pairwise import PairwiseMethod
 from juryrank.params import param
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from juryrank.kernels.ratings_online import ELO
 from juryrank.methods.cost import Cost
 from juryrank.methods.ratings._base import Online, Settings
-from juryrank.methods.strengths._base import logistic
+from juryrank.methods.strengths.strengths import logistic
 from juryrank.params import param
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import extremes
-from juryrank.methods.scores._base import Comb
+from juryrank.methods.scores.scores import Comb
 
 
 @dataclass(kw_only=True)

@@ -6,7 +6,7 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import medians
 from juryrank.methods.base import missing_param
-from juryrank.methods.scores._base import Comb
+from juryrank.methods.scores.scores import Comb
 
 
 @dataclass(kw_only=True)

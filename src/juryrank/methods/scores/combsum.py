@@ -8,7 +8,7 @@ from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import weights_param
 from juryrank.methods.lists import add_weighted
-from juryrank.methods.scores._base import Comb
+from juryrank.methods.scores.scores import Comb
 
 
 @dataclass(kw_only=True)

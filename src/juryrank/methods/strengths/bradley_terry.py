@@ -16,9 +16,9 @@ from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
 from juryrank.kernels.lists import Lists
 from juryrank.methods.cost import Cost
 from juryrank.methods.lists import absent_rank
-from juryrank.methods.strengths._base import logistic
 from juryrank.methods.strengths._entry_values import check_magnitude
-from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
+from juryrank.methods.strengths.likelihood import PairwiseStrength
+from juryrank.methods.strengths.strengths import logistic
 from juryrank.params import param
 
 TIES = {"half": LOGISTIC, "davidson": DAVIDSON, "rao-kupper": RAO_KUPPER}

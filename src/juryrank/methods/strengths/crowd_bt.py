@@ -18,7 +18,7 @@ from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.methods.base import Aggregator, weights_param
 from juryrank.methods.cost import Cost
 from juryrank.methods.learned_fields import ByName, Number, learned
-from juryrank.methods.strengths._base import lists_with_tail, logistic, max_pairs, prior_param, warn_of_queries
+from juryrank.methods.strengths.strengths import lists_with_tail, logistic, max_pairs, prior_param, warn_of_queries
 from juryrank.params import param
 
 COMPARISON_LIMIT = 20_000_000  # of all lists together: some 20 seconds

@@ -12,8 +12,8 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.spectral import least_squares
-from juryrank.methods.strengths._base import Strength, prior_param
 from juryrank.methods.strengths._entry_values import entry_values, flow_param
+from juryrank.methods.strengths.strengths import Strength, prior_param
 from juryrank.params import param
 
 

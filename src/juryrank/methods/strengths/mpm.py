@@ -12,7 +12,7 @@ from juryrank.errors import warn_not_converged
 from juryrank.kernels.mpm import log_normalisers
 from juryrank.kernels.ragged import parents
 from juryrank.methods.lists import sums_at
-from juryrank.methods.strengths._multinomial import Counts, Multinomial, adherences
+from juryrank.methods.strengths.multinomial import Counts, Multinomial, adherences
 from juryrank.params import param
 
 LEARNING_STEPS = 200

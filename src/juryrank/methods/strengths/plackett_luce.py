@@ -13,7 +13,7 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.links import LISTWISE
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.strengths import list_strengths
-from juryrank.methods.strengths._base import PRIOR, Strength, logistic, tol_param
+from juryrank.methods.strengths.strengths import PRIOR, Strength, logistic, tol_param
 from juryrank.params import param
 
 QUERY_PRIOR = 10.0  # chosen for the quality of consensus rankings of search results; shrinks strengths

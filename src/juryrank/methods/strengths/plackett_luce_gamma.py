@@ -16,7 +16,7 @@ from juryrank.kernels.lists import Lists, lists_of_query
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.strengths import list_information, list_strengths
 from juryrank.methods.cost import check_matrix_size
-from juryrank.methods.strengths._base import Strength, lists_with_tail, logistic, tol_param
+from juryrank.methods.strengths.strengths import Strength, lists_with_tail, logistic, tol_param
 from juryrank.params import param
 
 

@@ -13,7 +13,7 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.spectral import rank_centrality
 from juryrank.methods.cost import Cost
-from juryrank.methods.strengths._base import Strength, logistic, max_pairs
+from juryrank.methods.strengths.strengths import Strength, logistic, max_pairs
 from juryrank.params import param
 
 

@@ -13,8 +13,8 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.rank_two import rank_two
 from juryrank.methods.cost import Cost
-from juryrank.methods.strengths._base import Strength, max_pairs
 from juryrank.methods.strengths._entry_values import entry_values, flow_param
+from juryrank.methods.strengths.strengths import Strength, max_pairs
 from juryrank.params import param
 
 

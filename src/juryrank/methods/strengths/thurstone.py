@@ -5,7 +5,7 @@ from typing import Any
 
 from juryrank.kernels.links import PROBIT
 from juryrank.methods.cost import Cost
-from juryrank.methods.strengths._pairwise_likelihood import PairwiseStrength
+from juryrank.methods.strengths.likelihood import PairwiseStrength
 
 
 @dataclass(kw_only=True)

@@ -1,0 +1,1 @@
+"""Labels from several people, and how far they agree."""

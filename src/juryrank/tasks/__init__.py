@@ -1,0 +1,1 @@
+"""What people come for; each task knows the library, none knows another."""

@@ -1,0 +1,403 @@
+"""``Fuser``: a method prepared to fuse the lists of one query after another.
+
+Methods that sum points by rank (``sums``) or combine the numbers that lists give to items (``combinations``) are
+computed in plain Python, one query after another; all others by a Dataset.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Set
+from itertools import islice
+from typing import Any, Self
+
+from juryrank.data.draws import demand_request
+from juryrank.data.names import natural_key
+from juryrank.data.shapes import ItemList, Key, as_item_list
+from juryrank.data.values import scores_of_distances
+from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
+from juryrank.methods import Aggregator
+from juryrank.tasks.fuse.by_dataset import rank_by_dataset
+from juryrank.tasks.fuse.cleaning import Dropped, PlainList, as_item_lists, clean
+from juryrank.tasks.fuse.detail import Detail, DetailInOrder, FusedItem, RankedLists, are_ids_in_order, read_plain
+from juryrank.tasks.fuse.exploration import Exploration, Explored, Weighting, positions_over
+from juryrank.tasks.fuse.inputs import (
+    ONE,
+    by_name,
+    by_query,
+    demand_options,
+    distances_as_scores,
+    lists_of_one,
+    many_queries,
+    runs_of_one,
+    without_iterators,
+)
+from juryrank.tasks.fuse.many_queries import ManyQueries, Queries, read_many
+from juryrank.tasks.fuse.preparation import plain_way, resolve
+from juryrank.tasks.fuse.sums import PointSums
+
+LISTS = frozenset((list,))
+MOST_WARNED = 10_000  # names of unknown experts that are remembered; they may come from strangers
+
+
+class Fuser:
+    """A method, prepared once to fuse the lists of one query after another.
+
+    ``model`` is a fitted method, the name of a method (with its parameters) or the path of a saved model; a string
+    with a dot or a slash is a path. A Fuser does not change: if the parameters of the model change, it is fitted again
+    or the file is replaced, create a new one. Call it with the lists, and with the options of ``fuse`` for lists:
+
+    >>> fuser = Fuser("rrf", k=10)
+    >>> fuser({"bm25": ["a", "b"], "dense": {"b": 0.9, "c": 0.8}})
+    {'b': 0.174..., 'a': 0.090..., 'c': 0.083...}
+    >>> fuser([["a", "b"], ["b", "c"]], top=1)
+    {'b': 0.174...}
+
+    ``explore`` varies the weights of the experts from request to request, so that clicks show what other weights would
+    give: the spread of the weights, such as 0.3, or an ``Exploration``. Calls then need ``request``, the id of the
+    request, from which its weights follow: the same id has the same weights in every process and thread. ``explored``
+    also gives the probabilities that a click log needs.
+
+    >>> exploring = Fuser("rrf", explore=0.5)
+    >>> shown = exploring.explored({"bm25": ["a", "b"], "dense": ["c", "d"]}, request="r2", top=1)
+    >>> shown.ranking == exploring({"bm25": ["a", "b"], "dense": ["c", "d"]}, request="r2", top=1)
+    True
+    >>> shown.propensity
+    {'a': 0.5}
+    """
+
+    __slots__ = ("_accepted", "_experts", "_in_order", "_model", "_named", "_plain", "_warned")
+
+    def __new__(
+        cls,
+        model: Aggregator | str | os.PathLike[str] = "rrf",
+        *,
+        explore: float | Exploration | None = None,
+        **params: Any,
+    ) -> Self:
+        """A Fuser that explores is of another class, so that the others do not have to ask."""
+        explores = Exploration.of(explore) is not None
+        made: Any = object.__new__(_ExploringFuser if explores and cls is Fuser else cls)
+        return made  # type: ignore[no-any-return]
+
+    def __init__(
+        self,
+        model: Aggregator | str | os.PathLike[str] = "rrf",
+        *,
+        explore: float | Exploration | None = None,
+        **params: Any,
+    ) -> None:
+        self._model = resolve(model, params)
+        if self._model.supervised and not self._model.is_fitted:
+            raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
+        self._plain = plain_way(self._model)
+        self._in_order = DetailInOrder(self._plain) if isinstance(self._plain, PointSums) else None
+        self._experts = self._model.experts_seen() if self._model.is_fitted else frozenset[str]()
+        self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
+        self._warned: set[str] = set()  # unknown experts that a warning has named
+        self._accepted: tuple[Any, ...] | None = None  # names of experts that need no warning
+
+    def __repr__(self) -> str:
+        return f"Fuser({self._model!r})"
+
+    def __call__(
+        self,
+        lists: Mapping[Any, Any] | Iterable[Any],
+        *,
+        values: str = "score",
+        key: Key = None,
+        top: int | None = None,
+        strict: bool = False,
+        queries: Queries | None = None,
+        request: Any = None,
+    ) -> dict[Any, Any]:
+        """One ranking from the lists of several experts, best first; ``fuse`` documents shapes and options.
+
+        ``request`` is the id of the request; it matters only with ``explore``.
+        """
+        if top is not None or values != "score":
+            demand_options(values, top)
+        given: Mapping[Any, Any] = lists if isinstance(lists, Mapping) else by_name(lists)
+        if queries is not None or not LISTS.issuperset(map(type, given.values())):
+            given = without_iterators(given)
+            if queries is not None or many_queries(given):
+                nested = queries or (None if isinstance(lists, Mapping) else "inner")  # experts may have no names
+                return self._fuse_many(
+                    read_many(given, nested, self._known_experts(), key, values), values, key, top, strict
+                )
+        if values == "distance":
+            given, values, key = distances_as_scores(given, key), "score", None
+        if type(given) is not dict:
+            given = by_name(given)
+        if self._named and tuple(given) != self._accepted:
+            given = by_name(given)
+            self._check_experts(given, strict)
+        return self._fuse_one(given, values, key, top)
+
+    def explored(
+        self,
+        lists: Mapping[Any, Any] | Iterable[Any],
+        *,
+        request: Any,
+        values: str = "score",
+        key: Key = None,
+        top: int | None = 10,
+        strict: bool = False,
+    ) -> Explored:
+        """The ranking of the same call, of one query, with the probability of its items at their positions.
+
+        With ``explore``, this takes as long as one call for each variant. Without, all probabilities are 1.
+        """
+        name = demand_request(request, "explored()")
+        demand_options(values, top)
+        named = lists_of_one(lists, "explored()")
+        if values == "distance":
+            named, values, key = distances_as_scores(named, key), "score", None
+        weighting, rankings = self._rank_by_variants(named, name, values, key, top, strict)
+        ranking = rankings[weighting.variant]
+        return Explored(
+            ranking=ranking,
+            request=name,
+            variant=weighting.variant,
+            weights={expert: weighting(expert) for expert in named},
+            positions=positions_over(rankings, ranking),
+        )
+
+    @property
+    def uses_scores(self) -> bool:
+        """Whether the scores of the lists matter, and not only their order."""
+        return self._model.uses_scores
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether one query is fused in plain Python, in about the time of sorting its items; else by a Dataset."""
+        return self._plain is not None
+
+    def expert_warning(self, lists: Mapping[str, Any]) -> str | None:
+        """What a call would warn of about the experts of these lists, whether or not it was said before."""
+        return None if tuple(lists) == self._accepted else self._unknown_experts(lists)[0]
+
+    def detailed(
+        self,
+        lists: Mapping[Any, Any] | Iterable[Any],
+        *,
+        values: str = "score",
+        key: Key = None,
+        top: int | None = None,
+        strict: bool = False,
+        request: Any = None,
+    ) -> list[FusedItem]:
+        """The ranking of the same call, of one query, with the ranks of its items by expert and what each expert adds.
+
+        >>> Fuser("rrf", k=1).detailed({"bm25": ["a", "b"], "dense": ["b"]}, top=1)
+        [FusedItem(item='b', score=0.8333333333333333, ranks={'bm25': 2, 'dense': 1},
+                   contributions={'bm25': 0.3333333333333333, 'dense': 0.5})]
+        """
+        demand_options(values, top)
+        named = lists_of_one(lists, "detailed()")
+        if values == "distance":
+            named, values, key = distances_as_scores(named, key), "score", None
+        if self._named and tuple(named) != self._accepted:
+            self._check_experts(named, strict)
+        usual = key is None and values == "score"
+        if usual and self._in_order is not None and are_ids_in_order(named.values()):
+            detail = self._in_order(named, top)
+            if detail is not None:
+                return detail.items
+        plain = read_plain(named) if usual and self._plain is not None else None
+        ranked = None if plain is None or self._plain is None else self._plain(plain.lists, Dropped(), top)
+        if plain is None or ranked is None:
+            runs = self._clean(runs_of_one(named, values, key), values)
+            plain = RankedLists.of({expert: listed for (expert, _), listed in runs.items()})
+            ranked = self._rank_cleaned(plain.lists, top)
+        added = None if self._plain is None else self._plain.contributions(plain.lists, plain.ranks, ranked)
+        return Detail.of(ranked, plain.ranks, added).items
+
+    def detail_in_order(self, lists: Mapping[str, list[str]], top: int | None) -> Detail | None:
+        """What ``detailed`` gives for lists of text, best first, in less time, for adapters.
+
+        None where a list repeats an item, and for methods that do not add up points by rank.
+        """
+        demand_options("score", top)
+        detail = None if self._in_order is None else self._in_order(lists, top)
+        if detail is not None and self._named and tuple(lists) != self._accepted:
+            self._check_experts(lists, strict=False)
+        return detail
+
+    def _rank_by_variants(
+        self, lists: Mapping[str, Any], request: str, values: str, key: Key, top: int | None, strict: bool
+    ) -> tuple[Weighting, list[dict[Any, float]]]:
+        """The factors of the weights of a request, and the ranking of every variant; without exploration, of one."""
+        return Weighting(Exploration(spread=0.0), 0), [self(lists, values=values, key=key, top=top, strict=strict)]
+
+    def _known_experts(self) -> Set[str]:
+        """The experts that the model has learned from, or has weights for."""
+        return self._experts | set(map(str, getattr(self._model, "weights", None) or ()))
+
+    def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
+        """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
+        message, new = self._unknown_experts(lists, known=frozenset() if strict else self._warned)
+        if message and strict:
+            raise UnknownNameError(message)
+        if message:
+            if len(self._warned) < MOST_WARNED:
+                self._warned.update(new)
+            warn_about_data(message)
+        elif not new:
+            self._accepted = tuple(lists)
+
+    def _unknown_experts(self, lists: Mapping[str, Any], known: Set[str] = frozenset()) -> tuple[str | None, Set[str]]:
+        """The warning about experts, if there is one, and the experts that the model has not learned from.
+
+        Those that are all ``known`` are not named.
+        """
+        self._model.demand_a_weight(lists)
+        new = lists.keys() - self._experts if self._experts else set[str]()
+        messages = [self._model.unknown_weights(lists)]
+        if new - known:
+            names = unknown_names(new, self._experts)
+            messages.append(f"{self._model.name}: experts that the model has not learned from: {names}")
+        return "; ".join(filter(None, messages)) or None, new
+
+    def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None) -> dict[Any, float]:
+        if self._plain is not None and key is None and values == "score":
+            dropped = Dropped()
+            fused = self._plain(lists, dropped, top)
+            if fused is None or self._must_tell_of_gaps(dropped):
+                pass
+            elif not dropped.missing or dropped.of_one_type([fused]):
+                dropped.warn(lists)
+                return fused
+        return self._fuse_item_lists(runs_of_one(lists, values, key), values, top).get(ONE, {})
+
+    def _fuse_many(
+        self, given: ManyQueries, values: str, key: Key, top: int | None, strict: bool
+    ) -> dict[Any, dict[Any, float]]:
+        if self._named:
+            self._check_experts(given.experts, strict)
+        fused = self._fuse_plain(given.lists, top) if key is None and values == "score" else None
+        if fused is None:
+            named = {
+                (expert, query): as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
+                for (expert, query), listed in given.lists.items()
+            }
+            if values == "distance":
+                named, values = {pair: scores_of_distances(listed) for pair, listed in named.items()}, "score"
+            fused = self._fuse_item_lists(named, values, top)
+        return {given.queries[query]: fused.get(query, {}) for query in sorted(given.queries, key=natural_key)}
+
+    def _fuse_plain(self, runs: Mapping[tuple[str, str], Any], top: int | None) -> dict[str, dict[Any, float]] | None:
+        """The ranking of every query; None where a list is not plain, or ids have several types."""
+        if self._plain is None:
+            return None
+        dropped, fused = Dropped(), {}
+        for query, lists in by_query(runs).items():
+            if (ranked := self._plain(lists, dropped, top)) is None or dropped.pairs:
+                return None
+            fused[query] = ranked
+        if not dropped.of_one_type(fused.values()) or self._must_tell_of_gaps(dropped):
+            return None
+        dropped.warn()
+        return fused
+
+    def _must_tell_of_gaps(self, dropped: Dropped) -> bool:
+        """Whether ranks have gaps where items repeat, and the method has something to say about that."""
+        return dropped.repeated > 0 and self._model.warning_of_gaps(1, 1) is not None
+
+    def _clean(self, runs: Mapping[tuple[str, str], ItemList], values: str) -> dict[tuple[str, str], PlainList]:
+        """The lists cleaned; warns of gaps in ranks where they matter to the method."""
+        cleaned = clean(runs, uses_scores=self.uses_scores, values=values)
+        weights = getattr(self._model, "weights", None) or {}
+        filled = [of for (expert, _), of in cleaned.items() if of.items and float(weights.get(expert, 1.0)) > 0]
+        gaps = sum(of.ranks is not None and max(of.ranks) > len(of.items) for of in filled)
+        if text := self._model.warning_of_gaps(gaps, len(filled)):
+            warn_about_data(text)
+        return cleaned
+
+    def _rank_cleaned(self, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
+        """The ranking of the cleaned lists of one query."""
+        if self._plain is None:
+            runs, values = as_item_lists({(expert, ONE): listed for expert, listed in lists.items()})
+            return dict(islice(rank_by_dataset(runs, self._model, values).get(ONE, {}).items(), top))
+        if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
+            raise DataError("the scores of the lists are too large to be combined; scale them down")
+        return ranked
+
+    def _fuse_item_lists(
+        self, runs: Mapping[tuple[str, str], ItemList], values: str, top: int | None
+    ) -> dict[str, dict[Any, float]]:
+        """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
+        if self._plain is not None:
+            cleaned = self._clean(runs, values)
+            fused = {}
+            for query, lists in by_query(cleaned).items():
+                if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
+                    break
+                fused[query] = ranked
+            else:
+                return fused
+            runs, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
+        fused = rank_by_dataset(runs, self._model, values)
+        return {query: dict(islice(ranked.items(), top)) for query, ranked in fused.items()}
+
+
+class _ExploringFuser(Fuser):
+    """A Fuser with variants of its model, each a Fuser that is made when it is first needed."""
+
+    __slots__ = ("_exploration", "_variants")
+
+    def __init__(
+        self,
+        model: Aggregator | str | os.PathLike[str] = "rrf",
+        *,
+        explore: float | Exploration | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__(model, **params)
+        exploration = Exploration.of(explore)
+        assert exploration is not None
+        self._exploration = exploration
+        self._in_order = None  # that of a variant has the weights of a request
+        self._variants: dict[int, Fuser] = {}
+        self._variant(1)  # an error now where a method has no weights
+
+    def __repr__(self) -> str:
+        return f"Fuser({self._model!r}, explore={self._exploration!r})"
+
+    def __call__(self, lists: Mapping[Any, Any] | Iterable[Any], *, request: Any = None, **options: Any) -> Any:
+        """As ``Fuser``, with the weights of the request."""
+        name = demand_request(request, "a Fuser that explores")
+        return self._variant(self._exploration.variant(name))(lists, **options)
+
+    def detailed(
+        self, lists: Mapping[Any, Any] | Iterable[Any], *, request: Any = None, **options: Any
+    ) -> list[FusedItem]:
+        """As ``Fuser``, with the weights of the request."""
+        name = demand_request(request, "a Fuser that explores")
+        return self._variant(self._exploration.variant(name)).detailed(lists, **options)
+
+    def _variant(self, number: int) -> Fuser:
+        if (known := self._variants.get(number)) is not None:
+            return known
+        made = object.__new__(Fuser)
+        for name in Fuser.__slots__:
+            setattr(made, name, getattr(self, name))  # they share the experts that a warning has named
+        made._plain = plain_way(self._model, Weighting(self._exploration, number))
+        made._in_order = DetailInOrder(made._plain) if isinstance(made._plain, PointSums) else None
+        if made._plain is None:
+            raise ParameterError(
+                "explore varies the weights of experts in a sum of points or scores, as in jury, rrf and combsum; "
+                f"{self._model.name} is no such sum"
+            )
+        return self._variants.setdefault(number, made)
+
+    def _rank_by_variants(
+        self, lists: Mapping[str, Any], request: str, values: str, key: Key, top: int | None, strict: bool
+    ) -> tuple[Weighting, list[dict[Any, float]]]:
+        demand_options(values, top)
+        if self._named:
+            self._check_experts(lists, strict)
+        runs = self._clean(runs_of_one(lists, values, key), values)
+        plain = {expert: listed for (expert, _), listed in runs.items()}
+        chosen = Weighting(self._exploration, self._exploration.variant(request))
+        return chosen, [self._variant(n)._rank_cleaned(plain, top) for n in range(self._exploration.variants)]

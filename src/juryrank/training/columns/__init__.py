@@ -1,1 +1,0 @@
-"""The input columns of learned methods, computed from lists and from item features."""

@@ -1,1 +1,0 @@
-"""Solvers: columns and gains in, coefficients out."""
