@@ -6,7 +6,7 @@ Everything is imported when it is first used, so that ``import juryrank`` stays 
 from importlib import import_module
 from typing import Any
 
-import juryrank.forks  # noqa: F401 (must know of every fork)
+import juryrank.polars  # noqa: F401 (must know of every fork)
 from juryrank._public import MODULES
 
 __version__ = "0.1.0"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 @dataclass(frozen=True, eq=False)

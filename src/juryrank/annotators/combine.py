@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.annotators.dawid_skene import Estimate, Judgements, Regularisation, dawid_skene
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, UnknownNameError, warn_not_converged
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 METHODS = {
     "dawid-skene": "the most likely true grade, given how reliable each judge is; its probability is the weight",

@@ -98,7 +98,7 @@ def _write_pages(data: Dataset, top: int, seed: int, report: ReportOptions) -> N
     from juryrank.io.dataset_frames import entries_of
     from juryrank.io.files import deliver, stdout
     from juryrank.io.tables.frames import frame_lines
-    from juryrank.lazy_polars import pl
+    from juryrank.polars import pl
     from juryrank.tasks.clicks.interleaving import interleave
 
     entries = entries_of(data.rankings).sort("list", "rank", maintain_order=True)

@@ -21,7 +21,7 @@ from juryrank.cli.terminal import bars, note
 
 if TYPE_CHECKING:
     from juryrank.data import Dataset
-    from juryrank.lazy_polars import pl
+    from juryrank.polars import pl
     from juryrank.tasks.judge.plan import JudgingPlan
     from juryrank.tasks.judge.session import Session
     from juryrank.tasks.judge.texts import Texts
@@ -240,7 +240,7 @@ def plan_ending(out: Path | None) -> str:
 
 def plan_frame(plan: JudgingPlan, items: Texts | None, queries: Texts | None, *, sheet: bool) -> pl.DataFrame:
     """The plan with texts, if there are such; for a spreadsheet with an empty column for labels."""
-    from juryrank.lazy_polars import pl
+    from juryrank.polars import pl
 
     frame = plan.to_frame()
     for column, found, key in (("query_text", queries, "query"), ("text", items, "item")):

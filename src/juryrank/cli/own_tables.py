@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report import counted
 
 PLAN = ("query", "item", "why")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

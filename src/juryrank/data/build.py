@@ -15,8 +15,8 @@ from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, elements
 from juryrank.data.values import demand_values, scores_of_distances
 from juryrank.errors import DataError
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.lazy_polars import pl
 from juryrank.params import check_weights
+from juryrank.polars import pl
 
 ONE_QUERY = "all"  # the name of the query when a source has no queries (elections, ratings, comparisons)
 

@@ -17,7 +17,7 @@ from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
 from juryrank.kernels.distinct import number_keys
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 SHARED = 1 << 13  # distinct objects; with more, hashing by address does not pay
 Column: TypeAlias = "Sequence[Any] | NDArray[Any] | pl.Series"

@@ -18,9 +18,8 @@ from juryrank.data.rankings import Rankings
 from juryrank.data.ties import TieBreak, falling, tie_groups, tied_ranks, without_ties
 from juryrank.data.trec_lines import demand_run_names, few_run_lines, format_lines, has_odd_name, run_lines
 from juryrank.errors import DataError, MissingExtraError
-from juryrank.forks import require_threads
 from juryrank.kernels.ragged import children, descending_order, parents
-from juryrank.lazy_polars import is_imported, pl
+from juryrank.polars import is_imported, pl, require_threads
 
 if TYPE_CHECKING:
     import pandas as pd

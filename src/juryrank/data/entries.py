@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, warn_about_data
-from juryrank.forks import threads_are_lost
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl, threads_are_lost
 
 MANY_NAMES = 100_000  # with more, a join with several threads is faster
 

@@ -30,8 +30,8 @@ from juryrank.data.shapes import missing_scores_message
 from juryrank.data.values import demand_ranks
 from juryrank.errors import DataError, warn_about_data
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.lazy_polars import pl
 from juryrank.params import LARGEST_WEIGHT
+from juryrank.polars import pl
 
 LabelDict = Mapping[Any, Mapping[Any, float | tuple[float, float]]]  # query -> item -> label, or label and weight
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

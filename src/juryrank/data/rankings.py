@@ -18,7 +18,7 @@ from juryrank.data.arrays import Codes, Floats, Ints, LazyNames, freeze
 from juryrank.data.by_query import ByQuery
 from juryrank.kernels.positional import places
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

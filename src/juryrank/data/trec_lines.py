@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 
 from juryrank.errors import DataError
-from juryrank.forks import require_threads
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl, require_threads
 
 BLANK = r"[ \t\n\r\f\v\x00]"  # readers treat these as blanks, and NUL as a sign that a file is not text
 ODD_NAME = re.compile(BLANK)

@@ -11,7 +11,7 @@ import numpy as np
 from juryrank.data.arrays import Floats
 from juryrank.data.shapes import ItemList
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 VALUES = ("score", "rank", "distance")
 REMEDIES = ("values='score'", "values='distance'")

@@ -17,9 +17,9 @@ from juryrank.evaluation.baseline_differences import Differences, against_table,
 from juryrank.evaluation.evaluate import as_metrics
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares
 from juryrank.evaluation.selection import DEFAULT_BASELINE
-from juryrank.lazy_polars import pl
 from juryrank.learning.verdict import Verdict
 from juryrank.metrics import Metric
+from juryrank.polars import pl
 from juryrank.report import Report, Table, number
 
 SIGNIFICANT = 0.05

@@ -15,11 +15,11 @@ from juryrank.data.label_matching import SURE, unmatched_items
 from juryrank.errors import DataError, ParameterError, UnknownNameError, warn_about_data
 from juryrank.evaluation.baseline_differences import Differences, against_table, differences_to_baseline, row_of
 from juryrank.evaluation.judged_shares import CONDENSED, JudgedShares, shares_beside
-from juryrank.lazy_polars import pl
 from juryrank.metrics import Judged, JudgedConsensus, Metric, Truth, parse_metric
 from juryrank.metrics.inputs import Evaluable, consensus_by_expert, consensus_by_name, is_run
 from juryrank.metrics.plain_dicts import judge_dicts
 from juryrank.metrics.truth import check_unjudged, condense
+from juryrank.polars import pl
 from juryrank.report import Report, Table, number
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from juryrank.evaluation.baseline_differences import BaselineDifference
-from juryrank.report.figure import drawn_names, saved_drawing
+from juryrank.io.pictures import saved_drawing
+from juryrank.report.figure import drawn_names
 
 COLOURS = {1: "#1f5fa8", -1: "#c8502d", 0: "#8a8a8a"}  # by direction: better, worse, not significant
 

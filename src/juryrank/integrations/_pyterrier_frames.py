@@ -12,7 +12,7 @@ import pyterrier as pt
 
 from juryrank.data.names import natural_key
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 Runs = dict[str, dict[str, Any]]  # expert -> query -> list
 Ranking = dict[str, dict[str, float]]  # query -> document -> score, best first

@@ -20,7 +20,6 @@ from juryrank.evaluation.evaluate import Evaluation, as_metrics, check_baseline,
 from juryrank.evaluation.judged_shares import shares_beside
 from juryrank.integrations._spark_labelled import IS_LABEL, SAMPLES, Replies, split_labels, standard_columns
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.lazy_polars import pl
 from juryrank.metrics import Metric, Truth
 from juryrank.metrics.inputs import consensus_by_expert
 from juryrank.metrics.truth import (
@@ -29,6 +28,7 @@ from juryrank.metrics.truth import (
     warn_of_unlabelled_queries,
     warn_of_unranked_queries,
 )
+from juryrank.polars import pl
 
 ONE = "consensus"  # the name of the only ranking, as in juryrank.evaluate
 NAME = "ranking"  # the column that tells rankings apart

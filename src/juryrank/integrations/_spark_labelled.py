@@ -26,8 +26,8 @@ from juryrank.data.names import natural_key
 from juryrank.errors import DataError, DataWarning, JuryrankError, warn_about_data
 from juryrank.integrations._spark_queries import dataset_of, demand_columns, demand_spark, map_whole_queries, quoted
 from juryrank.kernels.ragged import parents
-from juryrank.lazy_polars import pl
 from juryrank.models import pack, unpack
+from juryrank.polars import pl
 
 TEXTS, NUMBERS = ("query", "item", "expert", "list"), ("rank", "score", "weight", "label", "label_weight")
 IS_LABEL = "is_label"  # whether a row comes from the DataFrame of labels

@@ -21,8 +21,8 @@ from juryrank.integrations._spark_queries import demand_spark, quoted, use_one_c
 from juryrank.io import read
 from juryrank.io.formats.comparisons import FAULTS, WORDS
 from juryrank.io.tables.columns import Columns, roles
-from juryrank.lazy_polars import pl
 from juryrank.methods import Aggregator
+from juryrank.polars import pl
 from juryrank.tasks.leaderboard.board import Leaderboard
 from juryrank.tasks.leaderboard.leaderboard import board_of, prepare
 from juryrank.tasks.leaderboard.leaderboard import leaderboard as of_one_machine

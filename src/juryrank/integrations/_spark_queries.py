@@ -9,7 +9,7 @@ from typing import Any
 from juryrank.data import Dataset
 from juryrank.errors import DataError, MissingExtraError
 from juryrank.io.rows import SLOT, Rows
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 try:
     import pyarrow as pa

@@ -11,7 +11,6 @@ from typing import Any
 from juryrank.data import Consensus, Dataset, Labels
 from juryrank.data.long_table import labels_from_dict, labels_from_rows
 from juryrank.errors import DataError, one_warning_for_all, refuse_warnings
-from juryrank.forks import require_threads
 from juryrank.io import judgements
 from juryrank.io.files import Writable, deliver
 from juryrank.io.folders import save_folder
@@ -26,6 +25,7 @@ from juryrank.io.sources import Input, inputs_of, load_sources, read_fast, read_
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.headerless import has_column_numbers
+from juryrank.polars import require_threads
 
 __all__ = ["FORMATS", "read", "write"]
 

@@ -10,7 +10,7 @@ from juryrank.data import Dataset, Labels, Rankings
 from juryrank.errors import DataError
 from juryrank.io.write_checks import warn_of_loss
 from juryrank.kernels.ragged import parents
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 def slot_frame(rankings: Rankings) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from juryrank.errors import warn_about_data
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 SAMPLES, SAMPLE = 8, 1024  # places of a run where its tags are sampled, and bytes at each
 

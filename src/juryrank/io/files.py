@@ -25,7 +25,7 @@ from typing import BinaryIO, Protocol, TextIO, cast
 from juryrank.errors import DataError
 from juryrank.io.limits import check_line_lengths, join_chunks, max_size, too_large, zstd_size
 from juryrank.io.source import GZIP, PARQUET, ZSTD, Source, normalise_text
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 CHUNK = 1 << 24  # bytes that are read at a time
 TEMPORARY_NAME = 40  # characters of the target's name in the name of the temporary file

@@ -10,7 +10,7 @@ from juryrank.data import Consensus, Dataset
 from juryrank.errors import DataError
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 class Format(ABC):

@@ -23,7 +23,7 @@ from juryrank.io.source import Source
 from juryrank.io.sources import inputs_of, load_sources, read_rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Fail, as_numbers, convert_columns, roles
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 Features: TypeAlias = "tuple[pl.DataFrame, Floats, tuple[str, ...]]"  # whose rows they are, [n_rows, n_features], names
 

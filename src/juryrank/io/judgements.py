@@ -22,7 +22,7 @@ from juryrank.io.tables.columns import HEADERS, Columns, Fail, join_names, norma
 from juryrank.io.tables.entries import label_columns, standard_rows
 from juryrank.io.tables.layout import WORDS, Layout
 from juryrank.io.words import is_number
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.progress import remark
 
 WEIGHTS = ("labelweight", "weight", "confidence")  # headers of weights of labels; a count is not one

@@ -14,7 +14,7 @@ from juryrank.io.formats import format_of
 from juryrank.io.formats.svmlight import LineFormat, lines_of
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 PARTS = ("test", "vali", "train")  # the tests of all folds together usually have every query, so they go first
 FOLD = re.compile(r"fold\D?(\d+)$", re.IGNORECASE)

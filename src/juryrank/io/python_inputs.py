@@ -18,7 +18,7 @@ from juryrank.io.rows import SLOT, Rows, concat
 from juryrank.io.sources import Options
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import convert_columns, roles
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 ONE_RUN = "run"  # the expert of a run without a name
 SOURCE = "the data"  # in messages

@@ -15,7 +15,7 @@ import numpy as np
 from juryrank.data.by_query import ByQuery
 from juryrank.data.shapes import NUMBERS, ItemList, as_texts, floats, is_number, unique_names
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 SCORE, LABEL, EITHER = "score", "relevance", "number"  # what the number of a row is
 

@@ -14,7 +14,7 @@ from juryrank.data.long_table import from_long
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.dataset_frames import slot_frame
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 SLOT = ["query", "item"]
 

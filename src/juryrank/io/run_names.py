@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from juryrank.data.arrays import Codes, Ints
 from juryrank.data.names import sorted_naturally
 from juryrank.kernels.words import merge_names, name_places
-from juryrank.lazy_polars import is_imported, pl
+from juryrank.polars import is_imported, pl
 
 LITTLE = 1_000_000  # bytes of names, which Python splits in the time that the import of polars takes
 OWN_PAGES = 1 << 20  # bytes of an array that gets pages of its own; of smaller ones, the time for new pages counts more

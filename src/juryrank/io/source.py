@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from juryrank.io.rows import first_true
 from juryrank.io.source import BYTE_ORDER_MARK, Source
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 BLANKS = b" \f\v"  # beside tab and line feed
 INDENTED = re.compile(rb"^[ \t\f\v]+", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Pictures drawn with matplotlib (an optional dependency), with names escaped, written as files."""
+"""Pictures drawn with matplotlib (an optional dependency), with names escaped."""
 
 from __future__ import annotations
 
@@ -36,18 +36,6 @@ def drawing(width: float, height: float, **style: Any) -> Iterator[Any]:
     finally:
         _missing.reset(token)
     _warn_of_missing(missing)
-
-
-@contextmanager
-def saved_drawing(path: str | PathLike[str], width: float, height: float) -> Iterator[Any]:
-    """As ``drawing``; the figure is written when the block ends, in the format of the extension (png by default)."""
-    from juryrank.io.files import save
-
-    form = check_picture(path)
-    with drawing(width, height) as figure:
-        yield figure
-        content = picture_bytes(figure, form)
-    save(Path(path), content)
 
 
 def picture_bytes(figure: Any, form: str, **options: Any) -> bytes:

@@ -13,7 +13,7 @@ import numpy as np
 from juryrank.data.arrays import Floats, Ints
 from juryrank.data.entries import codes
 from juryrank.data.names import sort_naturally
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.query_file import Extents, merge_extents
 
 KEPT = 3  # blocks of a table in memory: batches that are read at the same time are near each other

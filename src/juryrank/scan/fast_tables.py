@@ -21,7 +21,7 @@ from juryrank.kernels.names import number_names
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.kernels.slots import gather_lists
 from juryrank.kernels.words import new_table
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.entry_blocks import Entries
 
 

@@ -22,7 +22,7 @@ from juryrank.io.rows import concat, with_ranks
 from juryrank.io.source import Source
 from juryrank.io.sources import Options
 from juryrank.kernels.jit import threads
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan import fast_tables
 from juryrank.scan.opening import open_files
 from juryrank.scan.parquet import TableFile

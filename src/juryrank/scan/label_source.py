@@ -17,7 +17,7 @@ from juryrank.io.formats.trec_qrels import TrecQrels
 from juryrank.io.limits import size_text
 from juryrank.io.source import GZIP, PARQUET, ZSTD
 from juryrank.io.tables.columns import Columns
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.opening import beginning_of
 from juryrank.scan.qrels import QrelsByQuery
 

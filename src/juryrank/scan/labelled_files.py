@@ -17,10 +17,9 @@ from juryrank.data.arrays import Ints
 from juryrank.data.label_matching import check_counts, check_queries, count_matches, unmatched_text
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, DataWarning
-from juryrank.forks import require_threads
 from juryrank.io.limits import size_text
 from juryrank.io.tables.columns import Columns
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl, require_threads
 from juryrank.progress import track
 from juryrank.scan import QueryFiles
 from juryrank.scan.batches import Batch

@@ -18,7 +18,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import NUMBERS, are_whole, demand_names, name_texts, number_values
 from juryrank.io.tables.entries import split_rows, standard_rows
 from juryrank.io.tables.layout import ORDERED, Layout, layout
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.entry_blocks import Entries, EntryBlocks, block_bounds
 from juryrank.scan.parquet_footer import row_group_starts
 from juryrank.scan.query_file import Extents, QueryFile, Stretches, merge_extents

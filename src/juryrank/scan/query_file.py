@@ -14,7 +14,7 @@ from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.io.rows import Rows
 from juryrank.io.sources import Options
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 CHUNK = 1 << 21  # bytes, or rows times 8, that are scanned at a time
 SCATTERED = 4  # stretches per query up to which a file counts as sorted

@@ -18,7 +18,7 @@ from juryrank.io.formats.table import Table
 from juryrank.io.formats.trec_run import DEFAULT_TAG, TrecRun
 from juryrank.io.source import ending_of
 from juryrank.io.tables.frames import frame_lines
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.parquet_footer import JoinedFiles
 
 PARQUET = ".parquet"

@@ -20,7 +20,7 @@ from juryrank.io.run_names import PADDING, split
 from juryrank.io.source import BYTE_ORDER_MARK, Source, demand_text, with_line_feeds
 from juryrank.io.words import has_both_separators, split_columns
 from juryrank.kernels.run_lines import copy_words, query_starts
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.query_file import Extents, QueryFile, Stretches, merge_extents
 
 LINE_END = re.compile(rb"[\r\n]")

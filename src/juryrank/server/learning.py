@@ -11,7 +11,7 @@ from juryrank.data import Dataset
 from juryrank.data.build import from_lists
 from juryrank.data.shapes import ItemList
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.server.feedback import Clicks, decode_stored
 from juryrank.tasks.clicks.labels import click_labels
 from juryrank.tasks.clicks.log import ClickLog, build_log

@@ -6,7 +6,7 @@ import threading
 from typing import NamedTuple
 
 from juryrank.data import Dataset, Labels
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.studio.background import Background
 from juryrank.studio.current_labels import CurrentLabels
 from juryrank.tasks.judge.plan import judging_plan

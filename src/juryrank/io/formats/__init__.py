@@ -23,7 +23,7 @@ from juryrank.io.formats.trec_run import TrecRun
 from juryrank.io.source import Source, ending_of
 from juryrank.io.tables import frames, headerless
 from juryrank.io.tables.columns import Columns
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 CATALOGUE: tuple[Format, ...] = (  # in the order in which they are tried
     Preflib(),

@@ -29,7 +29,7 @@ from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns, join_names
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 SEVERAL = (";", ",", "/", "|")  # between candidates that share a cell
 

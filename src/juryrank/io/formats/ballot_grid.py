@@ -26,7 +26,7 @@ from juryrank.io.formats.ballots import (
 from juryrank.io.rows import Rows
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import LAST_RESORT, Columns, join_names, normalise
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 RANKED = ("rank", "prefer", "order of", "place the")  # in a question: the numbers are ranks
 

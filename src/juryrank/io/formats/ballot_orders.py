@@ -30,7 +30,7 @@ from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns, join_names, normalise
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 HEADERS = ("ballot", "ballots", "order", "orders", "ranking", "rankings", "vote", "votes", "preference", "preferences")
 AHEAD = re.compile(r"\s*([+-]?\d{1,15}(?:\.\d+)?)\s*[:;,\t]\s*(\S.*)$")

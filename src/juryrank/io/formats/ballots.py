@@ -18,7 +18,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import HEADERS, Columns, Fail, convert_columns, join_names, normalise, roles
 from juryrank.io.tables.headerless import looks_headerless
 from juryrank.io.tables.layout import DESCRIPTIVE
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 ABOUT = ("query", "expert", "weight")  # columns beside the choices
 COMMON: Mapping[str, tuple[str, ...]] = {

@@ -19,7 +19,7 @@ from juryrank.io.format import Format
 from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 WORD = re.compile(r'"(?P<quoted>[^"]*)"|(?P<number>\([^)]*\))|#.*|(?P<plain>[^\s"#(][^\s"]*)')
 WHOLE = re.compile(r"\d{1,9}")

@@ -20,7 +20,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import NO_NUMBER, Columns, Fail, convert_columns, normalise, roles
 from juryrank.io.tables.winners import TIES, Column, verdicts
 from juryrank.io.write_checks import warn_of_loss
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 PAIR = ("left", "right", "winner")
 SHAPES = (PAIR, ("left", "right", "score"), ("left", "right", "left_score", "right_score"), ("winner", "loser"))

@@ -16,7 +16,7 @@ from juryrank.io.rows import SLOT, Rows, first_true
 from juryrank.io.source import Source
 from juryrank.io.write_checks import demand_single_lists
 from juryrank.kernels.ragged import parents
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 NULL = "NULL"
 

@@ -14,7 +14,7 @@ from juryrank.io.formats import svmlight
 from juryrank.io.formats.letor import has_ranks
 from juryrank.io.rows import SLOT, Rows
 from juryrank.io.source import Source
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 class LetorFeatures(svmlight.LineFormat):

@@ -22,7 +22,7 @@ from juryrank.io.format import Format
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source, ending_of
 from juryrank.io.write_checks import demand_one_line, demand_one_query
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 KEY = re.compile(r"#\s*([A-Z ]+?)\s*(\d+)?\s*:\s*(.*)$")
 PLACE = r"(?:\d{1,9}|\{\s*\d{1,9}(?:\s*,\s*\d{1,9})*\s*\})"

@@ -21,7 +21,7 @@ from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.frames import frame_lines
 from juryrank.io.words import read_separated
 from juryrank.io.write_checks import demand_one_query, demand_single_lists, warn_of_loss
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 COLUMNS = ("expert", "item", "score", "time")
 MOST_LABELS = 20  # different labels of workers

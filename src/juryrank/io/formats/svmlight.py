@@ -17,7 +17,7 @@ from juryrank.io.format import Format
 from juryrank.io.rows import Rows, as_float, first_true
 from juryrank.io.source import Source
 from juryrank.io.write_checks import ANY_BLANK, demand_one_line, warn_of_loss, warn_of_lost_weights
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 LINE = re.compile(r"\s*[^\s:#]+\s+qid:\S")
 UNJUDGED = -1.0  # LETOR's label of an unjudged item

@@ -20,7 +20,7 @@ from juryrank.io.tables import frames, headerless
 from juryrank.io.tables.columns import Columns, Fail
 from juryrank.io.tables.entries import split_rows, standard_rows
 from juryrank.io.tables.layout import Layout, layout
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 class Table(Format):

@@ -12,7 +12,7 @@ from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration
 from juryrank.io.write_checks import warn_of_lost_weights
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 COLUMNS = ("query", "iteration", "item", "label")
 

@@ -21,7 +21,7 @@ from juryrank.io.rows import Rows, warn_of_contradictions
 from juryrank.io.source import Source
 from juryrank.io.words import blank_separated, first_words, is_iteration, is_number
 from juryrank.io.write_checks import demand_single_lists, warn_of_loss
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 DEFAULT_TAG = "juryrank"
 LONGEST_NAME = 150  # characters of an expert in the name of its file; a digest stands for the rest

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from juryrank.errors import DataError
 from juryrank.io.rows import first_true
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 HEADERS = {
     "query": ("qid", "queryid", "topic", "topicid"),

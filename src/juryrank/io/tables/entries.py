@@ -7,7 +7,7 @@ from juryrank.data.values import demand_ranks
 from juryrank.io.rows import SLOT, Rows, first_true, warn_of_contradictions
 from juryrank.io.tables.columns import Fail, as_numbers, convert_columns
 from juryrank.io.tables.layout import Layout
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 def standard_rows(frame: pl.DataFrame, chosen: Layout, fail: Fail) -> pl.DataFrame:

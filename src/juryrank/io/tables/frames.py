@@ -15,7 +15,7 @@ from juryrank.io.limits import max_size, too_large
 from juryrank.io.source import Source, ending_of
 from juryrank.io.tables.columns import HEADERS, Fail, normalise
 from juryrank.io.tables.pandas_frames import polars_frame
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report.escapes import FORMULA, NUMBER
 
 CELL = 8  # bytes of a cell in memory, at least

@@ -8,7 +8,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.layout import WORDS
 from juryrank.io.words import collapse_blanks, is_number
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 MOST = 8  # columns up to which words separated by blanks look like a table
 EXAMPLES = {

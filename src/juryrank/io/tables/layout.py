@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.tables.columns import HEADERS, Columns, invalid_number, join_names, normalise, number_values, roles
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 WORDS = ("query", "item", "expert", "list", "rank", "score", "distance", "value", "label", "weight", "label_weight")
 ORDERED = ("rank", "score")

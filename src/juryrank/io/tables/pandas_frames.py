@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 def polars_frame(thing: Any) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from juryrank.io.rows import first_true
 from juryrank.io.tables.columns import Fail, normalise
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 KINDS = (
     "item",

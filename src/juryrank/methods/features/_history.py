@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from juryrank.errors import DataError
-from juryrank.report.figure import saved_drawing
+from juryrank.io.pictures import saved_drawing
 
 
 def draw_history(history: Mapping[str, Sequence[float]], path: str) -> None:

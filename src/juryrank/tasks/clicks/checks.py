@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_about_data
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.tasks.clicks.counts import clicks_above, sums
 from juryrank.tasks.clicks.log import IMPRESSION, ClickLog
 

@@ -11,7 +11,7 @@ from juryrank.io.rows import first_true
 from juryrank.io.sources import inputs_of, load_sources
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns, Fail, as_names, join_names, roles
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.tasks.clicks.reading import LOG_HEADERS, as_clicked
 
 REQUIRED, OPTIONAL = ("session", "item", "team", "clicked"), ("query", "position", "user")

@@ -126,7 +126,8 @@ class InterleavingResult(Report):
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the confidence sequence of each challenger over the sessions with a winner, in the order of the log."""
-        from juryrank.report.figure import drawn_names, saved_drawing
+        from juryrank.io.pictures import saved_drawing
+        from juryrank.report.figure import drawn_names
 
         with saved_drawing(path, 7.0, 4.0) as figure:
             axes = figure.subplots()

@@ -12,10 +12,10 @@ import numpy as np
 from juryrank.data import Labels
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError
+from juryrank.io.pictures import saved_drawing
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report import Report, Table, number
-from juryrank.report.figure import saved_drawing
 from juryrank.tasks.clicks.cascade import Cascade, fit_cascade
 from juryrank.tasks.clicks.checks import warn_about_bias
 from juryrank.tasks.clicks.counts import ClickCounts

@@ -12,7 +12,7 @@ from juryrank.data.arrays import Floats, Ints, Names, freeze
 from juryrank.data.entries import codes
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, warn_about_data
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 IMPRESSION = ("session", "query", "item", "position")  # rows that agree in these are one impression
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from juryrank.errors import DataError, ParameterError, UnknownNameError
-from juryrank.forks import require_threads
 from juryrank.io.rows import first_true
 from juryrank.io.source import Source
 from juryrank.io.sources import inputs_of, load_sources
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import HEADERS, Columns, Fail, as_names, as_numbers, join_names, roles
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl, require_threads
 from juryrank.tasks.clicks.checks import warn_about_repetition
 from juryrank.tasks.clicks.log import ClickLog, build_log
 from juryrank.tasks.clicks.spelling import one_spelling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from juryrank.errors import warn_about_data
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 
 def one_spelling(rows: pl.DataFrame, name: str, *, normalise: bool) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from typing import Any
 from juryrank.errors import DataError
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.tasks.clicks.log import ClickLog, build_log
 from juryrank.tasks.clicks.spelling import one_spelling
 

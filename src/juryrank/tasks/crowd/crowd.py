@@ -10,7 +10,7 @@ from juryrank.annotators.methods import METHODS
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, ParameterError, UnknownNameError
 from juryrank.io.tables.columns import Columns
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.tasks.crowd.encoding import SLOT, encode, grades_of
 from juryrank.tasks.crowd.reading import read_answers
 from juryrank.tasks.crowd.result import CrowdLabels

@@ -13,7 +13,7 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.data.entries import codes
 from juryrank.data.names import sort_naturally
 from juryrank.errors import DataError, unknown_names, warn_about_data
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report import counted
 
 SLOT = ["query", "item"]

@@ -15,7 +15,7 @@ from juryrank.data import Consensus, Dataset, Labels
 from juryrank.data.arrays import Floats, Ints
 from juryrank.data.long_table import from_long, labels_from_rows
 from juryrank.errors import DataError, ParameterError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.tasks.crowd.accuracy import Accuracy, accuracies
 from juryrank.tasks.crowd.review import Worker, average_confusion, expected_information, workers_of
 

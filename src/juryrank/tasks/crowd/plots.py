@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from os import PathLike
 
 from juryrank.data.arrays import Floats
-from juryrank.report.figure import drawn_names, saved_drawing
+from juryrank.io.pictures import saved_drawing
+from juryrank.report.figure import drawn_names
 from juryrank.tasks.crowd.review import Worker
 
 ANNOTATED_UP_TO = 12  # classes for which the shares fit into the cells

@@ -15,7 +15,7 @@ from juryrank.io.source import Source
 from juryrank.io.tables import frames, headerless
 from juryrank.io.tables.columns import HEADERS, Columns, as_names, join_names, normalise, roles
 from juryrank.io.words import collapse_blanks
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 COMMON = {
     "task": (

@@ -10,7 +10,7 @@ from typing import Any
 from juryrank.data.names import sort_naturally
 from juryrank.errors import warn_about_data
 from juryrank.io.tables.columns import NO_NUMBER
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report import counted
 from juryrank.tasks.crowd.encoding import as_number
 

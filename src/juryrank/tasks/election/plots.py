@@ -8,8 +8,9 @@ from os import PathLike
 import numpy as np
 
 from juryrank.data.arrays import Floats
+from juryrank.io.pictures import saved_drawing
 from juryrank.methods.elections.rounds import number
-from juryrank.report.figure import drawn_names, saved_drawing
+from juryrank.report.figure import drawn_names
 
 ANNOTATED_UP_TO = 25  # candidates for which the counts fit into the cells
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from juryrank.data.arrays import Floats
 from juryrank.errors import UnknownNameError
-from juryrank.lazy_polars import pl
 from juryrank.methods.elections.rounds import Round, counted, number
+from juryrank.polars import pl
 from juryrank.report import Report, Table, csv_text
 from juryrank.report.escapes import escape_formula
 from juryrank.tasks.election.disagreement import disagreement

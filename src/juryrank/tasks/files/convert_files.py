@@ -21,7 +21,7 @@ from juryrank.io.formats.trec_run import TrecRun, file_names, run_rows, warn_of_
 from juryrank.io.source import ending_of
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.frames import frame_lines
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.scan.batches import Batch
 from juryrank.scan.labelled_files import LabelledFiles, open_files
 from juryrank.scan.streamed_output import parquet_chunks

@@ -13,10 +13,10 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.ties import TieBreak
 from juryrank.errors import DataError, warn_about_data
-from juryrank.forks import require_threads
 from juryrank.io.experts import resolve_aliases
 from juryrank.io.files import Writable, deliver
 from juryrank.methods import Aggregator
+from juryrank.polars import require_threads
 from juryrank.progress import track
 from juryrank.scan import QueryFiles
 from juryrank.scan.concurrent import batch_size, in_order

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores, warn_of_repeated_pairs
 from juryrank.data.values import are_ranks, demand_ranks
 from juryrank.errors import warn_about_data
-from juryrank.lazy_polars import pl
 from juryrank.methods.combination import ranks_by
+from juryrank.polars import pl
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -11,7 +11,7 @@ from juryrank.data.long_table import labels_from_rows
 from juryrank.errors import DataError
 from juryrank.io.rows import first_true
 from juryrank.io.tables.columns import HEADERS, Fail, as_names, as_numbers, join_names, normalise
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 COLUMNS = ("query", "item", "judge", "grade", "note", "time")
 NEEDED = {  # and other headers that they may have

@@ -13,8 +13,8 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Ints, freeze
 from juryrank.errors import ParameterError
 from juryrank.kernels.ragged import parents
-from juryrank.lazy_polars import pl
 from juryrank.models import labelled_dataset
+from juryrank.polars import pl
 from juryrank.report import Report, Table, counted
 from juryrank.tasks.judge.plan_order import broad_and_shallow
 from juryrank.tasks.judge.plan_posterior import deciding_items

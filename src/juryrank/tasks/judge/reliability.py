@@ -16,7 +16,7 @@ from juryrank.errors import DataError, unknown_names
 from juryrank.io import read_labels
 from juryrank.io.dataset_frames import labels_frame
 from juryrank.io.judgements import read_grades
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report import Report, Table, number
 
 SHOWN = 10  # judges at each end of the table

@@ -13,7 +13,7 @@ from juryrank.io.files import load
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import as_names, join_names, normalise
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 
 IDS = {
     "item": (

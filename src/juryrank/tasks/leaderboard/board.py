@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError
-from juryrank.lazy_polars import pl
+from juryrank.polars import pl
 from juryrank.report import Report, Table, counted
 
 SHOWN_JUDGES = 10  # at each end of the table

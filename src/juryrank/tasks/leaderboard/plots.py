@@ -8,7 +8,8 @@ from os import PathLike
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.report.figure import drawn_names, saved_drawing
+from juryrank.io.pictures import saved_drawing
+from juryrank.report.figure import drawn_names
 
 ANNOTATED_UP_TO = 25  # items for which the probabilities fit into the cells
 
