@@ -74,7 +74,7 @@ def test_the_catalogues_have_the_method_and_the_metric(tree: Path) -> None:
     files = [*FILES, "tests/test_exports.py", "tests/test_layers.py"]
     assert "passed" in run(
         tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "--deselect",
-        "tests/test_layers.py::test_contributing_shows_the_same_levels",
+        "tests/test_layers.py::test_contributing_shows_the_tree_of_the_code",
     )  # fmt: skip
     code = (
         "import juryrank as jr; data = jr.from_orders([['a', 'b', 'c'], ['b', 'a', 'c'], ['b', 'c']]);"
