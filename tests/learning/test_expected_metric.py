@@ -15,8 +15,8 @@ from juryrank.kernels.crf import expected_loss, sample
 from juryrank.learning.expert_groups import ExpertGroups
 from juryrank.learning.target import Target
 from juryrank.methods.learned.expected_metric import ExpectedMetricLearner, all_steps
+from juryrank.methods.learned.preferences import win_values
 from juryrank.methods.learned.sparse_rows import SparseRows
-from juryrank.methods.learned.wins_and_losses import win_values
 from juryrank.metrics import judge, parse_metric
 
 TARGETS = ["nDCG", "nDCG(dcg='exp-log2')@2", "AP", "AP(rel=2)", "ERR@3", "RR", "P@2", "KendallTau"]

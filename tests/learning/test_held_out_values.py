@@ -18,7 +18,7 @@ from juryrank.io import read
 from juryrank.learning.expert_lists import experts_alone
 from juryrank.learning.held_out import PARTS, SPLITS, HeldOutValues
 from juryrank.learning.label_survey import POSITIVES_ONLY
-from juryrank.learning.student_t import t_quantile
+from juryrank.learning.verdict_rule import t_quantile
 from juryrank.methods import method
 from juryrank.models import from_json, to_json
 

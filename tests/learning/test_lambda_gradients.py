@@ -13,8 +13,8 @@ from juryrank.kernels.ragged import SHORT
 from juryrank.learning.expert_groups import ExpertGroups
 from juryrank.learning.target import KINDS, Target
 from juryrank.methods.learned.lambdarank_learner import LambdaRankLearner
+from juryrank.methods.learned.preferences import win_values
 from juryrank.methods.learned.sparse_rows import SparseRows
-from juryrank.methods.learned.wins_and_losses import win_values
 from juryrank.metrics import judge, parse_metric
 
 WHOLE = ["nDCG", "nDCG(dcg='exp-log2')", "AP", "AP(rel=2)", "ERR", "RR", "P@3"]

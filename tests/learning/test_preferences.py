@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose
 from conftest import random_dataset
 from juryrank.data.build import from_array, from_orders
 from juryrank.learning.expert_groups import ExpertGroups
-from juryrank.methods.learned.preference_svd import singular_values, svd_values
+from juryrank.methods.learned.preferences import FORMS, singular_values, svd_values, win_values
 from juryrank.methods.learned.sparse_rows import SparseRows
-from juryrank.methods.learned.wins_and_losses import FORMS, win_values
 
 every_form = pytest.mark.parametrize("form", FORMS)
 ranks = st.lists(st.integers(1, 30), min_size=1, max_size=12).map(lambda r: np.array(r, float))

@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose
 
 from juryrank.data.build import from_dicts
 from juryrank.learning.labelled import LabelledQueries
-from juryrank.methods.learned.coordinate_search import coordinate_search
-from juryrank.methods.learned.weighted_sums import WeightedSums
+from juryrank.methods.learned.weighted_sums import WeightedSums, coordinate_search
 from juryrank.metrics import parse_metric
 
 TREC = {"nDCG@10": "ndcg_cut_10", "nDCG@3": "ndcg_cut_3", "AP": "map", "P@5": "P_5", "RR": "recip_rank"}

@@ -9,7 +9,7 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts
 from juryrank.learning.columns import expert_columns, missing_columns
 from juryrank.methods import method
-from juryrank.methods.learned.wins_and_losses import win_values
+from juryrank.methods.learned.preferences import win_values
 from juryrank.metrics import judge, parse_metric
 
 

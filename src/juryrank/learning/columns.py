@@ -1,4 +1,4 @@
-"""Columns from lists: one per expert, from the ranks in its lists, and columns over all lists."""
+"""Columns of numbers per item: from the ranks in each expert's lists, over all lists, and from item features."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from juryrank.data import Rankings
+from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats
+from juryrank.errors import DataError, warn_about_data
 from juryrank.learning.baseline import sum_of_points
+from juryrank.learning.per_query import standardise, sum_by_query
 
 N_CONSENSUS = 3  # columns of ``consensus_columns``
 
@@ -56,3 +58,33 @@ def consensus_columns(rankings: Rankings) -> Floats:
     total = np.bincount(r.list_query, r.list_weight, minlength=len(r))
     by_slot = np.repeat(np.where(total > 0, total, 1.0), r.query_size)
     return np.column_stack([sum_of_points(r, value) / by_slot for value in values])
+
+
+def feature_columns(name: str, data: Dataset, n_features: int | None = None) -> Floats:
+    """Item features standardised in each query, [n_slots, n_features].
+
+    An unknown value is replaced by the mean of its query, with a warning that counts them.
+    """
+    x, ptr = item_features(name, data, n_features), data.rankings.slot_ptr
+    unknown = ~np.isfinite(x)
+    if unknown.any():
+        text = f"{name}: {int(unknown.sum())} unknown values of item features are replaced by the mean of their query"
+        warn_about_data(text)
+        known = sum_by_query(ptr, (~unknown).astype(np.float64))
+        mean = sum_by_query(ptr, np.where(unknown, 0.0, x)) / np.maximum(known, 1.0)
+        x = np.where(unknown, np.repeat(mean, data.rankings.query_size, axis=0), x)
+    return standardise(ptr, x)
+
+
+def item_features(name: str, data: Dataset, n_features: int | None = None) -> Floats:
+    """The features of the data; a DataError where there are none, or not ``n_features``."""
+    if data.features is None:
+        raise DataError(f"{name} needs item features, and the data has none; read them with features=…")
+    if n_features is not None and data.features.shape[1] != n_features:
+        raise DataError(f"{name} was fitted on {n_features} item features, and the data has {data.features.shape[1]}")
+    return data.features
+
+
+def feature_names(name: str, data: Dataset) -> list[str]:
+    """The names of the features; their numbers where they have none."""
+    return list(data.feature_names) or [str(n + 1) for n in range(item_features(name, data).shape[1])]

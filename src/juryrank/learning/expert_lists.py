@@ -1,4 +1,4 @@
-"""Each expert alone: the ranking of the items in its lists."""
+"""Each expert alone: the ranking of the items in its lists, and its quality."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from juryrank.data import Consensus
+from juryrank.data import Consensus, Dataset
 from juryrank.data.rankings import Rankings
-from juryrank.kernels.ragged import parents, sizes_to_ptr
+from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.learning.baseline import rrf_scores
+from juryrank.learning.gains import slot_gains, truth_of
+from juryrank.metrics import Truth, parse_metric
 from juryrank.metrics.inputs import consensus_by_expert, rising_entries
 
 
@@ -55,3 +57,17 @@ def ranked_items(rankings: Rankings) -> Rankings:
         slot_item=r.slot_item[ranked],
         entry_slot=(np.cumsum(ranked) - 1)[r.entry_slot].astype(np.int32),
     )
+
+
+def expert_values(data: Dataset, target: str) -> dict[str, float]:
+    """The mean of a metric of each expert's lists, over the labelled queries that it ranks; NaN if there is none."""
+    gains, metric = slot_gains(data), parse_metric(target)
+    known = np.bincount(parents(data.rankings.slot_ptr)[~np.isnan(gains)], minlength=len(data)) > 0
+    found = {}
+    for name, alone in consensus_by_expert(data.rankings).items():
+        here = np.flatnonzero(known & (np.diff(alone.rankings.slot_ptr) > 0))
+        part = data.take(here)
+        slots = children(data.rankings.slot_ptr, here)
+        values = metric.per_query(Truth(truth_of(part, gains[slots])).judge(alone.take(here)))
+        found[name] = float(values[~np.isnan(values)].mean()) if (~np.isnan(values)).any() else np.nan
+    return found

@@ -10,12 +10,12 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.learning.label_survey import NONE, POSITIVES_ONLY
-from juryrank.learning.student_t import t_quantile
 from juryrank.learning.verdict import EXPERT, LEARNED, NEGLIGIBLE, RRF, SAME, Difference, Verdict
 
 PAIRS = ((LEARNED, RRF), (LEARNED, EXPERT), (EXPERT, RRF))
 SIMPLEST_LAST = (LEARNED, RRF, EXPERT)  # of alternatives that are equally good, the last one is chosen
 LEVEL = 0.95
+MOST_FREEDOM = 1000  # degrees of freedom; above, the quantile differs from this one by less than 0.2 %
 
 
 @dataclass(frozen=True)
@@ -185,3 +185,35 @@ def _difference(values: Floats, counts: Floats, extra: float, most: float) -> Di
     mean, variance = _mean_and_variance(values, counts)
     spread = t_quantile(LEVEL, len(counts) - 1) * math.sqrt(variance + extra)
     return Difference(mean, max(mean - spread, -most), min(mean + spread, most))
+
+
+def t_quantile(level: float, freedom: int) -> float:
+    """The t that the absolute value of Student's t exceeds with probability 1 - level; infinite without freedom.
+
+    SciPy has it, too, but its import takes longer than a fit.
+
+    >>> round(t_quantile(0.95, 9), 3)
+    2.262
+    """
+    if freedom < 1:
+        return math.inf
+    low, high = 0.0, math.pi / 2  # t = tan(angle) · √freedom
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if _central_probability(middle, min(freedom, MOST_FREEDOM)) < level else (low, middle)
+        )
+    return math.tan(low) * math.sqrt(min(freedom, MOST_FREEDOM))
+
+
+def _central_probability(angle: float, freedom: int) -> float:
+    """The probability of values up to t = tan(angle) · √freedom (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    cosine, odd = math.cos(angle), freedom % 2
+    if freedom == 1:
+        return 2 * angle / math.pi
+    term = total = cosine if odd else 1.0
+    for k in range(1 + odd, freedom - 2, 2):
+        term *= cosine * cosine * k / (k + 1)
+        total += term
+    total *= math.sin(angle)
+    return 2 / math.pi * (angle + total) if odd else total

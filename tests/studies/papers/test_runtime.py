@@ -9,7 +9,7 @@ from juryrank.data import Rankings
 from juryrank.data.build import from_array
 from juryrank.errors import ParameterError
 from juryrank.learning.expert_groups import ExpertGroups
-from juryrank.methods.learned.preference_svd import svd_values
+from juryrank.methods.learned.preferences import svd_values
 from studies.papers.cikm2013 import runtime_claims
 from studies.papers.runtime import (
     EXPANSIONS,

@@ -8,9 +8,9 @@ from typing import Any
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
+from juryrank.learning.columns import feature_columns
 from juryrank.methods.base import Aggregator
 from juryrank.methods.features.glm import LOSSES
-from juryrank.methods.features.item_columns import feature_columns
 from juryrank.methods.learned_fields import Array, ByName, ListOf, Names, Number, learned
 from juryrank.params import param
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
-from juryrank.errors import ParameterError, warn_not_converged
+from juryrank.errors import DataError, ParameterError, warn_not_converged
+from juryrank.io.pictures import saved_drawing
+from juryrank.learning.columns import feature_columns, feature_names
 from juryrank.learning.per_query import standardise
 from juryrank.methods.base import missing_param
 from juryrank.methods.features._base import FeatureCoefficients, loss_param, weighted_sum
 from juryrank.methods.features.alternation import Alternation, Monitor
 from juryrank.methods.features.glm import LOSSES, Linear, Penalty
-from juryrank.methods.features.item_columns import feature_columns, feature_names
 from juryrank.methods.features.list_columns import VALUES, list_columns
 from juryrank.methods.features.margins import Pairs
 from juryrank.methods.features.monotone_targets import Scale
@@ -106,8 +107,6 @@ class MonotoneRetargeting(FeatureCoefficients):
 
     def plot(self, path: str) -> None:
         """Draw the history: the objective and, where there were labels, Kendall's tau by step."""
-        from juryrank.methods.features._history import draw_history
-
         draw_history(self.history_, path)
 
     def check(self) -> None:
@@ -202,3 +201,19 @@ def _tau(data: Dataset) -> Monitor:
         return {name: float(np.nanmean(v)) if np.isfinite(v).any() else 0.0 for name, v in values.items()}
 
     return monitor
+
+
+def draw_history(history: Mapping[str, Sequence[float]], path: str) -> None:
+    """Draw the objective by step and, beside it, all other values of the history."""
+    if "objective" not in history:
+        raise DataError("there is no history to draw; fit with coefficients='shared'")
+    others = [name for name in history if name != "objective"]
+    with saved_drawing(path, 4.5 * (1 + bool(others)), 3.2) as figure:
+        axes = figure.subplots(1, 1 + bool(others), squeeze=False)[0]
+        axes[0].plot(history["objective"], color="black", marker=".")
+        axes[0].set(xlabel="step", ylabel="objective")
+        for name in others:
+            axes[1].plot(history[name], marker=".", label=name)
+        if others:
+            axes[1].set(xlabel="step", ylabel="Kendall's tau", ylim=(None, 1.02))
+            axes[1].legend()

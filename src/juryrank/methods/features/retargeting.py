@@ -12,10 +12,10 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import parents, sizes_to_ptr
+from juryrank.learning.columns import feature_columns, feature_names
 from juryrank.learning.gains import slot_gains
 from juryrank.methods.features._base import FeatureCoefficients, loss_param
 from juryrank.methods.features.glm import LOSSES, Linear, Penalty
-from juryrank.methods.features.item_columns import feature_columns, feature_names
 from juryrank.methods.features.monotone_targets import Scale, label_levels, retarget, retarget_with_steps
 from juryrank.params import param
 

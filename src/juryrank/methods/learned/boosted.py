@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats, Ints
-from juryrank.learning.columns import N_CONSENSUS, consensus_columns, log_rank_columns, missing_columns
+from juryrank.learning.columns import (
+    N_CONSENSUS,
+    consensus_columns,
+    feature_names,
+    item_features,
+    log_rank_columns,
+    missing_columns,
+)
 from juryrank.learning.expert_groups import experts_with_lists
 from juryrank.learning.labelled import unjudged_param
 from juryrank.learning.target import check_truth, target_param
 from juryrank.methods.base import Aggregator
-from juryrank.methods.features.item_columns import feature_names, item_features
 from juryrank.methods.learned.boosting import Boosting
 from juryrank.methods.learned.boosting_libraries import LIBRARIES, Grower
 from juryrank.methods.learned.forest import Forest

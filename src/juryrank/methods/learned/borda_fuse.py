@@ -6,7 +6,7 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.errors import DataError
-from juryrank.learning.expert_quality import expert_values
+from juryrank.learning.expert_lists import expert_values
 from juryrank.learning.target import check_truth
 from juryrank.methods.learned._base import WeightedBorda
 from juryrank.params import param

@@ -12,8 +12,7 @@ from juryrank.data.arrays import Floats
 from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods.combination import Combination, ListNumbers, QueryList, ScoredEntries
 from juryrank.methods.learned._tuned import TunedWeights
-from juryrank.methods.learned.coordinate_search import coordinate_search, is_better
-from juryrank.methods.learned.weighted_sums import WeightedSums
+from juryrank.methods.learned.weighted_sums import WeightedSums, coordinate_search, is_better
 from juryrank.methods.learned_fields import Choice, learned
 from juryrank.methods.scores.combsum import CombSUM
 from juryrank.methods.scores.scores import NORMS, normalise_entries, normalise_list, normalise_scores

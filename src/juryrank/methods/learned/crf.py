@@ -8,9 +8,9 @@ from typing import ClassVar
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import ExpertGroups
-from juryrank.methods.learned._epochs import EpochTrained
+from juryrank.methods.learned.epochs import EpochTrained
 from juryrank.methods.learned.expected_metric import ExpectedMetricLearner
-from juryrank.methods.learned.wins_and_losses import form_param, win_values
+from juryrank.methods.learned.preferences import form_param, win_values
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key
 from juryrank.params import param

@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import ExpertGroups
-from juryrank.methods.learned._epochs import EpochTrained
+from juryrank.methods.learned.epochs import EpochTrained
 from juryrank.methods.learned.lambdarank_learner import LambdaRankLearner
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key

@@ -11,8 +11,7 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import ExpertGroups
 from juryrank.methods.learned.lambdarank import LambdaRank
-from juryrank.methods.learned.preference_svd import singular_values, svd_values
-from juryrank.methods.learned.wins_and_losses import form_param
+from juryrank.methods.learned.preferences import form_param, singular_values, svd_values
 from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 

@@ -12,8 +12,7 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods.learned._tuned import TunedWeights
-from juryrank.methods.learned.coordinate_search import best_row, coordinate_search, is_better
-from juryrank.methods.learned.weighted_sums import WeightedSums
+from juryrank.methods.learned.weighted_sums import WeightedSums, best_row, coordinate_search, is_better
 from juryrank.methods.learned_fields import Number, learned
 from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.rrf import RRF

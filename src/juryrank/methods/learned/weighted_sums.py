@@ -1,7 +1,8 @@
-"""The mean of a metric over labelled queries whose items are ranked by weighted sums, as a function of the weights."""
+"""The mean of a metric over queries ranked by weighted sums, as a function of the weights; the search for the best."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,6 +19,11 @@ from juryrank.metrics.truth import ItemGrades, single_precision
 
 RIVALS = 200  # items of a query that others are compared with; more would leave out little more
 MOST_SCORES = 20_000_000  # in memory at once
+Values = Callable[[Floats], Floats]  # of each row of weights
+Moves = Callable[[Floats, int], Floats]  # weights with other values for one expert, one row each, preferred ones first
+
+ROUNDING = 1e-12  # values that differ by less are equal
+MOST_PASSES = 50  # over all experts; every change raises the value, and a few are enough
 
 
 class WeightedSums:
@@ -126,3 +132,30 @@ def _few_ahead(given: Floats, ranked: Ints, depth: int) -> NDArray[np.bool_]:
 
 def _select(grades: ItemGrades | None, positions: Ints) -> ItemGrades | None:
     return None if grades is None else replace(grades, value=grades.value[positions])
+
+
+def is_better(value: float, other: float) -> bool:
+    """Whether a value is larger than another by more than rounding."""
+    return value > other + ROUNDING
+
+
+def best_row(values: Values, rows: Floats) -> tuple[Floats, float]:
+    """The row with the largest value, the first of equal ones, and its value."""
+    found = values(rows)
+    best = int(np.argmax(found >= found.max() - ROUNDING))
+    return rows[best], float(found[best])
+
+
+def coordinate_search(values: Values, start: Floats, moves: Moves) -> tuple[Floats, float]:
+    """The weights that no change of one expert's weight improves, and their value."""
+    weights, value = best_row(values, start[None])
+    unchanged = 0
+    for step in range(MOST_PASSES * len(start)):
+        rows = moves(weights, step % len(start))
+        found, higher = best_row(values, rows) if len(rows) else (weights, value)
+        unchanged = 0 if is_better(higher, value) else unchanged + 1
+        if not unchanged:
+            weights, value = found, higher
+        if unchanged >= len(start):
+            break
+    return weights, value

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juryrank.data import Dataset
-from juryrank.learning.expert_quality import expert_values
+from juryrank.learning.expert_lists import expert_values
 
 
 @dataclass(frozen=True)

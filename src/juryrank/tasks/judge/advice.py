@@ -17,9 +17,8 @@ from juryrank.learning import verdict
 from juryrank.learning.baseline import rrf_scores
 from juryrank.learning.label_survey import FEW_ZEROS, NONE, POSITIVES_ONLY, LabelSurvey
 from juryrank.learning.labelled import AUTO, LabelledQueries
-from juryrank.learning.student_t import t_quantile
 from juryrank.learning.verdict import Difference, Verdict
-from juryrank.learning.verdict_rule import LEVEL, UNJUDGED_DEVIATION
+from juryrank.learning.verdict_rule import LEVEL, UNJUDGED_DEVIATION, t_quantile
 from juryrank.methods.learned.jury import Jury, jury_of, statistics_of
 from juryrank.models import labelled_dataset
 from juryrank.report import Report, Table, counted, number

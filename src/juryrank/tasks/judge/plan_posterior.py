@@ -14,7 +14,7 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.learning.baseline import sum_of_points
 from juryrank.learning.curves import QueryParts, Statistics, mean_fill, solve_curves
-from juryrank.learning.expert_quality import expert_values
+from juryrank.learning.expert_lists import expert_values
 from juryrank.learning.label_survey import LabelSurvey
 from juryrank.learning.labelled import AUTO, LabelledQueries
 from juryrank.methods.learned.jury import solver_of

@@ -1,6 +1,8 @@
-"""Singular vectors of each expert's preference matrix as features of items."""
+"""Preferences of each expert between items, as features: wins and losses, and singular vectors of their matrix."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -9,10 +11,31 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_not_converged
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.kernels.svd import singular_vectors
+from juryrank.kernels.wins import BINARY, LOG_RANK, RANK, wins_and_losses
 from juryrank.learning.expert_groups import ExpertGroups
-from juryrank.methods.learned.wins_and_losses import FORMS
+from juryrank.params import param
 
+FORMS = {"binary": BINARY, "rank": RANK, "log-rank": LOG_RANK}
 TOL, MAX_ITER = 1e-8, 1000
+
+
+def form_param() -> Any:
+    """The parameter ``form``, with one meaning everywhere."""
+    doc = "the size of a preference: 1, the difference of ranks, or that of their logarithms (over the list's largest)"
+    return param("log-rank", doc, choices=tuple(FORMS))
+
+
+def win_values(rankings: Rankings, form: str, *, mean: bool = False) -> Floats:
+    """Per entry [1, W, L], times the weight of its list; ``mean`` divides W and L by the other items of the query."""
+    r = rankings
+    out = np.ones((r.n_entries, 3))
+    wins_and_losses(r.list_ptr, r.entry_ptr, r.entry_rank, FORMS[form], out[:, 1:])
+    weight = r.list_weight
+    out *= np.repeat(weight, r.list_size)[:, None]
+    if mean:
+        others = np.maximum(r.query_size - 1, 1)[r.list_query]
+        out[:, 1:] /= np.repeat(others, r.list_size)[:, None]
+    return out
 
 
 def svd_values(rankings: Rankings, groups: ExpertGroups, form: str, rank: int) -> Floats:
