@@ -17,7 +17,7 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 # From the bottom up; parts on one line do not import each other. First the library, then tasks, then faces.
 LIBRARY = [
     ["errors", "progress"],
-    ["params", "polars", "report", "kernels"],
+    ["params", "retries", "polars", "report", "kernels"],
     ["data"],
     ["annotators", "metrics"],
     ["io"],

@@ -1,5 +1,5 @@
 """Clients of the service: ``Client`` and ``AsyncClient``."""
 
-from juryrank.client.clients import AsyncClient, Client
+from juryrank.client.calls import AsyncClient, Client
 
 __all__ = ["AsyncClient", "Client"]

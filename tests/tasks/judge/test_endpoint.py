@@ -14,7 +14,8 @@ import pytest
 from fake_endpoint import Answer, serve
 from juryrank.data.build import from_dicts
 from juryrank.errors import DataError, DataWarning, EndpointError, ParameterError
-from juryrank.tasks.judge.endpoint import Endpoint, RequestRefusedError, Retries, checked_url, is_azure
+from juryrank.retries import Retries
+from juryrank.tasks.judge.endpoint import Endpoint, RequestRefusedError, checked_url, is_azure
 from juryrank.tasks.judge.endpoint_cache import AnswerCache
 from juryrank.tasks.judge.endpoint_judge import ModelJudge, Outcome, judge_items
 from juryrank.tasks.judge.endpoint_prompt import Prompt, grade_in, scale

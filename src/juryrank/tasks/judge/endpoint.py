@@ -5,21 +5,19 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import random
 import re
 import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from threading import Event, Lock
 from typing import Any
 from urllib.parse import urlsplit
 
 from juryrank import __version__
 from juryrank.errors import EndpointError, ParameterError
+from juryrank.retries import Retries, seconds_to_wait
 
 PATH = "/chat/completions"
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -59,26 +57,6 @@ class RequestRefusedError(EndpointError):
 
 class LimitReachedError(EndpointError):
     """As many requests or tokens were used as are allowed; this one was not sent."""
-
-
-@dataclass(frozen=True)
-class Retries:
-    """How often a request is made again after a temporary error, and how long to wait before."""
-
-    most: int = 5
-    first_wait: float = 1.0  # seconds; doubled from try to try
-    longest_wait: float = 60.0
-    longest_asked: float = 300.0  # that the endpoint may ask for with Retry-After
-    generator: random.Random = field(default_factory=random.Random, repr=False, compare=False)
-
-    def wait(self, attempt: int, asked: float | None) -> float:
-        """Seconds to wait after a failed attempt (0 is the first): random in part, so that requests spread out.
-
-        It is never less than the endpoint asks for, and else at least half of what doubles from try to try.
-        """
-        if asked is not None:
-            return asked + self.generator.uniform(0.0, max(self.first_wait, asked / 10))
-        return float(min(self.first_wait * 2**attempt, self.longest_wait) * self.generator.uniform(0.5, 1.0))
 
 
 @dataclass
@@ -273,21 +251,6 @@ def is_used_up(status: int, body: str, *, waits: bool) -> bool:
     if status == 429:
         return QUOTA.search(body) is not None and not waits and not FOR_A_TIME.search(body)
     return status == 402 or (status == 403 and "quota" in body.lower())
-
-
-def seconds_to_wait(text: str | None) -> float | None:
-    """The waiting time of Retry-After: seconds, or a date."""
-    if not text:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        when = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (when.astimezone(UTC) - datetime.now(UTC)).total_seconds())
 
 
 def _connection_error(error: Exception, timeout: float) -> _TemporaryError | EndpointError:
