@@ -15,7 +15,7 @@ from juryrank.evaluation.compare import compare
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.methods import RRF
 from juryrank.report import FORMATS, Table, notebook_html, number, p_value
-from juryrank.report.latex import latex_table
+from juryrank.report.markup import latex_table
 from juryrank.tasks.election import election
 from juryrank.tasks.leaderboard import leaderboard
 

@@ -16,7 +16,7 @@ import pytest
 
 from juryrank.server import front
 from juryrank.server.app import create_app
-from juryrank.server.rates import RateLimit
+from juryrank.server.keys import RateLimit
 from juryrank.server.registry import Registry
 from juryrank.server.settings import Settings
 from server.raw import statuses

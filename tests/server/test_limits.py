@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from juryrank.server.rates import MOST_BUCKETS, RateLimit
+from juryrank.server.keys import MOST_BUCKETS, RateLimit
 from server.processes import PATIENCE, Reply, Running, running
 from server.raw import connect, first_answer
 from server.samples import bearer, make_keys, wait_until

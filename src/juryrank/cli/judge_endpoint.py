@@ -13,7 +13,7 @@ import typer
 from juryrank.cli.interrupts import deliver_once
 from juryrank.cli.terminal import bars, note
 from juryrank.errors import EndpointError
-from juryrank.report.numbers import counted
+from juryrank.report.table import counted
 
 if TYPE_CHECKING:
     from juryrank.tasks.judge.endpoint_judge import Estimate, ModelJudge, Tally

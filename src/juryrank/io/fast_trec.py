@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from juryrank.data import Dataset
 from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.io.experts import aliases
-from juryrank.io.list_rankings import rankings_of_lists
-from juryrank.io.parallel import Team
+from juryrank.io.list_rankings import Team, rankings_of_lists
 from juryrank.io.rows import report_contradictions
 from juryrank.io.run_names import PADDING, Names, reserve, series_or_array
 from juryrank.io.source import Source

@@ -1,11 +1,10 @@
 """Results as tables: for the terminal, notebooks, Markdown, LaTeX, HTML, CSV and JSON."""
 
 from juryrank.report.escapes import csv_text, escape_controls
-from juryrank.report.markdown import markdown_table
-from juryrank.report.numbers import counted, number, p_value
+from juryrank.report.markup import markdown_table
 from juryrank.report.page import html_page, html_table, notebook_html
 from juryrank.report.report import FORMATS, Report, nan_to_none
-from juryrank.report.table import Table
+from juryrank.report.table import Table, counted, number, p_value
 
 __all__ = [
     "FORMATS",

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from juryrank.errors import UnknownNameError
 from juryrank.report.escapes import csv_text, escape_formula
-from juryrank.report.latex import latex_table
 from juryrank.report.layout import Line, table_lines
-from juryrank.report.markdown import markdown_table
+from juryrank.report.markup import latex_table, markdown_table
 from juryrank.report.page import html_page, html_table, notebook_html
 from juryrank.report.table import Table
 

@@ -1,10 +1,11 @@
-"""Answers: as messages of ASGI, or as the bytes of HTTP where a connection is answered without ASGI."""
+"""Answers: as messages of ASGI, to HEAD as to GET; as bytes of HTTP where a connection is answered without ASGI."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
+from starlette.routing import BaseRoute, Match
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from juryrank.server.problems import CONTENT_TYPE, Problem
@@ -14,6 +15,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 JSON = b"application/json"
 NOT_SNIFFED = (b"x-content-type-options", b"nosniff")
 HEADS = {status: line.decode() + "content-type: " for status, line in STATUS_LINE.items()}
+Message = MutableMapping[str, Any]
 
 
 class Answer:
@@ -61,3 +63,31 @@ def whole_answer(
         f"x-content-type-options: nosniff\r\n{more}\r\n"
     )
     return head.encode() + body
+
+
+class HeadAsGet:
+    """Answers HEAD as GET is answered, without the body."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Message, receive: Any, send: Callable[[Message], Awaitable[None]]) -> None:
+        """One request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._inner(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._inner({**scope, "method": "GET"}, receive, send_head)
+
+
+def allowed_methods(routes: Iterable[BaseRoute], scope: Message) -> str:
+    """The header ``Allow`` of a path."""
+    found: set[str] = set()
+    for route in routes:
+        if route.matches(scope)[0] != Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    found = found or {"GET"}  # of a folder of files, whose scope matches no route any more
+    return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))

@@ -16,11 +16,11 @@ from starlette.requests import ClientDisconnect
 from juryrank import __version__
 from juryrank.errors import JuryrankError, UnknownNameError
 from juryrank.server import telemetry
+from juryrank.server.answers import HeadAsGet, allowed_methods
 from juryrank.server.api_document import complete_document
 from juryrank.server.feedback import Feedback, add_feedback_routes
 from juryrank.server.front import Front
 from juryrank.server.fusing import Fusing, ModelInUse, install_warnings
-from juryrank.server.methods import HeadAsGet, allowed_methods
 from juryrank.server.model_pages import describe, summarise
 from juryrank.server.problems import CONTENT_TYPE, Problem, problem_of, unexpected
 from juryrank.server.refit_routes import Refits, add_refit_routes

@@ -20,11 +20,10 @@ from juryrank.server import logs
 from juryrank.server.answers import JSON, Answer, Send, whole_answer
 from juryrank.server.bodies import Bodies, DisconnectedError, LimitedReceive, Receive, check_length, too_large
 from juryrank.server.fusing import Fusing, ModelInUse
-from juryrank.server.keys import Key, KeyRing
+from juryrank.server.keys import Key, KeyRing, RateLimit
 from juryrank.server.logs import log
 from juryrank.server.paths import FUSION, OPEN, route_of
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
-from juryrank.server.rates import RateLimit
 from juryrank.server.settings import Settings
 from juryrank.server.sites import Sites
 from juryrank.server.telemetry import Metrics

@@ -1,4 +1,4 @@
-"""API keys: made once, kept as hashes, compared in constant time, with scopes."""
+"""API keys: made once, kept as hashes, compared in constant time, with scopes and a limit of requests."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from juryrank.io.files import save
 SCOPES = ("fuse", "feedback", "admin")
 SHAPE = re.compile(r"jr_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 RELOAD_SECONDS = 1.0  # after which a changed file is noticed
+BURST_SECONDS = 2.0  # of unused requests that may be made at once
+MOST_BUCKETS = 10_000
 
 
 @dataclass(frozen=True)
@@ -118,3 +120,27 @@ class KeyRing:
             return
         with suppress(DataError):  # half edited by hand, perhaps; the next look is in a second
             self._keys, self._stamp, self._found = read_keys(self._path), stamp, {}
+
+
+class RateLimit:
+    """At most ``rate`` requests per second for each caller; 0 is no limit. The clock must never go back.
+
+    Each caller has a bucket of tokens, which is filled at this rate.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, max(1.0, rate * BURST_SECONDS), clock
+        self._buckets: dict[str, tuple[float, float]] = {}  # tokens, and when they were counted
+
+    def wait(self, caller: str) -> float:
+        """0 if the request may be made now, else the seconds until then."""
+        if not self._rate:
+            return 0.0
+        now = self._clock()
+        tokens, counted = self._buckets.get(caller, (self._burst, now))
+        tokens = min(self._burst, tokens + (now - counted) * self._rate)
+        if len(self._buckets) >= MOST_BUCKETS and caller not in self._buckets:
+            self._buckets.clear()
+        allowed = tokens >= 1.0
+        self._buckets[caller] = (tokens - 1.0 if allowed else tokens, now)
+        return 0.0 if allowed else (1.0 - tokens) / self._rate

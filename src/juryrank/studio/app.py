@@ -15,8 +15,8 @@ from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
 from juryrank.errors import JuryrankError, UnknownNameError
+from juryrank.server.answers import HeadAsGet, allowed_methods
 from juryrank.server.logs import log
-from juryrank.server.methods import HeadAsGet, allowed_methods
 from juryrank.server.problems import CONTENT_TYPE, Problem, unexpected
 from juryrank.server.sites import Sites
 from juryrank.studio.assessment import Assessment

@@ -10,7 +10,7 @@ from juryrank.data.build import from_dicts
 from juryrank.data.long_table import from_long
 from juryrank.methods import method
 from juryrank.tasks.explain import explain
-from juryrank.tasks.explain.single_expert import single_experts
+from juryrank.tasks.explain.parts import single_experts
 
 ORDERS = {"x": ("abcd", "dcba"), "twin": ("abcd", "dcba"), "y": ("cabd", "bacd"), "z": ("dbca", "acbd")}
 LISTS = {e: {"q": list(first), "r": list(second)} for e, (first, second) in ORDERS.items()}

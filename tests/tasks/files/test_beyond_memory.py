@@ -21,9 +21,8 @@ from juryrank.learning.curves import Limits
 from juryrank.methods.learned.batched_curves import fit_batches
 from juryrank.models import to_json
 from juryrank.scan import QueryFiles
-from juryrank.scan.chosen_queries import ChosenQueries
 from juryrank.scan.label_source import LabelsInMemory, LabelSource
-from juryrank.scan.labelled_files import LabelledFiles
+from juryrank.scan.labelled_files import ChosenQueries, LabelledFiles
 from juryrank.scan.qrels import QrelsByQuery
 from juryrank.tasks.files.compare_files import BatchedExperiment
 from juryrank.tasks.files.convert_files import convert_labelled

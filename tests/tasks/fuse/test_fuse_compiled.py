@@ -25,10 +25,9 @@ from juryrank.kernels import library
 from juryrank.tasks.fuse.cleaning import Dropped
 from juryrank.tasks.fuse.combinations import Combinations
 from juryrank.tasks.fuse.exploration import Exploration, Weighting
-from juryrank.tasks.fuse.point_tables import DEPTH
+from juryrank.tasks.fuse.point_tables import DEPTH, MOST_ENTRIES
 from juryrank.tasks.fuse.preparation import plain_way
 from juryrank.tasks.fuse.python_lists import MOST_LISTS
-from juryrank.tasks.fuse.room import MOST_ENTRIES
 from juryrank.tasks.fuse.sums import PointSums
 
 pytestmark = pytest.mark.skipif(

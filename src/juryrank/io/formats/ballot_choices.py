@@ -13,7 +13,6 @@ from typing import Any
 from juryrank.data import Dataset
 from juryrank.errors import DataError
 from juryrank.io.formats._places import OVERVOTES, is_blank, is_number, named_place, split_question
-from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.formats.ballots import (
     ABOUT,
     BallotFormat,
@@ -24,6 +23,7 @@ from juryrank.io.formats.ballots import (
     each_text,
     given_headers,
     is_about,
+    written_ballots,
 )
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source

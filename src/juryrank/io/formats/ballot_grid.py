@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from juryrank.data import Dataset
 from juryrank.errors import DataError
 from juryrank.io.formats._places import is_blank, is_number, named_place, split_question, written_place
-from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.formats.ballots import (
     ABOUT,
     BallotFormat,
@@ -22,6 +21,7 @@ from juryrank.io.formats.ballots import (
     each_text,
     given_headers,
     is_about,
+    written_ballots,
 )
 from juryrank.io.rows import Rows
 from juryrank.io.tables import frames

@@ -14,7 +14,6 @@ from typing import Any
 from juryrank.data import Dataset
 from juryrank.errors import DataError
 from juryrank.io.formats._places import is_blank
-from juryrank.io.formats._written_ballots import written_ballots
 from juryrank.io.formats.ballots import (
     ABOUT,
     BallotFormat,
@@ -25,6 +24,7 @@ from juryrank.io.formats.ballots import (
     given_headers,
     is_about,
     sample,
+    written_ballots,
 )
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source

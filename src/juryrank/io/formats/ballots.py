@@ -1,4 +1,4 @@
-"""What the formats of ballots share: the columns beside the choices, lists made of marks, what is reported."""
+"""What the formats of ballots share: columns beside the choices, lists made of marks, what is reported and written."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from juryrank.data import Dataset
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError, warn_about_data
+from juryrank.io.dataset_frames import entries_of, unranked_slots
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
@@ -18,6 +20,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import HEADERS, Columns, Fail, convert_columns, join_names, normalise, roles
 from juryrank.io.tables.headerless import looks_headerless
 from juryrank.io.tables.layout import DESCRIPTIVE
+from juryrank.io.write_checks import demand_one_line, demand_one_query, warn_of_loss
 from juryrank.polars import pl
 
 ABOUT = ("query", "expert", "weight")  # columns beside the choices
@@ -33,6 +36,7 @@ OTHER_SHAPES = ("item", "rank", "score", "value", "label", "winner", "loser")  #
 TIMES = ("timestamp", "time", "date", "datetime", "submitted", "submittedat", "starttime", "completiontime")
 SAMPLE = 1000  # rows that recognition looks at
 NAMES = 4  # similar names that a warning shows
+Ballot = tuple[list[list[str]], str]  # groups of names, and the count as text
 
 
 @dataclass
@@ -263,3 +267,30 @@ def each_text(column: pl.Series, meaning: Callable[[str], Any], dtype: Any) -> p
     """What each text means; a text that occurs often is looked at once."""
     texts = column.drop_nulls().unique().to_list()
     return column.replace_strict(texts, pl.Series([meaning(text) for text in texts], dtype=dtype), default=None)
+
+
+def written_ballots(
+    data: Dataset, what: str, without: Sequence[str] = (), *, all_named: bool = False, titled: bool = False
+) -> list[Ballot]:
+    """The lists of a dataset of one query; an error for a name that contains one of ``without``.
+
+    Candidates that nobody ranks are left out, with a warning, unless the file has a place for them (``all_named``). The
+    name of the query is lost, unless the file has a place for it (``titled``).
+    """
+    r = data.rankings
+    if not (titled and len(r) == 1):
+        demand_one_query(r, f"a file of {what}")
+    demand_one_line(r.items, f"a file of {what}")
+    if bad := [name for name in r.items if any(mark in name for mark in without)]:
+        marks = " or ".join(without)
+        raise DataError(f"{what} cannot represent a name with {marks}: {bad[0]!r}; write a table instead")
+    if not r.n_entries:
+        raise DataError(f"there are no lists to write as {what}")
+    if not all_named:
+        warn_of_loss(len(unranked_slots(r)), "candidates that nobody ranks are left out")
+    ballots: list[Ballot] = []
+    for rows in entries_of(r).partition_by("list", maintain_order=True):
+        groups = [part["item"].to_list() for part in rows.partition_by("rank", maintain_order=True)]
+        weight = float(rows["weight"][0])
+        ballots.append((groups, str(int(weight)) if weight.is_integer() else repr(weight)))
+    return ballots

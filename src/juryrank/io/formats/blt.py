@@ -16,7 +16,7 @@ from typing import NamedTuple
 from juryrank.data import Dataset
 from juryrank.errors import DataError, warn_about_data
 from juryrank.io.format import Format
-from juryrank.io.formats._written_ballots import written_ballots
+from juryrank.io.formats.ballots import written_ballots
 from juryrank.io.rows import Rows
 from juryrank.io.source import Source
 from juryrank.polars import pl

@@ -14,7 +14,6 @@ from juryrank.errors import DataError, MissingExtraError
 from juryrank.io.limits import max_size, too_large
 from juryrank.io.source import Source, ending_of
 from juryrank.io.tables.columns import HEADERS, Fail, normalise
-from juryrank.io.tables.pandas_frames import polars_frame
 from juryrank.polars import pl
 from juryrank.report.escapes import FORMULA, NUMBER
 
@@ -215,3 +214,32 @@ def _unreadable(source: Source, reason: str) -> DataError:
     except csv.Error:
         return source.error(reader.line_num, "cells whose quotes match")
     return DataError(f"{source.path}: not a table ({reason})")
+
+
+def polars_frame(thing: Any) -> pl.DataFrame:
+    """A polars frame from anything that has an Arrow stream, for which pandas needs pyarrow."""
+    if isinstance(thing, pl.DataFrame):
+        return thing
+    try:
+        return pl.DataFrame(thing)
+    except ImportError:
+        if not _is_pandas(thing):
+            raise
+        return pl.DataFrame([_series(str(name), column) for name, column in thing.items()])
+
+
+def _is_pandas(thing: Any) -> bool:
+    """Whether a thing is a DataFrame of pandas, which is not imported for this."""
+    return any(c.__name__ == "DataFrame" and c.__module__.partition(".")[0] == "pandas" for c in type(thing).__mro__)
+
+
+def _series(name: str, column: Any) -> pl.Series:
+    """A column, null where a value is missing."""
+    kind = column.dtype.kind
+    if kind in "iufbM" and not hasattr(column.dtype, "na_value"):
+        return pl.Series(name, column.to_numpy())
+    known = column.notna().tolist()
+    values = [value if here else None for value, here in zip(column.astype(object).tolist(), known, strict=True)]
+    if str(column.dtype) in ("str", "string"):
+        return pl.Series(name, values, dtype=pl.String)
+    return pl.Series(name, values, dtype={"i": pl.Int64, "u": pl.UInt64, "f": pl.Float64, "b": pl.Boolean}.get(kind))

@@ -13,8 +13,7 @@ from juryrank.io.tables import frames
 from juryrank.io.tables.columns import HEADERS, Columns, Fail, as_names, as_numbers, join_names, roles
 from juryrank.polars import pl, require_threads
 from juryrank.tasks.clicks.checks import warn_about_repetition
-from juryrank.tasks.clicks.log import ClickLog, build_log
-from juryrank.tasks.clicks.spelling import one_spelling
+from juryrank.tasks.clicks.log import ClickLog, build_log, one_spelling
 from juryrank.tasks.clicks.ubi import UBIDocuments, is_ubi
 
 LOG_HEADERS = {

@@ -15,8 +15,7 @@ from juryrank.errors import DataError
 from juryrank.io.source import Source
 from juryrank.io.tables import frames
 from juryrank.polars import pl
-from juryrank.tasks.clicks.log import ClickLog, build_log
-from juryrank.tasks.clicks.spelling import one_spelling
+from juryrank.tasks.clicks.log import ClickLog, build_log, one_spelling
 
 SHOWN = "impression"
 HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")  # 1.3, then older names

@@ -14,7 +14,7 @@ from juryrank.polars import pl
 from juryrank.report import Report, Table, csv_text
 from juryrank.report.escapes import escape_formula
 from juryrank.tasks.election.disagreement import disagreement
-from juryrank.tasks.election.pairs import Pairs
+from juryrank.tasks.election.pairs import Pairs, draw_pairs
 from juryrank.tasks.election.rule_result import RuleResult
 
 MOST_CANDIDATES = 40  # of the table of pairs; files and pictures have all
@@ -156,8 +156,6 @@ class Election(Report):
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the pairwise counts, coloured by margin, to an image file."""
-        from juryrank.tasks.election.plots import draw_pairs
-
         draw_pairs(path, self.candidates, self.counts, self.margins)
 
 

@@ -11,8 +11,8 @@ from juryrank.models import demand_model
 from juryrank.tasks.explain.contributions import query_matrix
 from juryrank.tasks.explain.explanation import Explanation
 from juryrank.tasks.explain.leave_one_out import leave_one_out
+from juryrank.tasks.explain.parts import single_experts
 from juryrank.tasks.explain.redundancy import redundancy
-from juryrank.tasks.explain.single_expert import single_experts
 
 METRICS = ("nDCG@10", "AP")
 

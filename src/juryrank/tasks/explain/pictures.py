@@ -11,9 +11,8 @@ from juryrank.errors import UnknownNameError
 from juryrank.report.figure import drawing, drawn_names, picture_bytes
 from juryrank.tasks.explain.contributions import QueryMatrix
 from juryrank.tasks.explain.leave_one_out import LeaveOneOut
-from juryrank.tasks.explain.parts import Parts
+from juryrank.tasks.explain.parts import Parts, SingleExperts
 from juryrank.tasks.explain.redundancy import Redundancy
-from juryrank.tasks.explain.single_expert import SingleExperts
 
 FORMS = ("png", "svg")
 POSITIVE, NEGATIVE = "#1f5fa8", "#c8502d"  # as on the page

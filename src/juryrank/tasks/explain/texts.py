@@ -7,8 +7,8 @@ import numpy as np
 from juryrank.report import Table, number
 from juryrank.tasks.explain.contributions import QueryMatrix
 from juryrank.tasks.explain.leave_one_out import LeaveOneOut
+from juryrank.tasks.explain.parts import SingleExperts
 from juryrank.tasks.explain.redundancy import Redundancy
-from juryrank.tasks.explain.single_expert import SingleExperts
 
 LONGEST = 10  # squares of the largest weight
 FULL, HOLLOW, BLANK = "■", "□", "\u00a0"  # plain spaces at the end of a cell would be cut

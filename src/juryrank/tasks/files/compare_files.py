@@ -32,8 +32,7 @@ from juryrank.methods.learned.batched_curves import fit_batches
 from juryrank.metrics import Metric, Truth
 from juryrank.metrics.inputs import rising_entries, warn_of_rising_scores
 from juryrank.scan.batches import Batch
-from juryrank.scan.chosen_queries import ChosenQueries
-from juryrank.scan.labelled_files import LabelledFiles, open_files
+from juryrank.scan.labelled_files import ChosenQueries, LabelledFiles, open_files
 from juryrank.tasks.files.fit_files import check_sums
 
 SHARE = 0.4  # of the memory of a batch, for reading it; the rest is for statistics and for the rankings of methods

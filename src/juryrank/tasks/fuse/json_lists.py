@@ -20,8 +20,7 @@ from juryrank.kernels.json_lists import (
     fuse_lists,
     write_items,
 )
-from juryrank.tasks.fuse.point_tables import PointTables
-from juryrank.tasks.fuse.room import MOST_ITEMS, PLACES, all_memory
+from juryrank.tasks.fuse.point_tables import MOST_ITEMS, PLACES, PointTables, all_memory
 
 MOST_BYTES = 1 << 18  # of the text of all lists
 PADDING = b"\0" * 16  # ends what is read eight bytes at a time

@@ -1,4 +1,4 @@
-"""Points by rank for the lists of several experts, kept for the next lists of the same experts."""
+"""Points by rank for the lists of several experts, kept for the next lists of the same experts; limits of memory."""
 
 from __future__ import annotations
 
@@ -6,14 +6,31 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats
 from juryrank.kernels.python_objects import BASE
 from juryrank.tasks.fuse.order import in_expert_order
-from juryrank.tasks.fuse.room import MOST_ENTRIES
 
+MOST_ENTRIES = 1 << 15  # that have points
+PLACES = 1 << 15  # of the hash table, half of which may be used
+MOST_ITEMS = PLACES // 2
 DEPTH = 128  # ranks that have points at first
 MOST_KEPT = 4 * MOST_ENTRIES  # points of all tables: names of experts may come from strangers
+
+
+def all_memory(kind: str) -> NDArray[Any]:
+    """The memory of this process from BASE on: kernels find there what they have the address of."""
+
+    class Memory:
+        __array_interface__ = {
+            "shape": ((1 << 47) // np.dtype(kind).itemsize,),
+            "typestr": np.dtype(kind).str,
+            "data": (BASE, True),
+            "version": 3,
+        }
+
+    return np.asarray(Memory())
 
 
 class PointTable(NamedTuple):
@@ -22,7 +39,7 @@ class PointTable(NamedTuple):
     order: list[Any]
     points: Floats
     depth: int  # ranks of each expert
-    position: int  # of the points in ``room.all_memory``
+    position: int  # of the points in ``all_memory``
 
 
 class PointTables:

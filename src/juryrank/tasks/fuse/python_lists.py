@@ -39,8 +39,7 @@ from juryrank.kernels.python_objects import (
     WHOLE_TYPE,
 )  # fmt: skip
 from juryrank.methods.combination import ScoredEntries
-from juryrank.tasks.fuse.point_tables import PointTable
-from juryrank.tasks.fuse.room import MOST_ENTRIES, MOST_ITEMS, PLACES, all_memory
+from juryrank.tasks.fuse.point_tables import MOST_ENTRIES, MOST_ITEMS, PLACES, PointTable, all_memory
 
 MOST_LISTS, MOST_RANKS = 1 << 10, 1 << 12
 TYPES = {
