@@ -23,11 +23,11 @@ class ServedFuser(Fuser):
     def expert_warning(self, lists: Mapping[str, Any]) -> str | None:
         """What to say about the experts of these lists; names in the same order as before need no second look."""
         names = tuple(lists)
-        if names == self._accepted:
+        if names == self._experts.accepted:
             return None
-        message, unknown = self._unknown_experts(lists)
+        message, unknown = self._experts.unknown(lists)
         if message is None and not unknown:
-            self._accepted = names
+            self._experts.accepted = names
         return message
 
     def fuse_text(self, lists: Mapping[str, Any], top: int | None, room: JsonRoom) -> tuple[bytes, int] | None:

@@ -1,16 +1,62 @@
-"""Lists ranked by a Dataset: what any method can do, for one query or many."""
+"""Lists of which each entry is looked at: ranked in plain Python where a method allows it, else by a Dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from itertools import islice
 from math import isfinite
 from typing import Any
 
 from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores
+from juryrank.errors import DataError, warn_about_data
 from juryrank.methods import Aggregator
+from juryrank.tasks.fuse.cleaning import Dropped, PlainList, as_item_lists, clean
+from juryrank.tasks.fuse.combinations import Combinations
+from juryrank.tasks.fuse.inputs import ONE, by_query
+from juryrank.tasks.fuse.sums import PointSums
 
 Runs = Mapping[tuple[str, str], ItemList]  # by expert and query
+Plain = PointSums | Combinations | None  # how a method ranks in plain Python
+
+
+def fuse_item_lists(
+    model: Aggregator, plain: Plain, runs: Runs, values: str, top: int | None
+) -> dict[str, dict[Any, float]]:
+    """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
+    if plain is not None:
+        cleaned = clean_for(model, runs, values)
+        fused = {}
+        for query, lists in by_query(cleaned).items():
+            if (ranked := plain(lists, Dropped(), top, checked=True)) is None:
+                break
+            fused[query] = ranked
+        else:
+            return fused
+        runs, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
+    fused = rank_by_dataset(runs, model, values)
+    return {query: dict(islice(ranked.items(), top)) for query, ranked in fused.items()}
+
+
+def clean_for(model: Aggregator, runs: Runs, values: str) -> dict[tuple[str, str], PlainList]:
+    """The lists cleaned; warns of gaps in ranks where they matter to the method."""
+    cleaned = clean(runs, uses_scores=model.uses_scores, values=values)
+    weights = getattr(model, "weights", None) or {}
+    filled = [of for (expert, _), of in cleaned.items() if of.items and float(weights.get(expert, 1.0)) > 0]
+    gaps = sum(of.ranks is not None and max(of.ranks) > len(of.items) for of in filled)
+    if text := model.warning_of_gaps(gaps, len(filled)):
+        warn_about_data(text)
+    return cleaned
+
+
+def rank_cleaned(model: Aggregator, plain: Plain, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
+    """The ranking of the cleaned lists of one query."""
+    if plain is None:
+        runs, values = as_item_lists({(expert, ONE): listed for expert, listed in lists.items()})
+        return dict(islice(rank_by_dataset(runs, model, values).get(ONE, {}).items(), top))
+    if (ranked := plain(lists, Dropped(), top, checked=True)) is None:
+        raise DataError("the scores of the lists are too large to be combined; scale them down")
+    return ranked
 
 
 def rank_by_dataset(runs: Runs, model: Aggregator, values: str) -> dict[str, dict[Any, float]]:

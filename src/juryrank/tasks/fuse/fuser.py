@@ -7,19 +7,19 @@ computed in plain Python, one query after another; all others by a Dataset.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Set
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from juryrank.data.draws import demand_request
 from juryrank.data.names import natural_key
-from juryrank.data.shapes import ItemList, Key, as_item_list
+from juryrank.data.shapes import Key, as_item_list
 from juryrank.data.values import scores_of_distances
-from juryrank.errors import DataError, ParameterError, UnknownNameError, unknown_names, warn_about_data
+from juryrank.errors import DataError, ParameterError
 from juryrank.methods import Aggregator
-from juryrank.tasks.fuse.by_dataset import rank_by_dataset
-from juryrank.tasks.fuse.cleaning import Dropped, PlainList, as_item_lists, clean
+from juryrank.tasks.fuse.by_dataset import clean_for, fuse_item_lists, rank_cleaned
+from juryrank.tasks.fuse.cleaning import Dropped
 from juryrank.tasks.fuse.detail import Detail, DetailInOrder, FusedItem, RankedLists, are_ids_in_order, read_plain
+from juryrank.tasks.fuse.experts import ModelExperts
 from juryrank.tasks.fuse.exploration import Exploration, Explored, Weighting, positions_over
 from juryrank.tasks.fuse.inputs import (
     ONE,
@@ -37,7 +37,6 @@ from juryrank.tasks.fuse.preparation import plain_way, resolve
 from juryrank.tasks.fuse.sums import PointSums
 
 LISTS = frozenset((list,))
-MOST_WARNED = 10_000  # names of unknown experts that are remembered; they may come from strangers
 
 
 class Fuser:
@@ -66,7 +65,7 @@ class Fuser:
     {'a': 0.5}
     """
 
-    __slots__ = ("_accepted", "_experts", "_in_order", "_model", "_named", "_plain", "_warned")
+    __slots__ = ("_experts", "_in_order", "_model", "_named", "_plain")
 
     def __new__(
         cls,
@@ -92,10 +91,9 @@ class Fuser:
             raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
         self._plain = plain_way(self._model)
         self._in_order = DetailInOrder(self._plain) if isinstance(self._plain, PointSums) else None
-        self._experts = self._model.experts_seen() if self._model.is_fitted else frozenset[str]()
-        self._named = bool(self._experts or getattr(self._model, "weights", None))  # whether names of experts matter
-        self._warned: set[str] = set()  # unknown experts that a warning has named
-        self._accepted: tuple[Any, ...] | None = None  # names of experts that need no warning
+        learned_from = self._model.experts_seen() if self._model.is_fitted else frozenset[str]()
+        self._experts = ModelExperts(self._model, learned_from)
+        self._named = bool(learned_from or getattr(self._model, "weights", None))  # whether names of experts matter
 
     def __repr__(self) -> str:
         return f"Fuser({self._model!r})"
@@ -123,13 +121,13 @@ class Fuser:
             if queries is not None or many_queries(given):
                 nested = queries or (None if isinstance(lists, Mapping) else "inner")  # experts may have no names
                 return self._fuse_many(
-                    read_many(given, nested, self._known_experts(), key, values), values, key, top, strict
+                    read_many(given, nested, self._experts.known(), key, values), values, key, top, strict
                 )
         if values == "distance":
             given, values, key = distances_as_scores(given, key), "score", None
         if type(given) is not dict:
             given = by_name(given)
-        if self._named and tuple(given) != self._accepted:
+        if self._named and tuple(given) != self._experts.accepted:
             given = by_name(given)
             self._check_experts(given, strict)
         return self._fuse_one(given, values, key, top)
@@ -175,7 +173,7 @@ class Fuser:
 
     def expert_warning(self, lists: Mapping[str, Any]) -> str | None:
         """What a call would warn of about the experts of these lists, whether or not it was said before."""
-        return None if tuple(lists) == self._accepted else self._unknown_experts(lists)[0]
+        return None if tuple(lists) == self._experts.accepted else self._experts.unknown(lists)[0]
 
     def detailed(
         self,
@@ -197,7 +195,7 @@ class Fuser:
         named = lists_of_one(lists, "detailed()")
         if values == "distance":
             named, values, key = distances_as_scores(named, key), "score", None
-        if self._named and tuple(named) != self._accepted:
+        if self._named and tuple(named) != self._experts.accepted:
             self._check_experts(named, strict)
         usual = key is None and values == "score"
         if usual and self._in_order is not None and are_ids_in_order(named.values()):
@@ -207,9 +205,9 @@ class Fuser:
         plain = read_plain(named) if usual and self._plain is not None else None
         ranked = None if plain is None or self._plain is None else self._plain(plain.lists, Dropped(), top)
         if plain is None or ranked is None:
-            runs = self._clean(runs_of_one(named, values, key), values)
+            runs = clean_for(self._model, runs_of_one(named, values, key), values)
             plain = RankedLists.of({expert: listed for (expert, _), listed in runs.items()})
-            ranked = self._rank_cleaned(plain.lists, top)
+            ranked = rank_cleaned(self._model, self._plain, plain.lists, top)
         added = None if self._plain is None else self._plain.contributions(plain.lists, plain.ranks, ranked)
         return Detail.of(ranked, plain.ranks, added).items
 
@@ -220,7 +218,7 @@ class Fuser:
         """
         demand_options("score", top)
         detail = None if self._in_order is None else self._in_order(lists, top)
-        if detail is not None and self._named and tuple(lists) != self._accepted:
+        if detail is not None and self._named and tuple(lists) != self._experts.accepted:
             self._check_experts(lists, strict=False)
         return detail
 
@@ -230,34 +228,9 @@ class Fuser:
         """The factors of the weights of a request, and the ranking of every variant; without exploration, of one."""
         return Weighting(Exploration(spread=0.0), 0), [self(lists, values=values, key=key, top=top, strict=strict)]
 
-    def _known_experts(self) -> Set[str]:
-        """The experts that the model has learned from, or has weights for."""
-        return self._experts | set(map(str, getattr(self._model, "weights", None) or ()))
-
     def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
-        """Warn of experts that have a weight and no list, and once of each that the model has not learned from."""
-        message, new = self._unknown_experts(lists, known=frozenset() if strict else self._warned)
-        if message and strict:
-            raise UnknownNameError(message)
-        if message:
-            if len(self._warned) < MOST_WARNED:
-                self._warned.update(new)
-            warn_about_data(message)
-        elif not new:
-            self._accepted = tuple(lists)
-
-    def _unknown_experts(self, lists: Mapping[str, Any], known: Set[str] = frozenset()) -> tuple[str | None, Set[str]]:
-        """The warning about experts, if there is one, and the experts that the model has not learned from.
-
-        Those that are all ``known`` are not named.
-        """
-        self._model.demand_a_weight(lists)
-        new = lists.keys() - self._experts if self._experts else set[str]()
-        messages = [self._model.unknown_weights(lists)]
-        if new - known:
-            names = unknown_names(new, self._experts)
-            messages.append(f"{self._model.name}: experts that the model has not learned from: {names}")
-        return "; ".join(filter(None, messages)) or None, new
+        """Warn of experts that are not those of the model; with ``strict``, an error."""
+        self._experts.check(lists, strict)
 
     def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None) -> dict[Any, float]:
         if self._plain is not None and key is None and values == "score":
@@ -268,7 +241,7 @@ class Fuser:
             elif not dropped.missing or dropped.of_one_type([fused]):
                 dropped.warn(lists)
                 return fused
-        return self._fuse_item_lists(runs_of_one(lists, values, key), values, top).get(ONE, {})
+        return fuse_item_lists(self._model, self._plain, runs_of_one(lists, values, key), values, top).get(ONE, {})
 
     def _fuse_many(
         self, given: ManyQueries, values: str, key: Key, top: int | None, strict: bool
@@ -283,7 +256,7 @@ class Fuser:
             }
             if values == "distance":
                 named, values = {pair: scores_of_distances(listed) for pair, listed in named.items()}, "score"
-            fused = self._fuse_item_lists(named, values, top)
+            fused = fuse_item_lists(self._model, self._plain, named, values, top)
         return {given.queries[query]: fused.get(query, {}) for query in sorted(given.queries, key=natural_key)}
 
     def _fuse_plain(self, runs: Mapping[tuple[str, str], Any], top: int | None) -> dict[str, dict[Any, float]] | None:
@@ -303,42 +276,6 @@ class Fuser:
     def _must_tell_of_gaps(self, dropped: Dropped) -> bool:
         """Whether ranks have gaps where items repeat, and the method has something to say about that."""
         return dropped.repeated > 0 and self._model.warning_of_gaps(1, 1) is not None
-
-    def _clean(self, runs: Mapping[tuple[str, str], ItemList], values: str) -> dict[tuple[str, str], PlainList]:
-        """The lists cleaned; warns of gaps in ranks where they matter to the method."""
-        cleaned = clean(runs, uses_scores=self.uses_scores, values=values)
-        weights = getattr(self._model, "weights", None) or {}
-        filled = [of for (expert, _), of in cleaned.items() if of.items and float(weights.get(expert, 1.0)) > 0]
-        gaps = sum(of.ranks is not None and max(of.ranks) > len(of.items) for of in filled)
-        if text := self._model.warning_of_gaps(gaps, len(filled)):
-            warn_about_data(text)
-        return cleaned
-
-    def _rank_cleaned(self, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
-        """The ranking of the cleaned lists of one query."""
-        if self._plain is None:
-            runs, values = as_item_lists({(expert, ONE): listed for expert, listed in lists.items()})
-            return dict(islice(rank_by_dataset(runs, self._model, values).get(ONE, {}).items(), top))
-        if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
-            raise DataError("the scores of the lists are too large to be combined; scale them down")
-        return ranked
-
-    def _fuse_item_lists(
-        self, runs: Mapping[tuple[str, str], ItemList], values: str, top: int | None
-    ) -> dict[str, dict[Any, float]]:
-        """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
-        if self._plain is not None:
-            cleaned = self._clean(runs, values)
-            fused = {}
-            for query, lists in by_query(cleaned).items():
-                if (ranked := self._plain(lists, Dropped(), top, checked=True)) is None:
-                    break
-                fused[query] = ranked
-            else:
-                return fused
-            runs, values = as_item_lists(cleaned)  # scores overflow, which a Dataset reports
-        fused = rank_by_dataset(runs, self._model, values)
-        return {query: dict(islice(ranked.items(), top)) for query, ranked in fused.items()}
 
 
 class _ExploringFuser(Fuser):
@@ -397,7 +334,8 @@ class _ExploringFuser(Fuser):
         demand_options(values, top)
         if self._named:
             self._check_experts(lists, strict)
-        runs = self._clean(runs_of_one(lists, values, key), values)
+        runs = clean_for(self._model, runs_of_one(lists, values, key), values)
         plain = {expert: listed for (expert, _), listed in runs.items()}
         chosen = Weighting(self._exploration, self._exploration.variant(request))
-        return chosen, [self._variant(n)._rank_cleaned(plain, top) for n in range(self._exploration.variants)]
+        variants = map(self._variant, range(self._exploration.variants))
+        return chosen, [rank_cleaned(self._model, variant._plain, plain, top) for variant in variants]
