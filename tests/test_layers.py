@@ -29,6 +29,7 @@ TASKS = [f"tasks.{path.name}" for path in sorted((PACKAGE / "tasks").iterdir()) 
 FACES = [["integrations", "server", "client"], ["studio"], ["cli"]]
 LEVELS = [*LIBRARY, TASKS, *FACES]
 LEVEL = {part: number for number, parts in enumerate(LEVELS) for part in parts}
+MOST_LINES = 350  # of a file
 SURFACE = {"polars", "_public"}  # what juryrank/__init__.py imports; all else comes from the table when it is used
 KNOWN_FACES = {("studio", "server"), ("cli", "server"), ("cli", "studio")}  # else no face knows another
 
@@ -144,6 +145,11 @@ def test_what_starts_with_an_underscore_is_imported_only_inside_its_folder() -> 
 
 def test_no_modules_import_each_other() -> None:
     assert cycle_in(module_graph(PACKAGE)) == []
+
+
+def test_no_file_has_too_many_lines() -> None:
+    files = {str(file.relative_to(PACKAGE)): file.read_text().count("\n") for file in PACKAGE.rglob("*.py")}
+    assert [f"{name}: {lines}" for name, lines in files.items() if lines > MOST_LINES] == []
 
 
 def test_every_level_is_a_part_that_exists() -> None:
