@@ -98,19 +98,28 @@ def violations(package: Path) -> list[str]:
 
 
 def module_graph(package: Path) -> dict[str, set[str]]:
-    """Every module with the modules that it imports, at the top, in functions and for type checkers."""
+    """Every module with the modules that it imports, at the top, in functions and for type checkers.
+
+    An import also runs the packages around its target; those around the module itself are running already.
+    """
     found = list(files_with_imports(package))
     modules = {".".join(("juryrank", *module)) for _, module, _ in found}
 
-    def module_in(target: str) -> str:
+    def modules_of(own: str, target: str) -> set[str]:
         while target not in modules:
             target = target.rpartition(".")[0]
-        return target
+        return {target} | packages_around(target) - packages_around(own)
 
     return {
-        own: {module_in(target) for _, target in targets} - {own}
+        own: set().union(*(modules_of(own, target) for _, target in targets)) - {own}
         for own, targets in ((".".join(("juryrank", *module)), targets) for _, module, targets in found)
     }
+
+
+def packages_around(module: str) -> set[str]:
+    """The packages that a module is in."""
+    package = module.rpartition(".")[0]
+    return {package, *packages_around(package)} if package else set()
 
 
 def cycle_in(graph: dict[str, set[str]]) -> list[str]:
@@ -164,6 +173,17 @@ def test_contributing_shows_the_tree_of_the_code() -> None:
         (part.rstrip("/").removesuffix(".py").replace("/", "."), int(n)) for parts, n in rows for part in parts.split()
     ]
     assert sorted(shown) == sorted(LEVEL.items())
+
+
+def test_a_module_and_a_package_whose_start_imports_it_are_found(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "data/__init__.py": "",
+        "data/a.py": "def f():\n    from juryrank.io.b import x",
+        "io/__init__.py": "from juryrank.data.a import f",
+        "io/b.py": "",
+    }
+    assert set(cycle_in(module_graph(planted(tmp_path, files)))) == {"juryrank.data.a", "juryrank.io"}
 
 
 def planted(folder: Path, files: dict[str, str]) -> Path:
