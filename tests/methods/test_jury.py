@@ -17,8 +17,8 @@ from juryrank.evaluation.evaluate import evaluate
 from juryrank.learning.curves import Limits, QueryParts, Statistics, solve_curves
 from juryrank.learning.gram_matrices import BlockSizes
 from juryrank.learning.labelled import LabelledQueries
-from juryrank.learning.rrf_prior import RRFPriorSolver
 from juryrank.methods import method
+from juryrank.methods.learned.jury_prior import RRFPriorSolver
 from juryrank.models import from_json, to_json
 
 both = pytest.mark.parametrize("name", ["jury", "ridge"])

@@ -13,8 +13,8 @@ from juryrank.errors import ParameterError
 from juryrank.evaluation.evaluate import evaluate
 from juryrank.learning.curves import filled_ranks, mean_fill
 from juryrank.learning.normal_equations import NormalEquations
-from juryrank.learning.rrf_prior import RRFPriorSolver, expert_shares
 from juryrank.methods import method
+from juryrank.methods.learned.jury_prior import RRFPriorSolver, expert_shares
 from juryrank.models import from_json, to_json
 
 priors = pytest.mark.parametrize("prior", ["correlation", "auto"])

@@ -14,7 +14,7 @@ from juryrank.errors import DataError, DataWarning, ParameterError, UnknownNameE
 from juryrank.methods import METHODS, method
 from juryrank.models import save
 from juryrank.tasks.fuse import Fuser, fuse
-from juryrank.tasks.fuse.cache import fuser_of
+from juryrank.tasks.fuse.fuse import fuser_of
 
 LISTS = {"e0": ["i0", "i1", "i2"], "e1": {"i2": 2.0, "i0": 2.0, "i7": 1.0}}
 QUERIES = {expert: {"q": listed, "2": ["x", "y"]} for expert, listed in LISTS.items()}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from juryrank.data.build import from_dicts
-from juryrank.learning.rrf_prior import RRFPriorSolver
 from juryrank.methods.learned.jury import Jury
+from juryrank.methods.learned.jury_prior import RRFPriorSolver
 from juryrank.tasks.judge.plan_posterior import Posterior, most_uncertain
 
 

@@ -14,8 +14,8 @@ from juryrank.learning.expert_groups import experts_with_lists
 from juryrank.learning.held_out import HeldOutValues
 from juryrank.learning.label_survey import LabelSurvey, Treatment
 from juryrank.learning.labelled import AUTO, LabelledQueries
-from juryrank.learning.rrf_prior import PRIORS, SCORE, RRFPriorSolver
 from juryrank.methods.learned.curves import PositionCurves
+from juryrank.methods.learned.jury_prior import PRIORS, SCORE, RRFPriorSolver
 from juryrank.methods.learned.score_curve import scales_of, score_curve, score_deviations
 from juryrank.methods.learned_fields import ByName, Number, learned
 from juryrank.methods.points import PositionPoints

@@ -12,7 +12,7 @@ from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.ragged import parents
 from juryrank.learning.baseline import RRF_K, rrf_scores
 from juryrank.learning.curves import filled_ranks, mean_fill
-from juryrank.learning.rrf_prior import GAPLESS
+from juryrank.methods.learned.jury_prior import GAPLESS
 
 DEPTH = 3  # items of a query that are judged before the next query
 ROUND = 33  # queries that are added before all get three more items
