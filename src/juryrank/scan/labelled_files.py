@@ -23,8 +23,8 @@ from juryrank.polars import pl, require_threads
 from juryrank.progress import track
 from juryrank.scan import QueryFiles
 from juryrank.scan.batches import Batch
-from juryrank.scan.concurrent import batch_size, in_order
 from juryrank.scan.label_source import LabelSource, open_labels
+from juryrank.scan.memory import batch_size, in_order
 from juryrank.scan.parquet import TableFile
 from juryrank.scan.trec_run import RunFile
 

@@ -19,7 +19,7 @@ from juryrank.methods import Aggregator
 from juryrank.polars import require_threads
 from juryrank.progress import track
 from juryrank.scan import QueryFiles
-from juryrank.scan.concurrent import batch_size, in_order
+from juryrank.scan.memory import batch_size, in_order
 from juryrank.scan.streamed_output import output_for
 
 WHOLE = 1 << 62  # more items than a query has
