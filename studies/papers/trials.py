@@ -217,8 +217,9 @@ class Trials:
 
 
 def consensus_methods() -> list[str]:
-    """The methods that need lists only."""
-    return [name for name, method in jr.METHODS.items() if not method.supervised and not method.needs_features]
+    """The methods that need lists only, and no scores of them."""
+    needs = ("supervised", "needs_features", "needs_scores")
+    return [name for name, method in jr.METHODS.items() if not any(getattr(method, need) for need in needs)]
 
 
 def letor(context: Context, name: str) -> Trials:

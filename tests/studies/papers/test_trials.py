@@ -15,7 +15,7 @@ from juryrank.metrics import Truth, parse_metric
 from studies.learners import learner
 from studies.papers.experiment import Context
 from studies.papers.folds import rotation
-from studies.papers.trials import METRICS, Trial, Trials, start_order
+from studies.papers.trials import METRICS, Trial, Trials, consensus_methods, start_order
 from studies.papers.workers import workers
 
 
@@ -102,3 +102,12 @@ def test_workers_run_kernels_in_one_thread_and_end_with_their_parent(tmp_path: P
             return
         time.sleep(0.1)
     pytest.fail("a worker goes on without its pool")
+
+
+def test_consensus_methods_rank_lists_without_scores_labels_and_features():
+    data = juryrank.from_dicts({"a": {"q": ["x", "y", "z"]}, "b": {"q": ["y", "x", "z"]}})
+    names = consensus_methods()
+    assert "borda" in names
+    assert "majority-judgement" not in names
+    for name in names:
+        assert set(juryrank.method(name).fit_predict(data)["q"].top()["q"]) == {"x", "y", "z"}
