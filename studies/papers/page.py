@@ -167,8 +167,8 @@ def foreign_numbers(text: str, record: Record) -> list[str]:
     """
     wrong = []
     for heading, section in sections(FILLED.sub("", text)):
-        names = [name for found in COMMAND.findall(section) for name in found.split()]
-        known = [float(n) for name in names for n in NUMBER.findall(_text_of(name, record))]
+        words = [word for found in COMMAND.findall(section) for word in found.split()]
+        known = [float(n) for word in words for n in NUMBER.findall(_text_of(word, record))]
         for number in NUMBER.findall(re.sub(r"```.*?```|`[^`]*`", "", section, flags=re.DOTALL)):
             decimals = len(number.partition(".")[2])
             if not any(abs(float(number) - value) <= 0.5000001 * 10**-decimals for value in known):
@@ -183,13 +183,16 @@ def sections(text: str) -> Iterator[tuple[str, str]]:
     yield from zip(parts[1::2], parts[2::2], strict=True)
 
 
-def _text_of(name: str, record: Record) -> str:
-    found = record.findings.get(name)
-    if found is None:
-        raise DataError(f"python -m studies reproduce {name}: there is no stored result of this experiment")
-    texts: list[Any] = [claim.measured for claim in (*found.claims, *found.targets)]
-    texts += [markdown_table(table) for table in tables_of(found)]
-    texts += [*found.notes, *(vars(row) for row in found.overview)]
+def _text_of(word: str, record: Record) -> str:
+    """Everything that the experiment of a name, or those of a paper, found, as text."""
+    found = [each for name, each in record.findings.items() if name == word or name.startswith(f"{word}-")]
+    if not found:
+        raise DataError(f"python -m studies reproduce {word}: there is no stored result of this experiment")
+    texts: list[Any] = []
+    for each in found:
+        texts += [f"{claim.text} {claim.measured}" for claim in (*each.claims, *each.targets)]
+        texts += [markdown_table(table) for table in tables_of(each)]
+        texts += [*each.notes, *(vars(row) for row in each.overview)]
     return " ".join(map(str, texts))
 
 
