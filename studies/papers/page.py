@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,11 @@ from studies.papers.run import Outcome
 from studies.tables import Table, markdown_table
 
 FILE = "reproduced.json"
-PAGES = ("reproduce.md", "findings.md", "learn.md")
+PAGES = ("reproduce.md", "findings.md", "learn.md", "supervised.md", "item-features.md", "crowd.md")
 FILLED = re.compile(r"(<!-- reproduced: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 UNSTATED = "Parameters that the paper does not state"
 NUMBER = re.compile(r"\d+\.\d+")
-COMMAND = re.compile(r"python -m studies reproduce ([a-zA-Z0-9\- ]+)`")
+COMMAND = re.compile(r"python\s-m\sstudies\sreproduce((?:\s+[a-z][\w-]*)+)")
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ def shown(what: str, record: Record) -> str:
     """One part of a page.
 
     ``run``, ``overview PAPER``, ``targets``, ``summary``, ``parameters``, or the table of an experiment:
-    ``EXPERIMENT / TITLE``, with ``: COLUMN, …`` for some of its columns.
+    ``EXPERIMENT / TITLE``, with `` | COLUMN, …`` for some of its columns.
     """
     name, _, rest = what.partition(" ")
     if name in PARTS:
         return PARTS[name](record, rest)
     name, _, rest = what.partition(" / ")
-    title, _, columns = rest.partition(": ")
+    title, _, columns = rest.partition(" | ")
     if name not in record.findings:
         raise DataError(f"reproduced: {what}: there is no result of {name}")
     tables = {table.title: table for table in tables_of(record.findings[name])}
@@ -162,18 +162,29 @@ PARTS: dict[str, Callable[[Record, str], str]] = {
 def foreign_numbers(text: str, record: Record) -> list[str]:
     """The numbers of a page that no named experiment gives, each with the heading above it.
 
-    In every section, numbers with decimals must be results of the experiments in its command
-    ``python -m studies reproduce EXPERIMENT …``, rounded as in the page.
+    In every section that has a command ``python -m studies reproduce EXPERIMENT …``, numbers with decimals must be
+    results of these experiments, rounded as in the page.
     """
     wrong = []
     for heading, section in sections(FILLED.sub("", text)):
         words = [word for found in COMMAND.findall(section) for word in found.split()]
         known = [float(n) for word in words for n in NUMBER.findall(_text_of(word, record))]
-        for number in NUMBER.findall(re.sub(r"```.*?```|`[^`]*`", "", section, flags=re.DOTALL)):
+        for number in numbers_in(section) if words else ():
             decimals = len(number.partition(".")[2])
             if not any(abs(float(number) - value) <= 0.5000001 * 10**-decimals for value in known):
                 wrong.append(f"{heading}: {number}")
     return wrong
+
+
+def unexplained_numbers(text: str) -> list[str]:
+    """The numbers with decimals in sections without a command, each with the heading above it."""
+    without = [part for part in sections(FILLED.sub("", text)) if not COMMAND.search(part[1])]
+    return [f"{heading}: {number}" for heading, section in without for number in numbers_in(section)]
+
+
+def numbers_in(section: str) -> list[str]:
+    """The numbers with decimals outside code."""
+    return NUMBER.findall(re.sub(r"```.*?```|`[^`]*`", "", section, flags=re.DOTALL))
 
 
 def sections(text: str) -> Iterator[tuple[str, str]]:
@@ -196,12 +207,13 @@ def _text_of(word: str, record: Record) -> str:
     return " ".join(map(str, texts))
 
 
-def stale(folder: Path, allowed: Mapping[str, set[str]]) -> dict[str, list[str]]:
-    """By page: numbers that are no results of the stored run, and parts that differ from it."""
+def stale(folder: Path) -> list[str]:
+    """What a page shows of other runs: numbers that the stored one did not give, tables that differ from it."""
     record = Record.read(folder / FILE)
-    found: dict[str, list[str]] = {}
+    found = []
     for name in PAGES:
         text = (folder / name).read_text()
-        wrong = [n for n in foreign_numbers(text, record) if n.rpartition(" ")[2] not in allowed.get(name, set())]
-        found[name] = [*wrong, *(["a table is not as stored"] if filled(text, record) != text else [])]
+        wrong = foreign_numbers(text, record)
+        wrong += ["a table is not as stored"] if filled(text, record) != text else []
+        found += [f"{name}: {each}" for each in wrong]
     return found

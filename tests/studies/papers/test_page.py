@@ -7,7 +7,7 @@ import pytest
 from juryrank.errors import DataError
 from studies.papers import Context, Experiment, Outcome
 from studies.papers.findings import Claim, Findings, OverviewRow, ResultRow, ResultTable
-from studies.papers.page import FILE, PAGES, Record, filled, foreign_numbers, stale, write_docs
+from studies.papers.page import FILE, PAGES, Record, filled, foreign_numbers, stale, unexplained_numbers, write_docs
 from studies.tables import Table
 
 FOUND = Findings(
@@ -26,7 +26,7 @@ PAGE = """# Page
 
 Text without numbers.
 
-<!-- reproduced: cikm2013-table9 / Rates: nDCG@5 -->
+<!-- reproduced: cikm2013-table9 / Rates | nDCG@5 -->
 old
 <!-- end -->
 
@@ -56,13 +56,13 @@ def test_tables_of_a_page_are_those_of_the_run(docs):
     assert "old" not in text
     assert "| rate | nDCG@5 |" in text
     assert "50.02 |" in text
-    assert stale(docs, {}) == {name: [] for name in PAGES}
+    assert stale(docs) == []
 
 
 def test_a_changed_table_is_found(docs):
     page = docs / "learn.md"
     page.write_text(page.read_text().replace("50.02", "50.03"))
-    assert stale(docs, {})["learn.md"] == ["a table is not as stored"]
+    assert stale(docs) == ["learn.md: a table is not as stored"]
 
 
 @pytest.mark.parametrize("number", ["41.25", "0.07", "9.99"])
@@ -75,9 +75,20 @@ def test_a_number_of_the_experiment_may_be_rounded(docs, number):
     assert foreign_numbers(PAGE.format(number), Record.read(docs / FILE)) == []
 
 
-def test_a_number_in_a_section_without_a_command_is_found(docs):
-    text = "# A\n\n`python -m studies reproduce cikm2013-table9`: 49.41\n\n## B\n\nAlso 49.41.\n"
-    assert foreign_numbers(text, Record.read(docs / FILE)) == ["B: 49.41"]
+@pytest.mark.parametrize("names", ["cikm2013", "cikm2013-table9 --data DIR", "\ncikm2013-table9"])
+def test_a_command_may_name_a_paper_and_be_wrapped(docs, names):
+    text = f"# A\n\n`python -m studies reproduce {names}`: 49.41 and 49.42\n"
+    assert foreign_numbers(text, Record.read(docs / FILE)) == ["A: 49.42"]
+
+
+def test_a_command_of_an_experiment_without_results_is_an_error(docs):
+    with pytest.raises(DataError, match="cikm2014"):
+        foreign_numbers("`python -m studies reproduce cikm2014`", Record.read(docs / FILE))
+
+
+def test_a_number_in_a_section_without_a_command_is_found():
+    text = "# A\n\n`python -m studies reproduce cikm2013-table9`: 49.41\n\n## B\n\nAlso 49.41, `0.5`.\n"
+    assert unexplained_numbers(text) == ["B: 49.41"]
 
 
 def test_parts_name_what_they_show(docs):
