@@ -22,6 +22,7 @@ from rich.text import Text
 from juryrank.errors import UnknownNameError
 from studies.console import show
 
+ALIGNED = 40  # characters of a cell in Markdown; lines with longer ones are not readable as a table anyway
 WIDTH = 200  # columns of text that does not go to a terminal
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;padding:0 1rem;color:#222}small{color:#666}"
@@ -57,9 +58,9 @@ def p_text(p: float | None) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """A table with its title and note."""
+    """A table with its title and note; cells are padded as far as ``ALIGNED`` characters."""
     rows = [[cell.replace("|", r"\|").replace("\n", " ") for cell in row] for row in (table.columns, *table.rows)]
-    width = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    width = [min(ALIGNED, max(map(len, column))) for column in zip(*rows, strict=True)]
     aligned = [[cell.ljust(w) if n < table.n_names else cell.rjust(w)
                 for n, (cell, w) in enumerate(zip(row, width, strict=True))] for row in rows]  # fmt: skip
     lines = [f"| {' | '.join(row)} |" for row in aligned]

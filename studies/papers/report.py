@@ -151,7 +151,7 @@ def _published(b: ResultTable) -> Table:
             differences = [f"{d:+.2f}" if d is not None else "" for d in line.differences()]
             rows.append(["", "difference", *differences, *empty, ""])
     if b.noise:
-        rows.append(["one standard error", "see Verdicts", *map(_two, b.noise), *empty, ""])
+        rows.append(["one standard error", "of a difference", *map(_two, b.noise), *empty, ""])
     return Table(b.title, ["method", "", *b.columns, *extra, "verdict"], rows, n_names=2, note=b.note)
 
 

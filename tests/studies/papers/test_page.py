@@ -22,6 +22,7 @@ FOUND = Findings(
     ),
     overview=(OverviewRow("Table 9", "50.00", "50.10", "", "reproduced"),),
 )
+DOCS = Path(__file__).parents[3] / "docs"
 PAGE = """# Page
 
 Text without numbers.
@@ -130,3 +131,17 @@ def test_verdicts_are_of_four_kinds(verdict):
 def test_other_verdicts_are_errors(verdict):
     with pytest.raises(ValueError, match="Table 9"):
         OverviewRow("Table 9", "", "", "", verdict)
+
+
+CONSTANTS = {  # no results: parameters of methods and of the comparison
+    "reproduce.md: How values are compared: 0.02",
+    *(f"learn.md: Verdict: {n}" for n in ("0.025", "0.035", "0.002", "0.9", "0.1", "0.5")),
+    *(f"learn.md: Unjudged items: {n}" for n in ("0.05", "0.3")),
+}
+
+
+def test_the_pages_show_the_stored_run_and_no_other_numbers():
+    assert stale(DOCS) == []
+    for name in ("reproduce.md", "findings.md", "learn.md"):
+        numbers = {f"{name}: {each}" for each in unexplained_numbers((DOCS / name).read_text())}
+        assert numbers <= CONSTANTS
