@@ -1,6 +1,6 @@
 """The experiments of five papers: measured beside published numbers."""
 
-from studies.papers import cikm2012, cikm2013, evidence, learning, ours, www2007, www2012, www2017
+from studies.papers import cikm2012, cikm2013, evidence, learning, ours, validated, www2007, www2012, www2017
 from studies.papers.experiment import Context, Experiment
 from studies.papers.run import Outcome, run, select
 
@@ -14,6 +14,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *cikm2012.experiments(LISTS),
     *cikm2013.experiments(LISTS),
     *www2017.experiments(),
+    *validated.EXPERIMENTS,
     *ours.EXPERIMENTS,
     *evidence.EXPERIMENTS,
     *learning.EXPERIMENTS,

@@ -131,13 +131,14 @@ def _summary(record: Record, rest: str) -> str:
 
 def _parameters(record: Record, rest: str) -> str:
     rows = [
-        [paper_of(name), *row]
+        (paper_of(name), *row)
         for name, found in record.findings.items()
         for table in found.tables
         if table.title == UNSTATED
         for row in table.rows
     ]
-    return markdown_table(Table("", ["paper", "parameter", "value", "how it was chosen"], rows, n_names=4))
+    columns = ["paper", "parameter", "value", "how it was chosen"]
+    return markdown_table(Table("", columns, [list(row) for row in dict.fromkeys(rows)], n_names=4))
 
 
 def paper_of(experiment: str) -> str:

@@ -55,13 +55,14 @@ UNSTATED = unstated(
     (
         ("θ, the measure of distance", "(1 + τ) / 2, Kendall's τ", "the paper names it as an example"),
         ("scores and variances, optimiser", "to the optimum", "ours: default of the library; the paper has 100 steps"),
-        ("scores and variances, prior", "0.001", "ours: default of the library; the optimum is finite with it"),
+        ("scores and variances, prior", "0.001", "ours: compared on validation queries (www2012-parameters)"),
         (
             "Bradley–Terry, prior",
             "0.1",
-            "ours: default of the library; without one, undefeated items have no finite score",
+            "ours; what validation queries choose is in www2012-parameters",
         ),
-        ("theta-mpm (ours), penalty of θ", "0.1", "ours: default of the library"),
+        ("theta-mpm (ours), penalty of θ", "0.1", "compared on validation queries (www2012-parameters)"),
+        ("Plackett–Luce, prior", "10", "ours; what validation queries choose is in www2012-parameters"),
         ("CPS, θ", "1 for all experts, or learned from labels", "both are shown"),
     )
 )
