@@ -13,7 +13,7 @@ from studies.papers.findings import Findings
 
 SEEDS = (0, 1, 2)
 # Parts of the code, by folder or module, that change no value of an experiment; all others do.
-SHOWING = {"cli", "demo", "report", "figures", "page", "pictures", "plots", "texts", "_export", "_leaderboard"}
+SHOWING = {"cli", "demo", "report", "page", "pictures", "plots", "texts", "export", "leaderboard"}
 SHOWING_STUDIES = {
     "commands",
     "console",

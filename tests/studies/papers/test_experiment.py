@@ -11,13 +11,13 @@ from studies.papers.experiment import SHOWING, SHOWING_STUDIES, code_digest, lib
 
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
-    for name in ("methods/learned/crf.py", "io/files.py", "serving.py", "cli/fuse.py", "figures.py"):
+    for name in ("methods/learned/crf.py", "io/files.py", "fusing.py", "cli/fuse.py", "plots.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["methods/learned/crf.py", "io/files.py", "serving.py", "new/part.py"])
+@pytest.mark.parametrize("name", ["methods/learned/crf.py", "io/files.py", "fusing.py", "new/part.py"])
 def test_a_change_of_decisive_code_changes_the_digest(top, name):
     before = code_digest(top, SHOWING)
     (top / name).parent.mkdir(exist_ok=True)
@@ -25,7 +25,7 @@ def test_a_change_of_decisive_code_changes_the_digest(top, name):
     assert code_digest(top, SHOWING) != before
 
 
-@pytest.mark.parametrize("name", ["cli/fuse.py", "figures.py"])
+@pytest.mark.parametrize("name", ["cli/fuse.py", "plots.py"])
 def test_a_change_of_what_shows_results_does_not(top, name):
     before = code_digest(top, SHOWING)
     (top / name).write_text("x = 2\n")
