@@ -26,6 +26,7 @@ from studies.papers.findings import (
     ResultRow,
     ResultTable,
 )
+from studies.papers.overview import unstated
 from studies.papers.published import CROWD, TABLES, WHY
 from studies.papers.trials import METRICS, OURS, Lead, Trial, Trials, letor, result_table
 from studies.pictures import Figure
@@ -65,7 +66,6 @@ READINGS = (
 MOST = 5  # nDCG points above the best baseline, "by as much as"
 FEWER = 500  # gold labels of each kind that the file has and the paper has not
 LR_CROWD = ("LR-consensus", "LR-labelled", "LR-unlabelled")
-UNSTATED = "Parameters that the paper does not state"
 HARD_FOR = Trial.of("borda")  # defines the hard queries, so it is not compared on them
 ON_HARD = (Trial.of("rrf"), Trial.of("condorcet"), *LEARNERS, *map(Trial.of, OURS))
 
@@ -138,7 +138,7 @@ def _unstated() -> Table:
         ["units of the hidden layer", f"{UNITS}", "ours"],
         ["step size with a hidden layer", ", ".join(f"{r:g}" for r in RATES), "the best on validation queries"],
     ]
-    return Table(UNSTATED, ["parameter", "value", "how it was chosen"], rows, n_names=3)
+    return unstated(rows)
 
 
 def _table3_row(trials: Trials, found: ResultTable, claims: list[Claim]) -> OverviewRow:
@@ -356,7 +356,7 @@ def _crowd_unstated() -> Table:
         ["what counts as a preference of a worker", "a judgement", "it gives around 20 workers, as printed"],
         ["initial weights, scale of features, passes", "as for Table 3", "ours"],
     ]
-    return Table(UNSTATED, ["parameter", "value", "how it was chosen"], rows, n_names=3)
+    return unstated(rows)
 
 
 def _table2_row(data: jr.Dataset, found: crowd.Study, claims: Sequence[Claim], helped: bool) -> OverviewRow:

@@ -27,7 +27,10 @@ def absent(what: str, printed: str, name: str) -> OverviewRow:
     return OverviewRow(what, printed, "", "", f"not possible: {name} is not in the folder of data")
 
 
+UNSTATED = "Parameters that the paper does not state"
+
+
 def unstated(rows: Sequence[Sequence[str]]) -> Table:
     """Parameters that we had to choose: name, value, how."""
     columns = ["parameter", "value", "how it was chosen"]
-    return Table("Parameters that the paper does not state", columns, [list(row) for row in rows], n_names=3)
+    return Table(UNSTATED, columns, [list(row) for row in rows], n_names=3)

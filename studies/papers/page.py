@@ -18,6 +18,7 @@ from juryrank.errors import DataError
 from studies.files import write_file
 from studies.papers.experiment import Context
 from studies.papers.findings import Findings
+from studies.papers.overview import UNSTATED
 from studies.papers.report import PAPERS, overview_table, shown_tables, summary, targets_table
 from studies.papers.run import Outcome
 from studies.tables import Table, markdown_table
@@ -25,7 +26,6 @@ from studies.tables import Table, markdown_table
 FILE = "reproduced.json"
 PAGES = ("reproduce.md", "findings.md", "learn.md", "supervised.md", "item-features.md", "crowd.md")
 FILLED = re.compile(r"(<!-- reproduced: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
-UNSTATED = "Parameters that the paper does not state"
 NUMBER = re.compile(r"\d+\.\d+")
 COMMAND = re.compile(r"python\s-m\sstudies\sreproduce((?:\s+[a-z][\w-]*)+)")
 

@@ -15,6 +15,7 @@ from studies.papers.experiment import Context
 from studies.papers.findings import EXCEPT, NOT, REPRODUCED, Claim, Findings, OverviewRow
 from studies.papers.folds import randomisation_test
 from studies.papers.item_features import letor, letor_of_paper, ohsumed, supervised_scores, with_list
+from studies.papers.overview import unstated
 from studies.papers.trials import consensus_methods
 from studies.papers.workers import workers
 from studies.pictures import Figure
@@ -240,5 +241,4 @@ def _parameters() -> Table:
         ["start, output and penalties of ours", "defaults", "on every second query of the four datasets without the "
          "paper's lists; no label of the other half"],
     ]  # fmt: skip
-    title = "Parameters that the paper does not state"
-    return Table(title, ["parameter", "value", "how it was chosen"], rows, n_names=3)
+    return unstated(rows)

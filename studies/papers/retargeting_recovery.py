@@ -15,6 +15,7 @@ from studies.console import track
 from studies.papers.experiment import Context
 from studies.papers.findings import EXCEPT, NOT, REPRODUCED, Claim, Findings, OverviewRow
 from studies.papers.item_features import Drawn, draw, from_matrix, synthetic
+from studies.papers.overview import unstated
 from studies.papers.retargeting_as_printed import Path, Printed, Side, aggregate
 from studies.tables import Table
 
@@ -146,8 +147,7 @@ def _parameters() -> Table:
         ["steps, sub-steps", "at most 25 and 100", "ours; varied"],
         ["penalties", "1e-9", "ours: none, up to rounding; L1 varied"],
     ]
-    title = "Parameters that the paper does not state"
-    return Table(title, ["parameter", "value", "how it was chosen"], rows, n_names=3)
+    return unstated(rows)
 
 
 def _cells(values: Floats) -> list[str]:

@@ -8,6 +8,7 @@ import juryrank as jr
 from studies.papers.evidence import MEAN_PRECISION, chosen_by_fold, validation
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import Claim, Findings
+from studies.papers.overview import unstated
 from studies.papers.trials import METRICS, Trial, Trials, letor
 from studies.tables import Table
 
@@ -82,9 +83,7 @@ def _stated() -> Table:
             "ours; a sample by seed, for the time it takes",
         ],
     ]
-    return Table(
-        "Parameters that the paper does not state", ["parameter", "value", "how it was chosen"], rows, n_names=3
-    )
+    return unstated(rows)
 
 
 EXPERIMENT = Experiment("www2007-parameters", "www2007", "Margin and shrinkage of supervised chains", (SET,), study)
