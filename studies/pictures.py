@@ -67,7 +67,7 @@ def lines(canvas: Any, data: dict[str, Any]) -> None:
                 lw=2.4 if bold else 1.3,
                 color=colour,
                 marker=".",
-                ls="--" if dashed else "-",
+                ls="--" if dashed or (not bold and n >= len(COLOURS)) else "-",  # no two lines look the same
                 zorder=3 if bold else 2,
             )
         axes.set(xlabel=panel["xlabel"], ylabel=panel["ylabel"], yscale=panel.get("yscale", "linear"))
