@@ -33,6 +33,8 @@ def run(
 
     if docs is not None and (papers or quick):
         raise typer.BadParameter("--docs stores all results of one run: leave out PAPER and --quick")
+    if docs is not None and not (docs / "reproduce.md").is_file():
+        raise typer.BadParameter(f"--docs must be the folder of the documentation; {docs} has no reproduce.md")
     wanted = reproduction.select(papers or [], reproduction.EXPERIMENTS)
     if names:
         for experiment in wanted:

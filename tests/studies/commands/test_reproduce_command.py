@@ -28,3 +28,15 @@ def test_a_broken_file_fails_its_experiment_and_the_command(run, tmp_path):
     done = run("reproduce", "sushi", "--data", tmp_path / "data", "-o", tmp_path / "out")
     assert done.code == 1
     assert "sushi: FAILED: " in done.err
+
+
+def test_pages_are_written_from_whole_runs_only_and_into_the_documentation_only(run, tmp_path):
+    for arguments, message in (
+        (["sushi", "--docs", tmp_path], "leave out PAPER"),
+        (["--quick", "--docs", tmp_path], "leave out PAPER"),
+        (["--docs", tmp_path], "has no reproduce.md"),
+    ):
+        done = run("reproduce", *arguments, "--data", tmp_path, "-o", tmp_path / "out")
+        assert done.code == 2
+        assert message in " ".join(done.err.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()
