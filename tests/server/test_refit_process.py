@@ -1,5 +1,6 @@
 """Refits by the real service: asked for, by the clock, beside other work, and when it ends."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -45,20 +46,31 @@ def refit_processes(service):
     return found
 
 
-def holds_lock(pid):
-    """Whether this process is in the middle of its refit."""
+def lock_files(pid):
+    """The file of the lock on refits, if this process has opened it."""
     with suppress(OSError):
-        return any(os.readlink(file).endswith("-refit.lock") for file in Path(f"/proc/{pid}/fd").iterdir())
+        opened = [os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir()]
+        return [name for name in opened if name.endswith("-refit.lock")]
+    return []
+
+
+def is_locked(name):
+    """Whether a process has locked a file that it has opened."""
+    with open(name, "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
     return False
 
 
 def stopped(service):
     """A process that is stopped in the middle of its refit, if there is one."""
-    for pid in filter(holds_lock, refit_processes(service)):
+    for pid in filter(lock_files, refit_processes(service)):
         with suppress(OSError):  # it has ended
             os.kill(pid, signal.SIGSTOP)
-            wait_until(lambda pid=pid: " T " in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:4])
-            if holds_lock(pid):
+            wait_until(lambda pid=pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+            if any(map(is_locked, lock_files(pid))):
                 return pid
             os.kill(pid, signal.SIGCONT)
     return None
@@ -179,7 +191,7 @@ def test_a_service_that_ends_during_a_refit_leaves_the_version_in_use(folder):
         send(service, *(entry(query) for query in REST))
         with ThreadPoolExecutor() as pool:
             asked = pool.submit(ask_for_refit, service, promote=True)
-            wait_until(lambda: any(map(holds_lock, refit_processes(service))), pause=0.002)
+            wait_until(lambda: any(map(lock_files, refit_processes(service))), pause=0.002)
             service.process.terminate()
             service.process.wait(PATIENCE)
             assert isinstance(asked.exception(PATIENCE), OSError | http.client.HTTPException | None)
