@@ -84,14 +84,14 @@ FILES = {
     "tests/tasks/files/test_streamed_equals_whole.py",
     "tests/tasks/files/test_streamed_parquet.py",
     "tests/tasks/files/test_streaming.py",
-    "tests/learning/test_alternation.py",
-    "tests/learning/test_expected_metric.py",
-    "tests/learning/test_glm.py",
+    "tests/methods/test_alternation.py",
+    "tests/methods/test_expected_metric.py",
+    "tests/methods/test_glm.py",
     "tests/learning/test_held_out_values.py",
     "tests/learning/test_linear_algebra.py",
-    "tests/learning/test_monotone_targets.py",
-    "tests/learning/test_preferences.py",
-    "tests/learning/test_relaxation.py",
+    "tests/methods/test_monotone_targets.py",
+    "tests/methods/test_preferences.py",
+    "tests/methods/test_relaxation.py",
 }
 # Tests among quick ones that draw with matplotlib, start processes, compare all methods or take half a second.
 NAMES = {
