@@ -136,20 +136,48 @@ def test_imports_point_down() -> None:
 
 
 def private_imports(package: Path) -> list[str]:
-    """Every import of a module or name with an underscore that is not of the same folder."""
+    """Every import of a module or name with an underscore that is not of the same folder, above and below it, too."""
     found = []
     for path, module, targets in files_with_imports(package):
         folder = module if path.name == "__init__.py" else module[:-1]
         for line, target in targets:
             _, *rest = target.split(".")
             private = next((n for n, name in enumerate(rest) if name.startswith("_") and name != "_public"), None)
-            if private is not None and tuple(rest[:private]) != folder and tuple(rest[: private - 1]) != folder:
+            if private is not None and home_of(package, rest[:private]) != folder:
                 found.append(f"{path}:{line}: {target}")
     return found
 
 
+def home_of(package: Path, owner: list[str]) -> tuple[str, ...]:
+    """The folder of what a package or a module has."""
+    return tuple(owner if package.joinpath(*owner).is_dir() else owner[:-1])
+
+
 def test_what_starts_with_an_underscore_is_imported_only_inside_its_folder() -> None:
     assert private_imports(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("io/b.py", "from juryrank.data._a import x"),
+        ("io/b.py", "from juryrank.data import _a"),
+        ("io/b.py", "from juryrank.data.a import _x"),
+        ("b.py", "from juryrank.data._a import x"),
+        ("b.py", "from juryrank.data.a import _x"),
+        ("data/deep/b.py", "def f():\n    from juryrank.data._a import x"),
+        ("io/b.py", "from juryrank.io.deep._a import x"),
+    ],
+)
+def test_an_import_of_something_private_of_another_folder_is_found(tmp_path: Path, file: str, text: str) -> None:
+    files = {"data/_a.py": "", "data/a.py": "", "io/deep/_a.py": "", file: text}
+    found = private_imports(planted(tmp_path, files))
+    assert [line.partition(":")[0] for line in found] == [file]
+
+
+@pytest.mark.parametrize("text", ["from juryrank.data._a import x", "from . import _a", "from .a import _x"])
+def test_an_import_of_something_private_of_the_same_folder_is_fine(tmp_path: Path, text: str) -> None:
+    assert private_imports(planted(tmp_path, {"data/_a.py": "", "data/a.py": "", "data/b.py": text})) == []
 
 
 def test_no_modules_import_each_other() -> None:
@@ -188,7 +216,7 @@ def test_a_module_and_a_package_whose_start_imports_it_are_found(tmp_path: Path)
 
 def planted(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
 
@@ -214,6 +242,22 @@ def planted(folder: Path, files: dict[str, str]) -> Path:
             "from juryrank.extra import x",
             "methods/a.py:1: methods may not import extra, which has no level",
         ),
+        (
+            "methods/a.py",
+            "from juryrank.tasks.fuse import fuse",
+            "methods/a.py:1: methods may not import tasks.fuse",
+        ),
+        (
+            "tasks/fuse/a.py",
+            "from juryrank.tasks import explain",
+            "tasks/fuse/a.py:1: tasks.fuse may not import tasks.explain",
+        ),
+        ("tasks/fuse/a.py", "from juryrank.cli import main", "tasks/fuse/a.py:1: tasks.fuse may not import cli"),
+        ("client.py", "from juryrank.server import run", "client.py:1: client may not import server"),
+        ("studio/a.py", "from juryrank.client import Client", "studio/a.py:1: studio may not import client"),
+        ("server/a.py", "import juryrank.studio.run", "server/a.py:1: server may not import studio"),
+        ("cli/a.py", "from juryrank.integrations import spark", "cli/a.py:1: cli may not import integrations"),
+        ("tasks/more/a.py", "", "tasks/more/a.py:1: tasks.more has no level; give it one in tests/test_layers.py"),
         ("extra.py", "", "extra.py:1: extra has no level; give it one in tests/test_layers.py"),
     ],
 )
@@ -232,6 +276,12 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, text: str, comp
         ("errors.py", "from juryrank import __version__"),
         ("__init__.py", "from juryrank._public import MODULES"),
         ("__main__.py", "from juryrank.cli import main"),
+        ("tasks/fuse/a.py", "from juryrank.tasks.fuse.b import x\nfrom juryrank.models import load"),
+        ("studio/a.py", "from juryrank.server import logs"),
+        (
+            "cli/a.py",
+            "from juryrank.server import run\nfrom juryrank.studio.run import Address",
+        ),
     ],
 )
 def test_an_import_that_points_down_is_fine(tmp_path: Path, file: str, text: str) -> None:
