@@ -69,11 +69,12 @@ def public_in(tree: ast.Module, *, constants: bool = False) -> list[str]:
 
 
 def commands() -> Iterator[str]:
-    """Commands, and each spelling of their options."""
+    """Commands, their arguments, and each spelling of their options."""
     waiting = [("juryrank", typer.main.get_command(app))]
     while waiting:
-        path, command = waiting.pop()
+        path, named = waiting.pop()
         yield f"command {path}"
+        command = named.make_context(path, [], resilient_parsing=True).command  # its module is imported only now
         for param in command.params:
             if param.param_type_name == "option":
                 yield from (f"option {path} {spelling}" for spelling in (*param.opts, *param.secondary_opts))

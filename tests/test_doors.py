@@ -50,6 +50,15 @@ def test_make_same_asks_for_the_help_of_every_command():
     }
 
 
+def test_every_command_has_its_options_in_the_list():
+    listed = {name: set() for name in COMMANDS}
+    for words in (line.split() for line in recorded()):
+        if words[0] == "option" and len(words) == 4:
+            listed[words[2]].add(words[3])
+    assert [name for name, options in listed.items() if not options] == []
+    assert {"-o", "--out", "--method", "--plugin", "--quiet"} <= listed["fuse"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
