@@ -14,7 +14,7 @@ from studies.papers.evidence import CHOICE, LABELS, RATES, Chosen, chosen
 from studies.papers.experiment import Context, Experiment
 from studies.papers.experts import UNUSED, without_unused
 from studies.papers.findings import ABOVE, BELOW, Claim, Findings, OverviewRow, ResultRow, ResultTable
-from studies.papers.overview import absent, judged, unstated
+from studies.papers.overview import absent, judged, unstated, without_results
 from studies.papers.published import TABLES, WHY, WITHOUT
 from studies.papers.runtime import DENSE, MODELS, SAME, Scale, runtime, summary
 from studies.papers.targets import learned_targets
@@ -43,6 +43,8 @@ def table(name: str, context: Context) -> Findings:
     found = replace(found, rows=(*found.rows[:at], *lines, *found.rows[at:]))
     rows = [_overview(trials, found)]
     if here and context.missing(("MQ2007-agg",)):
+    if here:
+        rows.append(without_results("Table 1, Algorithm 1", "notation and the learning procedure"))
         printed = TABLES["MQ2007-agg"]["crf"].values
         rows.append(absent("Table 2, MQ2007-agg", f"CRF: nDCG@5 {printed[4]}, MAP {printed[-1]}", "MQ2007-agg"))
     return Findings(
