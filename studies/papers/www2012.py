@@ -110,6 +110,8 @@ def _overview(trials: Trials, found: ResultTable, above: Claim) -> OverviewRow:
         for label in named
         if lines[label].published
     }
+    model, *others = (lines[label].measured[-1] or 0.0 for label in (MODEL.label, *NOT_AS_MEASURED))
+    apart["that θ-MPM is the best: Borda and CPS are above it"] = max(others) < model
     best = float(trials.means(OWN)[at])
     return OverviewRow(
         f"Table 1, {trials.name}",
