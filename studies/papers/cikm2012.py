@@ -16,7 +16,6 @@ from studies.papers.experts import combined_or_individual
 from studies.papers.findings import (
     AGREES,
     EXCEPT,
-    IMPOSSIBLE,
     NOISE,
     NOT,
     REPRODUCED,
@@ -26,7 +25,7 @@ from studies.papers.findings import (
     ResultRow,
     ResultTable,
 )
-from studies.papers.overview import unstated
+from studies.papers.overview import absent, unstated, without_results
 from studies.papers.published import CROWD, TABLES, WHY
 from studies.papers.trials import METRICS, OURS, Lead, Trial, Trials, letor, result_table
 from studies.pictures import Figure
@@ -79,12 +78,9 @@ def table(name: str, context: Context) -> Findings:
     overview = [_table3_row(trials, found, claims)]
     if name == "MQ2008-agg":
         shown = "notation, an example of a matrix of preferences, a diagram and the learning procedure"
-        overview.append(
-            OverviewRow("Table 1, Figures 1 and 2, Algorithm 1", shown, "", "", f"{IMPOSSIBLE}: they have no results")
-        )
+        overview.append(without_results("Table 1, Figures 1 and 2, Algorithm 1", shown))
         if context.missing(("MQ2007-agg",)):
-            absent = f"{IMPOSSIBLE}: the data set is not in the folder of data"
-            overview += [OverviewRow(f"{what}, MQ2007-agg", "", "", "", absent) for what in ("Table 3", "Figure 3")]
+            overview += [absent(f"{what}, MQ2007-agg", "", "MQ2007-agg") for what in ("Table 3", "Figure 3")]
     return Findings(
         results=(found,),
         claims=tuple(claims),

@@ -14,7 +14,7 @@ from studies.papers.evidence import CHOICE, LABELS, RATES, Chosen, chosen
 from studies.papers.experiment import Context, Experiment
 from studies.papers.experts import UNUSED, without_unused
 from studies.papers.findings import ABOVE, BELOW, Claim, Findings, OverviewRow, ResultRow, ResultTable
-from studies.papers.overview import absent, judged, unstated
+from studies.papers.overview import absent, judged, unstated, without_results
 from studies.papers.published import TABLES, WHY, WITHOUT
 from studies.papers.runtime import DENSE, MODELS, SAME, Scale, runtime, summary
 from studies.papers.targets import learned_targets
@@ -30,6 +30,7 @@ ROWS = (
     *map(Trial.of, ("rrf", *LEARNERS, *OURS)),
 )
 WEIGHTS = ("alpha", "beta+", "beta-")
+EXPERTS_SLOWER = 80  # times that SVDsup is slower in the paper, almost
 USEFUL, REVERSED, IDLE = ("14", "15", "17", "18", "21"), ("10", "11", "12"), ("24", "25")
 
 
@@ -42,6 +43,8 @@ def table(name: str, context: Context) -> Findings:
     at = [line.label for line in found.rows].index("crf")
     found = replace(found, rows=(*found.rows[:at], *lines, *found.rows[at:]))
     rows = [_overview(trials, found)]
+    if here:
+        rows.append(without_results("Table 1, Algorithm 1", "notation and the learning procedure"))
     if here and context.missing(("MQ2007-agg",)):
         printed = TABLES["MQ2007-agg"]["crf"].values
         rows.append(absent("Table 2, MQ2007-agg", f"CRF: nDCG@5 {printed[4]}, MAP {printed[-1]}", "MQ2007-agg"))
@@ -304,10 +307,16 @@ def runtimes(context: Context) -> Findings:
     overview = OverviewRow(
         "Figure 2, MQ2008-agg, fold 1",
         "SVDsup is almost 80 times slower than CRF with ten times the experts, more than 3.5 times with ten times "
-        "the items",
+        "the items; the difference is larger for experts",
         f"dense SVD: {slower[0].measured} slower with ten times the experts, {slower[1].measured} with the items",
         f"our features: at most {ratio:.1f}× the time of CRF at every size",
-        judged({"(a), experts": slower[0].holds, "(b), items": slower[1].holds}),
+        judged(
+            {
+                f"the {EXPERTS_SLOWER} times for experts, {slower[0].measured} here": slower[0].holds,
+                "the 3.5 times for items": slower[1].holds,
+                f"that the difference is larger for experts than for items ({slower[2].measured})": slower[2].holds,
+            }
+        ),
     )
     return Findings(
         claims=tuple(slower),
@@ -332,19 +341,28 @@ def runtimes(context: Context) -> Findings:
 
 
 def runtime_claims(rows: list[dict[str, Any]]) -> list[Claim]:
-    """How many times slower dense SVD is than the CRF, on the same queries, at ten times the size."""
+    """How many times slower dense SVD is than the CRF, on the same queries, at ten times the size.
+
+    "Almost 80" holds within a quarter.
+    """
     last = {row["expansion"]: row for row in rows if row["times"] == 10}
     ratio = {k: float(last[k]["dense / crf"]) for k in ("experts", "items")}
+    text = {k: f"{value:.0f}×" for k, value in ratio.items()}
     return [
         Claim(
-            "SVDsup (dense SVD) is almost 80 times slower than CRF with ten times the experts",
-            f"{ratio['experts']:.0f}×",
-            ratio["experts"] > 20,
+            f"SVDsup (dense SVD) is almost {EXPERTS_SLOWER} times slower than CRF with ten times the experts",
+            text["experts"],
+            abs(ratio["experts"] - EXPERTS_SLOWER) <= EXPERTS_SLOWER / 4,
         ),
         Claim(
             "SVDsup (dense SVD) is more than 3.5 times slower with ten times the items",
-            f"{ratio['items']:.0f}×",
+            text["items"],
             ratio["items"] > 3.5,
+        ),
+        Claim(
+            "The difference is larger for experts than for items",
+            f"{text['experts']} and {text['items']}",
+            ratio["experts"] > ratio["items"],
         ),
     ]
 

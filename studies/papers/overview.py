@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from studies.papers.findings import EXCEPT, NOT, REPRODUCED, OverviewRow
+from studies.papers.findings import EXCEPT, IMPOSSIBLE, NOT, REPRODUCED, OverviewRow
 from studies.tables import Table
 
 
@@ -24,7 +24,12 @@ def judged(parts: Mapping[str, bool]) -> str:
 
 def absent(what: str, printed: str, name: str) -> OverviewRow:
     """A table or figure on data that are not there."""
-    return OverviewRow(what, printed, "", "", f"not possible: {name} is not in the folder of data")
+    return OverviewRow(what, printed, "", "", f"{IMPOSSIBLE}: {name} is not in the folder of data")
+
+
+def without_results(what: str, shown: str) -> OverviewRow:
+    """Tables and figures that only explain something."""
+    return OverviewRow(what, shown, "", "", f"{IMPOSSIBLE}: no results, nothing to repeat")
 
 
 UNSTATED = "Parameters that the paper does not state"

@@ -60,7 +60,7 @@ def write_docs(outcomes: Sequence[Outcome], context: Context, folder: Path) -> l
         "cores": os.cpu_count() or 1,
         "seconds": {name: o.seconds for name, o in done.items() if o.findings},
         "findings": {name: replace(o.findings, figures=()).to_dict() for name, o in done.items() if o.findings},
-        "skipped": {name: o.lacking for name, o in done.items() if not o.findings},
+        "skipped": {n: o.lacking.removesuffix(f" in {context.data}") for n, o in done.items() if not o.findings},
     }
     text = json.dumps(record, ensure_ascii=False, indent=1)
     write_file(folder / FILE, re.sub(r"\d+\.\d{6,}", lambda n: f"{float(n[0]):.5f}", text) + "\n")

@@ -15,7 +15,7 @@ from studies.papers.experiment import Context
 from studies.papers.findings import EXCEPT, NOT, REPRODUCED, Claim, Findings, OverviewRow
 from studies.papers.folds import randomisation_test
 from studies.papers.item_features import letor, letor_of_paper, ohsumed, supervised_scores, with_list
-from studies.papers.overview import unstated
+from studies.papers.overview import absent, unstated, without_results
 from studies.papers.trials import consensus_methods
 from studies.papers.workers import workers
 from studies.pictures import Figure
@@ -29,6 +29,7 @@ BY_QUERY = {**AS_PRINTED, "inner": 1, "coefficients": "query"}
 PRINTED = {f"as printed, {side}": {**AS_PRINTED, "output": side} for side in ("lists", "features")}
 SIDES = {f"ours, {side}": {"output": side} for side in ("lists", "features")}
 PAPERS_LISTS = "the paper's lists"
+CURVE = "a curve: above the eight baselines at each K"
 FIGURES = {"OHSUMED": ("2(a)", "2(b)"), "MQ2008": ("2(c)", "2(d)"), "MQ2007": ("2(e)", "2(f)")}
 
 Comparison = Any  # what ``jr.compare`` returns
@@ -62,15 +63,14 @@ def real(name: str, context: Context) -> Findings:
         claims += [_undecided(label, found[label]) for label in mine]
         targets = [_best(label, found[label]) for label in mine]
     panels = zip(FIGURES[name], ("", " + list"), of_paper, mine, strict=True)
+    rows = [_overview(f"Figure {panel}, {name}{what}", found, label, own) for panel, what, label, own in panels]
     return Findings(
         claims=tuple(claims),
         targets=tuple(targets),
         tables=(*(_means(label, each) for label, each in found.items()), _parameters()),
         figures=(_curves(name, found),),
         notes=tuple(f"{label}: {_lists_of(data)}." for label, data in sets.items()),
-        overview=tuple(
-            _overview(f"Figure {panel}, {name}{what}", found, label, own) for panel, what, label, own in panels
-        ),
+        overview=(*rows, *(_not_possible(context) if name == "MQ2008" else ())),
     )
 
 
@@ -213,7 +213,7 @@ def _overview(what: str, found: dict[str, Comparison], label: str, aggregation: 
     if aggregation != label:
         ours += f"; with the lists of the aggregation set alone {Lead.of(found[aggregation], OURS)}"
     noise = " within noise" if printed.p >= 0.05 else ""
-    text, curve = f"the better side: nDCG@10 {printed}", "a curve: above the eight baselines at each K"
+    text, curve = f"the better side: nDCG@10 {printed}", CURVE
     verdict = REPRODUCED if not noise else f"{EXCEPT} that the lead, {printed.difference:+.2f}, is{noise}"
     if printed.difference <= 0:
         verdict = f"{NOT}: as printed it is not above the best baseline, {printed.difference:+.2f}{noise}"
@@ -224,6 +224,16 @@ def _overview(what: str, found: dict[str, Comparison], label: str, aggregation: 
         if printed.difference <= 0 and gains[0] > gains[1]:
             verdict = f"{EXCEPT} that it is not above the best baseline, {printed.difference:+.2f}{noise}"
     return OverviewRow(what, curve, text, ours, verdict)
+
+
+def _not_possible(context: Context) -> list[OverviewRow]:
+    """What has no results, and the figures of MQ2007 if it is not there."""
+    shown = "examples of Bregman divergences, and the algorithms"
+    rows = [without_results("Table 1, Algorithms 1 and 2", shown)]
+    if missing := context.missing(("MQ2007-agg", "MQ2007")):
+        for panel, what in zip(FIGURES["MQ2007"], ("", " + list"), strict=True):
+            rows.append(absent(f"Figure {panel}, MQ2007{what}", CURVE, missing[0]))
+    return rows
 
 
 def _lists_of(data: jr.Dataset) -> str:

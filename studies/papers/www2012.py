@@ -13,7 +13,7 @@ from studies.learners import learner
 from studies.papers import movielens
 from studies.papers.experiment import Context, Experiment
 from studies.papers.findings import ABOVE, BELOW, Claim, Findings, OverviewRow, ResultTable
-from studies.papers.overview import absent, judged, unstated
+from studies.papers.overview import absent, judged, unstated, without_results
 from studies.papers.published import WHY
 from studies.papers.trials import METRICS, OURS, Trial, Trials, letor, result_table
 from studies.pictures import Figure
@@ -79,6 +79,8 @@ def table(name: str, context: Context) -> Findings:
     here = name == "MQ2008-agg"
     claims = _claims(trials)
     rows = [_overview(trials, found, claims[0])]
+    if here:
+        rows.append(without_results("Figures 1 and 2", "two examples of counts, and the model as a graph"))
     if here and context.missing(("MQ2007-agg",)):
         rows.append(absent("Table 1, MQ2007-agg", "θ-MPM is best, significantly in NDCG and MAP", "MQ2007-agg"))
     return Findings(
@@ -108,6 +110,8 @@ def _overview(trials: Trials, found: ResultTable, above: Claim) -> OverviewRow:
         for label in named
         if lines[label].published
     }
+    model, *others = (lines[label].measured[-1] or 0.0 for label in (MODEL.label, *NOT_AS_MEASURED))
+    apart["that θ-MPM is the best: Borda and CPS are above it"] = max(others) < model
     best = float(trials.means(OWN)[at])
     return OverviewRow(
         f"Table 1, {trials.name}",

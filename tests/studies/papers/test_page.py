@@ -47,7 +47,7 @@ def docs(tmp_path: Path) -> Path:
         (tmp_path / name).write_text(PAGE.format("41.24"))
     experiment = Experiment("cikm2013-table9", "cikm2013", "Table 9", (), lambda context: FOUND)
     absent = Experiment("cikm2013-table10", "cikm2013", "Table 10", ("MQ2007",), lambda context: FOUND)
-    outcomes = [Outcome(experiment, FOUND, 61.0), Outcome(absent, None, lacking="needs MQ2007")]
+    outcomes = [Outcome(experiment, FOUND, 61.0), Outcome(absent, None, lacking=f"needs MQ2007 in {tmp_path}")]
     write_docs(outcomes, Context(tmp_path, tmp_path), tmp_path)
     return tmp_path
 
@@ -58,6 +58,10 @@ def test_tables_of_a_page_are_those_of_the_run(docs):
     assert "| rate | nDCG@5 |" in text
     assert "50.02 |" in text
     assert stale(docs) == []
+
+
+def test_the_stored_run_does_not_name_the_folder_of_data(docs):
+    assert Record.read(docs / FILE).skipped == {"cikm2013-table10": "needs MQ2007"}
 
 
 def test_a_changed_table_is_found(docs):

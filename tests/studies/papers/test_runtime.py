@@ -119,4 +119,14 @@ def test_dense_svd_is_compared_with_the_crf_on_the_same_queries():
     rows = [
         {**row, "crf ms": 1.0, "crf, same queries ms": 2.0, "dense svd ms": 160.0, "dense / crf": 80.0} for row in found
     ]
-    assert [claim.measured for claim in runtime_claims(rows)] == ["80×", "80×"]
+    assert [claim.measured for claim in runtime_claims(rows)] == ["80×", "80×", "80× and 80×"]
+
+
+@pytest.mark.parametrize(
+    ("experts", "items", "held"),
+    [(79.0, 3.6, [True, True, True]), (45.0, 784.0, [False, True, False]), (101.0, 3.5, [False, False, True])],
+)
+def test_ratios_of_dense_svd_hold_if_they_are_as_printed(experts, items, held):
+    ratios = {"experts": experts, "items": items}
+    rows = [{"expansion": name, "times": 10, "dense / crf": ratio} for name, ratio in ratios.items()]
+    assert [claim.holds for claim in runtime_claims(rows)] == held
