@@ -8,21 +8,30 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are copied, because nltk, of LlamaIndex, refuses to read files that are hard links.
 UV = $(PY) -m pip install -q --disable-pip-version-check uv && $(PY) -m uv pip install -q --link-mode copy --python $(PY)
 INSTALL = install() { { $(UV) "$$@"; } || $(PY) -m pip install -q "$$@"; }; install
+# What builds the kernels stays in .venv, because an editable installation compiles them again after an edit.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+BUILD := cython meson-python meson ninja setuptools wheel
+# Without a compiler, that of the package ziglang is used; its first run prepares libraries of its own, for a minute.
+COMPILER := $(if $(filter environment,$(origin CXX)),$(CXX),$(shell command -v c++ || command -v g++ || command -v clang++))
+ZIG := $(CURDIR)/$(PY) -m ziglang
+WITH_ZIG := export CC="$(ZIG) cc" CXX="$(ZIG) c++" AR="$(ZIG) ar" &&
+EDITABLE = $(INSTALL) $(BUILD) $(if $(COMPILER),,ziglang) && $(if $(COMPILER),,$(WITH_ZIG)) install --no-build-isolation -e
 # uv leaves libraries without bytecode. Compiling those that commands load takes 3 s, all of .integrations 20 s.
 LIBRARIES := numpy scipy polars typer rich markdown_it pygments
 BYTECODE = $(PY) -m compileall -q -j 0 src $(LIBRARIES:%=$(VENV)/lib/python3*/site-packages/%)
 # One process more than there are cores: many tests wait for processes and servers.
 PYTEST = $(PY) -m pytest -q -n $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
-.PHONY: demo test quick lint types kernels oldest extras attack same bench load reproduce docs picture pictures browser java nginx peers stubs changelog clean
+.PHONY: demo test quick lint types oldest wheel extras attack same bench load reproduce docs picture pictures browser java nginx peers stubs changelog clean
 demo: $(VENV)/.demo
 	$(VENV)/bin/juryrank demo
 
-# Kernels run a second time without compilation: real tracebacks, and bounds are checked. What calls ranx, which compiles
-# itself for minutes, runs only so.
+# Kernels run a second time uncompiled: real tracebacks, and bounds are checked. What calls ranx, which compiles itself
+# for minutes, runs only without that.
 RANX := tests/files/test_python_libraries_ranx.py tests/studies/test_speed_of_fusion.py docs/integrations/experiments.md
 test: $(VENV)/.integrations browser java nginx peers lint types
-	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels $(RANX)
+	UNCOMPILED_KERNELS=1 $(PYTEST) tests/kernels
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(RANX)
 	$(PYTEST) $(RANX:%=--ignore=%)
 
 # What takes long is left out (tests/slow_tests.py), plugins that it alone needs, too, and properties are checked on fewer
@@ -38,23 +47,21 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
 
-# The library of compiled kernels, after a change of kernels; the installation builds it first.
-kernels: $(VENV)/.dev
-	$(PY) native/record.py
-	$(PY) native/build.py
-
 # The oldest versions of all dependencies that pyproject.toml allows, in an environment of their own.
 OLDEST := build/oldest
-WITH_OLDEST = PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:cacheprovider
 oldest: $(VENV)/.dev
 	$(PY) -m pip install -q --disable-pip-version-check uv
 	rm -rf $(OLDEST)
 	$(PY) -m venv --without-pip $(OLDEST)
 	$(PY) -m uv pip install -q --resolution lowest-direct --python $(OLDEST)/bin/python -r pyproject.toml --extra dev
-	JURYRANK_KERNELS=numba $(WITH_OLDEST) tests/cli/test_main.py tests/cli/test_fuse.py tests/cli/test_evaluate.py \
-	  tests/kernels/test_jit.py tests/tasks/fuse/test_fuse.py tests/test_forks.py
-	$(WITH_OLDEST) tests/kernels/test_library.py tests/tasks/fuse/test_fuse_compiled.py \
-	  tests/server/test_whole_requests.py tests/server/test_shutdown.py tests/server/test_faults.py
+	$(PY) -m uv pip install -q --no-deps --python $(OLDEST)/bin/python .
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/cli/test_main.py tests/cli/test_fuse.py tests/cli/test_evaluate.py \
+	  tests/kernels tests/tasks/fuse tests/test_forks.py tests/server/test_shutdown.py tests/server/test_faults.py
+
+# A source distribution, and from it a wheel for Linux that every Python from 3.11 on can use: repaired, checked, and tried
+# in an empty environment with each Python that there is.
+wheel: $(VENV)/.dev
+	$(PY) tests/wheel.py
 
 # The examples of every page of docs/integrations, each in a new environment with what the page says to install.
 extras: $(VENV)/.demo
@@ -104,14 +111,13 @@ $(PY):
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install -q pip; }
 
 $(VENV)/.demo: pyproject.toml | $(PY)
-	$(INSTALL) -e .
+	$(EDITABLE) .
 	$(BYTECODE)
 	touch $@
 
 # The frameworks and engines that integrations are tested with; without them, these tests skip.
-# Both at once: each installation builds the kernels.
 $(VENV)/.integrations: pyproject.toml | $(PY)
-	$(INSTALL) -e '.[dev,integrations-test]'
+	$(EDITABLE) '.[dev,integrations-test]'
 	$(BYTECODE)
 	touch $(VENV)/.dev $@
 
@@ -148,6 +154,6 @@ peers: $(VENV)/.dev
 	  echo "*** NO PEERS: NOTHING IS COMPARED WITH THE LIBRARIES OF tests/peers.txt, WHICH PIP COULD NOT INSTALL ***"
 
 $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(PY)
-	$(INSTALL) -e '.[$*]'
+	$(EDITABLE) '.[$*]'
 	$(BYTECODE)
 	touch $@

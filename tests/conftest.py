@@ -16,6 +16,11 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+from uncompiled import use_uncompiled_kernels
+
+if environ.get("UNCOMPILED_KERNELS"):
+    use_uncompiled_kernels()
+
 from juryrank.data.build import from_dicts
 from juryrank.data.dataset import Dataset
 from juryrank.data.long_table import from_long
@@ -23,8 +28,8 @@ from juryrank.errors import MissingExtraError
 from juryrank.methods.base import Aggregator
 from slow_tests import is_slow, is_slow_file
 
-# The first example compiles kernels, so examples have no deadline; the same examples every time, so that more of them
-# would find something new only once.
+# Machines of tests are busy, so examples have no deadline; the same examples every time, so that more of them would
+# find something new only once.
 settings.register_profile("juryrank", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("quick", settings.get_profile("juryrank"), max_examples=10)  # of `make quick`
 settings.load_profile("juryrank")
@@ -56,7 +61,6 @@ LIBRARIES = {
 LONGEST = {
     "test_a_cluster_has_the_results_of_one_machine_also_when_an_executor_dies",
     "test_a_connection_has_the_results_of_one_machine",
-    "test_every_method_has_the_same_bits_with_the_library_and_with_numba",
     "test_learned_methods_do_not_depend_on_the_threads_of_blas",
 }
 

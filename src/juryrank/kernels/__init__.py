@@ -1,1 +1,1 @@
-"""Arithmetic on flat arrays; knows numpy and numba only."""
+"""Arithmetic on flat arrays, compiled by Cython; knows NumPy only."""

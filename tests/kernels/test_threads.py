@@ -1,20 +1,10 @@
-"""How kernels are compiled and handed to threads."""
-
-import subprocess
-import sys
+"""How kernels run in threads."""
 
 import numpy as np
 import pytest
 
 from juryrank.errors import ParameterError
-from juryrank.kernels import jit
-from juryrank.kernels.cache import source_digest
-
-
-def test_kernels_are_imported_without_numba():
-    code = "import sys, juryrank.kernels.pairwise, juryrank.kernels.chain; print('numba' in sys.modules)"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert answer.stdout.strip() == "False"
+from juryrank.kernels.threads import over_queries, threads, threads_from
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -27,9 +17,7 @@ def test_a_driver_covers_every_query_once(n_threads, monkeypatch):
         seen.append((first, last))
         out[first:last] += 1
 
-    driver = jit.over_queries(count)
-    driver.compiled = count
-    jit.KERNELS.remove(driver)
+    driver = over_queries(count)
     out = np.zeros(11)
     driver(np.arange(12), out)
     assert (out == 1).all()
@@ -43,49 +31,28 @@ def test_an_error_in_a_thread_is_not_lost(monkeypatch):
     def fail(first, last, ptr):
         raise ZeroDivisionError
 
-    driver = jit.over_queries(fail)
-    driver.compiled = fail
-    jit.KERNELS.remove(driver)
+    driver = over_queries(fail)
     with pytest.raises(ZeroDivisionError):
         driver(np.arange(9))
-
-
-def test_the_name_in_the_cache_changes_with_the_file_and_with_what_it_imports(tmp_path):
-    inner, outer, other = (tmp_path / name for name in ("inner.py", "outer.py", "other.py"))
-    inner.write_text("x = 1")
-    outer.write_text("from juryrank.kernels.inner import x")
-    other.write_text("y = 1")
-
-    def names():
-        source_digest.cache_clear()
-        return [source_digest(file) for file in (inner, outer, other)]
-
-    before = names()
-    assert len(set(before)) == 3
-    inner.write_text("x = 2")
-    after = names()
-    assert [a == b for a, b in zip(after, before, strict=True)] == [False, False, True]
 
 
 def test_small_arrays_are_handled_in_one_block_unless_the_environment_says_otherwise(monkeypatch):
     monkeypatch.setenv("JURYRANK_THREADS", "2")
     blocks = []
 
-    def count(first, last, lists, out):
+    def count(first, last, ptr, values, out):
         blocks.append((first, last))
 
-    driver = jit.over_queries(count)
-    driver.compiled = count
-    jit.KERNELS.remove(driver)
-    small, large = (np.arange(9), np.zeros(9)), (np.arange(9), np.zeros(200_000))
-    driver(small, np.zeros(8))
+    driver = over_queries(count)
+    ptr, small, large = np.arange(9), np.zeros(9), np.zeros(200_000)
+    driver(ptr, small, np.zeros(8))
     assert blocks == [(0, 8)]
     blocks.clear()
-    driver(large, np.zeros(8))
+    driver(ptr, large, np.zeros(8))
     assert sorted(blocks) == [(q, q + 1) for q in range(8)]
     blocks.clear()
     monkeypatch.setenv("JURYRANK_THREADS_FROM", "9")
-    driver(small, np.zeros(8))
+    driver(ptr, small, np.zeros(8))
     assert sorted(blocks) == [(q, q + 1) for q in range(8)]
 
 
@@ -93,11 +60,11 @@ def test_small_arrays_are_handled_in_one_block_unless_the_environment_says_other
 def test_a_size_for_threads_that_is_no_whole_number_is_named(wanted, monkeypatch):
     monkeypatch.setenv("JURYRANK_THREADS_FROM", wanted)
     with pytest.raises(ParameterError, match=f"JURYRANK_THREADS_FROM must be .* 0 or more, got '{wanted}'"):
-        jit.threads_from()
+        threads_from()
 
 
 @pytest.mark.parametrize("wanted", ["two", "0", "-1", "1.5"])
 def test_a_number_of_threads_that_is_none_is_named(wanted, monkeypatch):
     monkeypatch.setenv("JURYRANK_THREADS", wanted)
     with pytest.raises(ParameterError, match=f"whole number of 1 or more, got '{wanted}'"):
-        jit.threads()
+        threads()
