@@ -22,6 +22,7 @@ from juryrank.methods import method as make_method
 from juryrank.methods.plugins import missing_method
 
 FORMAT = "juryrank-model"
+PATH_CHARACTERS = frozenset("./\\")  # a text with one of these is a path; no method has them in its name
 A_MODEL = "a model is a fitted method such as RRF()"
 VERSION = 1  # grows when an older reader could misread a file; older files stay readable
 PLAIN_UP_TO = 1000  # numbers of an array that are written as text; more are packed
@@ -104,6 +105,21 @@ def path_of_model(path: str | os.PathLike[str]) -> str:
         return os.fspath(path)
     except TypeError:
         raise ParameterError(f"{A_MODEL} or the path of a model file, got {shortened(path)}") from None
+
+
+def as_method(model: Aggregator | str | os.PathLike[str], params: Mapping[str, Any]) -> Aggregator:
+    """A copy of the method, or that of a name with parameters, or that in a file."""
+    if isinstance(model, str) and not PATH_CHARACTERS.intersection(model):
+        named = make_method(model, **params)
+        named.check()
+        if (weights := params.get("weights")) is not None:
+            named.set_params(weights=dict(weights))  # the caller's may be changed later
+        return named
+    if params:
+        raise ParameterError("a model has its parameters already; give a method by name to set them here")
+    if isinstance(model, Aggregator):
+        return model.snapshot()
+    return load(model)
 
 
 def demand_model(model: Any) -> None:

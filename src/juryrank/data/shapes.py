@@ -15,7 +15,7 @@ of an object (neither text nor a number) and a number is split first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from juryrank.errors import DataError, warn_about_data
 Key = Callable[[Any], Any] | str | None
 
 PLAIN, NUMBERS = frozenset((str, int)), frozenset((float, int))
+READ_OFTEN = frozenset((list, dict, tuple))
 ID, PAIR, OBJECT, RECORD = "an id", "an (id, score) pair", "an object with .id", "a dict with 'id'"
 
 
@@ -40,6 +41,8 @@ def as_item_list(listed: Any, where: str, key: Key = None, what: str = "score") 
     """The items and numbers of one list; a DataError that starts with ``where`` if it is not a list."""
     if type(listed) is ItemList:
         return listed
+    if key is None and (type(listed) is list or type(listed) is tuple) and PLAIN.issuperset(map(type, listed)):
+        return ItemList(list(listed), None)  # as most are
     if isinstance(listed, Mapping):
         items = list(listed)
         scores = floats(items, listed.values(), where, what)
@@ -85,6 +88,30 @@ def unique_names(given: Mapping[Any, Any], what: str) -> dict[str, Any]:
         twice = next(name for name in map(str, given) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise DataError(f"{what} {twice!r} is given twice, as text and as a number; names are compared as text")
     return named
+
+
+def by_name(lists: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
+    """Lists by the name of their expert, as text."""
+    if isinstance(lists, Mapping):
+        return unique_names(lists, "expert")
+    given = elements_of(lists, "lists", "{expert: list} or a sequence of lists")
+    return {str(n): listed for n, listed in enumerate(given, 1)}
+
+
+def without_iterators(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The same lists, those that can be read only once as lists of Python."""
+    if READ_OFTEN.issuperset(map(type, lists.values())):
+        return lists
+    return {name: list(listed) if isinstance(listed, Iterator) else listed for name, listed in lists.items()}
+
+
+def are_nested(lists: Mapping[str, Any]) -> bool:
+    """Whether experts map queries to lists: then the values are no numbers."""
+    for listed in lists.values():
+        if type(listed) is dict or isinstance(listed, Mapping):
+            for value in listed.values():
+                return type(value) is not float and not (value is None or isinstance(value, str) or is_number(value))
+    return False
 
 
 def _split(elements: list[Any], where: str, key: Key, what: str) -> ItemList:

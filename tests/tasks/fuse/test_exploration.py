@@ -61,7 +61,7 @@ def test_the_first_variant_is_the_model_itself():
 
 def test_a_variant_multiplies_the_points_of_each_expert():
     fuser, rrf = Fuser(JURY, explore=EXPLORE), Fuser("rrf", k=10, explore=EXPLORE)
-    curves = JURY.as_points()
+    curves = JURY.formula()
     for request in requests_of_all_variants(fuser):
         shown = fuser.explored(LISTS, request=request, top=None)
         expected = slow_sum(lambda e, r: curves.of(e, np.array([float(r)]))[0], LISTS, shown.weights)

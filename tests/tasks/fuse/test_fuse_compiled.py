@@ -20,19 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juryrank
+from juryrank.data.plain_lists import Dropped
 from juryrank.errors import DataError, DataWarning, JuryrankError
-from juryrank.kernels import library
-from juryrank.tasks.fuse.cleaning import Dropped
-from juryrank.tasks.fuse.combinations import Combinations
 from juryrank.tasks.fuse.exploration import Exploration, Weighting
-from juryrank.tasks.fuse.point_tables import DEPTH, MOST_ENTRIES
-from juryrank.tasks.fuse.preparation import plain_way
-from juryrank.tasks.fuse.python_lists import MOST_LISTS
-from juryrank.tasks.fuse.sums import PointSums
-
-pytestmark = pytest.mark.skipif(
-    library.open_library() is None, reason="no library of kernels; `make kernels` builds it"
-)
+from juryrank.tasks.fuse.formula_sums import DEPTH
+from juryrank.tasks.fuse.fuser import sums_of
+from tasks.fuse.plain_loop import by_loop, sums_by_loop
 
 METHODS = [
     juryrank.RRF(), juryrank.RRF(k=1, weights={"e1": 2.5, "e3": 0.0}), juryrank.RRF(dialect="langchain"),
@@ -62,38 +55,35 @@ class Pair(NamedTuple):
     score: float
 
 
-def sums_of(method: Any) -> PointSums:
-    way = plain_way(method)
-    assert isinstance(way, PointSums)
-    return way
-
-
-def outcome(way: PointSums | Combinations, lists: Any, compiled: bool, top: int | None = None) -> Any:
-    """Items with their types and scores, in order, and how many entries repeat an item or have no score."""
+def outcome(method: Any, lists: Any, top: int | None = None, weighting: Weighting | None = None) -> Any:
+    """Items with their types and scores, in order, and what is said, by compiled code; None where it leaves them."""
+    way = sums_of(method, weighting)
+    assert way is not None
     dropped = Dropped()
-    fused = way(lists, dropped, top, compiled=compiled)
-    if fused is None or (dropped.missing and not dropped.of_one_type([fused])):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fused = way.compiled(lists, dropped, top)
+        dropped.warn()
+    if fused is None:
         return None
-    return [(i, s, type(i)) for i, s in fused.items()], dropped.repeated, dropped.missing, dropped.pairs
+    return [(i, s, type(i)) for i, s in fused.items()], [str(w.message) for w in caught]
 
 
-def agree(way: PointSums | Combinations, lists: Any, top: int | None = None) -> None:
-    assert outcome(way, lists, True, top) == outcome(way, lists, False, top)
+def agree(method: Any, lists: Any, top: int | None = None, weighting: Weighting | None = None) -> None:
+    """Compiled code leaves the lists, or gives what the loop gives."""
+    found = outcome(method, lists, top, weighting)
+    assert found is None or found == by_loop(method, lists, top, weighting)
 
 
 def is_compiled(lists: Any, method: Any = None, top: int | None = None) -> bool:
     """Whether compiled code adds up the lists of RRF, or combines those of another method."""
-    way = plain_way(method or juryrank.RRF())
-    if isinstance(way, PointSums):
-        return way._sum_compiled(lists, top) is not None
-    assert isinstance(way, Combinations)
-    return way._combine_compiled(lists, top) is not None
+    return outcome(method or juryrank.RRF(), lists, top) is not None
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @given(lists=st.dictionaries(EXPERTS, st.lists(NAMES, max_size=8), max_size=4), top=st.sampled_from([None, 1, 3]))
 def test_names_are_added_up_as_by_the_loop(method: Any, lists: dict[str, list[str]], top: int | None) -> None:
-    agree(sums_of(method), lists, top)
+    agree(method, lists, top)
 
 
 WHOLE = st.sampled_from([0, 1, 2, 9, 10, 255, 256, 10**6, 10**17, 10**18 - 1])
@@ -102,13 +92,13 @@ ODD = st.sampled_from([-1, 10**18, 2**63, 2**70, True, False, 1.0, "1", "a", Non
 
 @given(lists=st.dictionaries(EXPERTS, st.lists(WHOLE, max_size=8), max_size=4), top=st.sampled_from([None, 2]))
 def test_whole_numbers_are_ids_as_for_the_loop(lists: dict[str, list[int]], top: int | None) -> None:
-    agree(sums_of(juryrank.RRF()), lists, top)
+    agree(juryrank.RRF(), lists, top)
     assert is_compiled(lists) is any(lists.values())
 
 
 @given(lists=st.dictionaries(EXPERTS, st.lists(st.one_of(WHOLE, ODD, NAMES), max_size=4), max_size=3))
 def test_ids_of_all_kinds_are_treated_as_by_the_loop(lists: dict[str, list[Any]]) -> None:
-    agree(sums_of(juryrank.RRF()), lists)
+    agree(juryrank.RRF(), lists)
 
 
 # Whole numbers that are equal as floats, and what is dropped or left to other code.
@@ -137,7 +127,7 @@ SHAPES = st.one_of(
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @given(lists=st.dictionaries(EXPERTS, SHAPES, max_size=4), top=st.sampled_from([None, 2]))
 def test_scores_of_all_kinds_are_ranked_as_by_the_loop(method: Any, lists: dict[str, Any], top: int | None) -> None:
-    agree(sums_of(method), lists, top)
+    agree(method, lists, top)
 
 
 PLAIN_SCORES = st.one_of(st.floats(-3, 3), st.integers(-3, 3), st.sampled_from([nan, inf, 1e200, 1e-200, 1.0, 1.0]))
@@ -147,9 +137,7 @@ PLAIN_SCORED = st.one_of(st.dictionaries(NAMES, PLAIN_SCORES, max_size=9), SHAPE
 @pytest.mark.parametrize("method", COMBINATIONS, ids=repr)
 @given(lists=st.dictionaries(EXPERTS, PLAIN_SCORED, max_size=4), top=st.sampled_from([None, 2]))
 def test_scores_are_combined_as_in_python(method: Any, lists: dict[str, Any], top: int | None) -> None:
-    way = plain_way(method)
-    assert isinstance(way, Combinations)
-    agree(way, lists, top)
+    agree(method, lists, top)
 
 
 def test_weights_of_an_exploring_fuser_are_those_of_compiled_code() -> None:
@@ -157,10 +145,9 @@ def test_weights_of_an_exploring_fuser_are_those_of_compiled_code() -> None:
     for method in (juryrank.CombSUM(), juryrank.CombMNZ(norm="z-score"), juryrank.RRF()):
         found = []
         for variant in range(3):
-            way = plain_way(method, Weighting(Exploration(spread=0.5), variant))
-            assert isinstance(way, PointSums | Combinations)
-            agree(way, lists)
-            found.append(str(outcome(way, lists, True)))
+            weighting = Weighting(Exploration(spread=0.5), variant)
+            agree(method, lists, None, weighting)
+            found.append(str(outcome(method, lists, None, weighting)))
         assert len(set(found)) == 3
 
 
@@ -168,7 +155,7 @@ def test_weights_of_an_exploring_fuser_are_those_of_compiled_code() -> None:
 def test_every_norm_is_computed_without_a_loop_over_entries(method: Any) -> None:
     lists = {"e1": {f"d{n}": 5.0 / (n + 1) for n in range(9)}, "e2": [(f"d{n}", 20 - n * n) for n in range(3, 12)]}
     assert is_compiled(lists, method)
-    agree(plain_way(method), lists)  # type: ignore[arg-type]
+    agree(method, lists)
 
 
 def result_of(fuser: juryrank.Fuser, lists: Any) -> Any:
@@ -208,8 +195,6 @@ USUAL: list[Any] = [
     ["a", "b"], ("a", "b"), ["éa", "漢", "\0"], [1, 2, 3], {"a": 2.0, "b": 1}, {"a": 1.0, "b": 2.0},
     {"a": 1.0, "b": 1.0}, [("a", 2.0), ("b", 1.0)], (("a", 2.0), ("b", np.float32(1.0))), ["a", "b", "a"],
     {"a": nan, "b": np.float64(1.0)}, [("a", nan), ("b", 1.0), ("c", inf)], [(1, nan), (2, 1.0)],
-    [("a", 1.0), ("a", 0.5)],
-    [(1, 1.0), (2, 3.0), (1, 3.0), (4, 3)],
     {1: 0.5, 2: 0.25}, ["a" * 100_000, "b"],
 ]  # fmt: skip
 
@@ -217,7 +202,7 @@ USUAL: list[Any] = [
 @pytest.mark.parametrize("listed", USUAL, ids=lambda listed: repr(listed)[:40])
 def test_usual_lists_do_not_leave_compiled_code(listed: Any) -> None:
     assert is_compiled({"e": listed, "f": []})
-    agree(sums_of(juryrank.RRF()), {"e": listed, "f": []})
+    agree(juryrank.RRF(), {"e": listed, "f": []})
 
 
 @pytest.mark.parametrize("name", ["rrf", "combsum"])
@@ -241,14 +226,14 @@ UNUSUAL: list[Any] = [
     [("a", nan), ("b", 1.0), ("a", 0.5)], [("a", nan), ("b", 1.0), ("".join("a"), nan)],
     [("b", 1.0)] + 5 * [("a", nan)],
     [("a", 1.0, 2)], [("a", 1.0), "b"], OrderedDict(a=1.0), [Pair("a", 1.0)], {1.0: 0.5},
-    {("a",): 0.5},
+    {("a",): 0.5}, [("a", 1.0), ("a", 0.5)], [(1, 1.0), (2, 3.0), (1, 3.0), (4, 3)],
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("listed", UNUSUAL, ids=repr)
 def test_what_is_not_usual_is_left_to_python(listed: Any) -> None:
     assert not is_compiled({"e": listed})
-    agree(sums_of(juryrank.RRF()), {"e": listed})
+    agree(juryrank.RRF(), {"e": listed})
 
 
 @pytest.mark.parametrize("large", [2**60, 10**400, -(10**400)], ids=["exact", "above", "below"])
@@ -257,7 +242,7 @@ def test_a_score_that_is_too_large_beside_an_id_that_is_no_text_is_one_error(lar
     for lists in ({"e": {"a": large, "b": 1}, "f": ["\ud800"]}, {"e": [("a", -1), ("\ud800", large)], "f": {"b": -1}}):
         assert not is_compiled(lists)
         if large == 2**60:
-            agree(sums_of(juryrank.RRF()), lists)
+            agree(juryrank.RRF(), lists)
         else:
             with pytest.raises(DataError, match=r"the score of item .* must be a number, got "):
                 juryrank.fuse(lists)
@@ -274,7 +259,7 @@ def test_ids_of_every_length_and_beginning_are_told_apart() -> None:
         one, other = "x" * size, "x" * (size - 1) + "y"
         lists = {"a": [one, other, "x" * (size + 1)], "b": [other], "c": ["".join(list(one))]}
         assert is_compiled(lists)
-        agree(sums_of(juryrank.RRF()), lists)
+        agree(juryrank.RRF(), lists)
 
 
 @pytest.mark.parametrize("top", [2**63, 10**30, np.int64(2), np.int32(1)])
@@ -299,17 +284,20 @@ def test_points_that_are_kept_for_the_next_lists_are_those_of_their_method_and_e
                 assert fuser(lists) == {f"d{n}": weight * (1 / (k + n)) for n in range(1, size + 1)}
 
 
+MANY = 1 << 15
+
+
 def test_more_than_there_is_room_for_is_added_up_all_the_same() -> None:
-    items = [f"d{n}" for n in range(MOST_ENTRIES + 1)]
+    items = [f"d{n}" for n in range(MANY + 1)]
     fused = juryrank.fuse({"e": items, "f": items[::-1]})
     assert len(fused) == len(items)
     assert fused["d0"] == 1 / 61 + 1 / (60 + len(items))
-    many = {f"e{n}": {"a": 1.0, "b": 0.5} for n in range(MOST_LISTS + 1)}
-    assert juryrank.fuse(many)["a"] == pytest.approx((MOST_LISTS + 1) / 61)
-    for size in (MOST_ENTRIES, MOST_ENTRIES - 1, MOST_ENTRIES // 2, MOST_ENTRIES // 2 + 1):
+    many = {f"e{n}": {"a": 1.0, "b": 0.5} for n in range(1025)}
+    assert juryrank.fuse(many)["a"] == pytest.approx(1025 / 61)
+    for size in (MANY, MANY - 1, MANY // 2, MANY // 2 + 1):
         scored = {item: float(-n) for n, item in enumerate(items[:size])}
-        agree(sums_of(juryrank.RRF()), {"e": scored}, 3)
-        agree(sums_of(juryrank.RRF()), {"e": items[:size], "f": ["x"]}, 3)
+        agree(juryrank.RRF(), {"e": scored}, 3)
+        agree(juryrank.RRF(), {"e": items[:size], "f": ["x"]}, 3)
 
 
 def test_a_copy_of_a_fuser_has_points_of_its_own() -> None:
@@ -333,14 +321,16 @@ def test_no_reference_is_lost_or_kept() -> None:
     scores = [float(60 - n) / 7 for n in range(60)]
     lists: Any = {"a": ids[:], "b": dict(zip(ids[::-1], scores, strict=True)), "c": list(zip(ids, scores, strict=True))}
     wrong: Any = {**lists, "d": ["x", 1]}
-    rrf, combsum, scored = sums_of(juryrank.RRF()), plain_way(juryrank.CombSUM()), {"b": lists["b"], "c": lists["c"]}
-    assert isinstance(combsum, Combinations)
+    rrf, combsum, scored = sums_of(juryrank.RRF()), sums_of(juryrank.CombSUM()), {"b": lists["b"], "c": lists["c"]}
+    assert rrf is not None
+    assert combsum is not None
 
     def work() -> None:
         for _ in range(50):
-            assert rrf._sum_compiled(lists, None) is not None
-            assert rrf._sum_compiled(wrong, None) is None
-            assert combsum._combine_compiled(scored, 7) is not None
+            assert rrf.compiled(lists, Dropped()) is not None
+            assert rrf.detailed(lists, 7) is not None
+            assert rrf.compiled(wrong, Dropped()) is None
+            assert combsum.compiled(scored, Dropped(), 7) is not None
 
     def references() -> list[int]:
         things = [*ids, *scores, *lists.values(), *lists["c"], None, list, tuple, dict]
@@ -350,9 +340,9 @@ def test_no_reference_is_lost_or_kept() -> None:
     before = references()
     work()
     assert references() == before
-    found = rrf._sum_compiled(lists, None)
+    found = rrf.compiled(lists, Dropped())
     assert found is not None
-    assert {sys.getrefcount(score) for score in found.scores.values()} == {3}  # the dict, the loop and the argument
+    assert {sys.getrefcount(score) for score in found.values()} == {3}  # the dict, the loop and the argument
 
 
 def test_a_signal_in_the_middle_of_a_call_may_fuse_lists_too() -> None:
@@ -383,7 +373,7 @@ def test_threads_do_not_disturb_each_other() -> None:
         queries = [
             {e: [f"{seed}-{n}" for n in random.permutation(90)[:60]] for e in ("a", "b", "c")} for _ in range(50)
         ]
-        expected = [sums_of(juryrank.RRF())(lists, Dropped(), compiled=False) for lists in queries]
+        expected = [sums_by_loop(juryrank.RRF(), lists) for lists in queries]
         start.wait()
         return all(fuser(lists) == found for _ in range(20) for lists, found in zip(queries, expected, strict=True))
 
@@ -395,7 +385,6 @@ def test_infinities_of_numpy_are_dropped_without_a_warning_of_numpy() -> None:
     scored = {"a": np.float64(-inf), "b": np.float64(0.5), "c": np.float64(inf)}
     for method in (juryrank.RRF(), juryrank.CombSUM()):
         for listed in (scored, list(scored.items())):
-            for compiled in (True, False):
-                found = outcome(plain_way(method), {"e": listed}, compiled)  # type: ignore[arg-type]
-                assert [item for item, _, _ in found[0]] == ["b"]
-                assert found[2] == 2
+            for found, messages in (result_of(juryrank.Fuser(method), {"e": listed}), by_loop(method, {"e": listed})):
+                assert [item for item, *_ in found] == ["b"]
+                assert messages == ["the data: 2 entries without a score are dropped"]

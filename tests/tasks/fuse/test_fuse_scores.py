@@ -11,7 +11,7 @@ from juryrank.data.build import from_dicts
 from juryrank.data.shapes import as_item_list
 from juryrank.errors import DataError, DataWarning, JuryrankError, ParameterError
 from juryrank.methods import METHODS, method
-from juryrank.methods.combination import Combination, ListNumbers, QueryItems, QueryList
+from juryrank.methods.formula import Formula, ListNumbers, QueryItems, QueryList
 from juryrank.tasks.fuse import Fuser, fuse
 from juryrank.tasks.fuse.by_dataset import rank_by_dataset
 
@@ -102,12 +102,12 @@ def test_a_fitted_convex_combination_gives_what_a_dataset_gives(norm):
 
 def test_methods_that_combine_scores_declare_how():
     assert COMBINED == ["combanz", "combgmnz", "combmax", "combmed", "combmin", "combmnz", "combsum"]
-    declared = method("combmnz", norm="none", weights={"x": 2}).as_combination()
+    declared = method("combmnz", norm="none", weights={"x": 2}).formula()
     listed = QueryList(2, [3.0, 1.0], None, 2.0, QueryItems([["a", "b"]], [2.0]))
     assert declared.numbers(listed) == ListNumbers([3.0, 1.0], None, 2.0)
     assert (declared.rule, declared.weights) == ("sum", {"x": 2.0})
     with pytest.raises(ValueError, match="rule must be one of sum, mean"):
-        Combination("product", declared.numbers)
+        Formula("product", declared.numbers)
 
 
 def test_items_of_lists_without_weight_come_last():

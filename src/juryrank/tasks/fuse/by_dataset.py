@@ -1,4 +1,4 @@
-"""Lists of which each entry is looked at: ranked in plain Python where a method allows it, else by a Dataset."""
+"""Lists of which each entry is looked at: ranked by the formula of a method, or by a Dataset."""
 
 from __future__ import annotations
 
@@ -8,27 +8,41 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
-from juryrank.data.shapes import ItemList, as_texts, warn_of_lists_without_scores
+from juryrank.data.plain_lists import PlainList, as_item_lists, clean
+from juryrank.data.shapes import ItemList, Key, as_item_list, as_texts, by_name, warn_of_lists_without_scores
 from juryrank.errors import DataError, warn_about_data
 from juryrank.methods import Aggregator
-from juryrank.tasks.fuse.cleaning import Dropped, PlainList, as_item_lists, clean
-from juryrank.tasks.fuse.combinations import Combinations
-from juryrank.tasks.fuse.inputs import ONE, by_query
-from juryrank.tasks.fuse.sums import PointSums
+from juryrank.tasks.fuse.formula_sums import FormulaSums
 
 Runs = Mapping[tuple[str, str], ItemList]  # by expert and query
-Plain = PointSums | Combinations | None  # how a method ranks in plain Python
+ONE = "one"  # the name of the only query
+
+
+def runs_of_one(lists: Mapping[Any, Any], values: str, key: Key) -> dict[tuple[str, str], ItemList]:
+    """The lists of the only query."""
+    return {
+        (expert, ONE): as_item_list(given, f"expert {expert!r}", key, values)
+        for expert, given in by_name(lists).items()
+    }
+
+
+def by_query(runs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
+    """The lists of each query, by expert."""
+    out: dict[str, dict[str, Any]] = {}
+    for (expert, query), listed in runs.items():
+        out.setdefault(query, {})[expert] = listed
+    return out
 
 
 def fuse_item_lists(
-    model: Aggregator, plain: Plain, runs: Runs, values: str, top: int | None
+    model: Aggregator, sums: FormulaSums | None, runs: Runs, values: str, top: int | None
 ) -> dict[str, dict[Any, float]]:
-    """The ranking of every query, in plain Python if the method allows it, else by a Dataset."""
-    if plain is not None:
+    """The ranking of every query, by the formula of the method if it has one, else by a Dataset."""
+    if sums is not None:
         cleaned = clean_for(model, runs, values)
         fused = {}
         for query, lists in by_query(cleaned).items():
-            if (ranked := plain(lists, Dropped(), top, checked=True)) is None:
+            if (ranked := sums(lists, top)) is None:
                 break
             fused[query] = ranked
         else:
@@ -49,12 +63,19 @@ def clean_for(model: Aggregator, runs: Runs, values: str) -> dict[tuple[str, str
     return cleaned
 
 
-def rank_cleaned(model: Aggregator, plain: Plain, lists: Mapping[str, PlainList], top: int | None) -> dict[Any, float]:
+def clean_one(model: Aggregator, lists: Mapping[str, Any], values: str, key: Key) -> dict[str, PlainList]:
+    """The same for the lists of the only query."""
+    return {expert: of for (expert, _), of in clean_for(model, runs_of_one(lists, values, key), values).items()}
+
+
+def rank_cleaned(
+    model: Aggregator, sums: FormulaSums | None, lists: Mapping[str, PlainList], top: int | None
+) -> dict[Any, float]:
     """The ranking of the cleaned lists of one query."""
-    if plain is None:
+    if sums is None:
         runs, values = as_item_lists({(expert, ONE): listed for expert, listed in lists.items()})
         return dict(islice(rank_by_dataset(runs, model, values).get(ONE, {}).items(), top))
-    if (ranked := plain(lists, Dropped(), top, checked=True)) is None:
+    if (ranked := sums(lists, top)) is None:
         raise DataError("the scores of the lists are too large to be combined; scale them down")
     return ranked
 

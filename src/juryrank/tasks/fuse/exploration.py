@@ -16,8 +16,7 @@ from typing import Any
 from juryrank.data.arrays import Floats
 from juryrank.data.draws import demand_seed, uniform
 from juryrank.errors import ParameterError
-from juryrank.methods.combination import Combination
-from juryrank.methods.points import PositionPoints
+from juryrank.methods.formula import Formula
 
 MOST_VARIANTS = 10_000
 WIDEST = 5.0  # spread: one expert then outweighs another by a factor of more than 1,000 in every third request
@@ -126,25 +125,22 @@ class Weighting:
     def __call__(self, expert: str) -> float:
         return self.exploration.factor(self.variant, expert)
 
-    def points(self, points: PositionPoints) -> PositionPoints:
-        """The same points times the factor of the expert."""
-        assert points.formula is not None
-        return PositionPoints(points.depends_on, _WeightedFormula(points.formula, self))
-
-    def combination(self, combination: Combination) -> Combination:
-        """The same combination with the weights of the experts times their factors."""
-        return replace(combination, weights=_Weights(combination.weights, self))
+    def apply(self, formula: Formula) -> Formula:
+        """The same formula with the weights, or else the points, of the experts times their factors."""
+        if formula.points is not None:
+            return replace(formula, points=_WeightedPoints(formula.points, self))
+        return replace(formula, weights=_Weights(formula.weights, self))
 
 
 @dataclass(frozen=True, eq=False)
-class _WeightedFormula:
+class _WeightedPoints:
     """Points of ranks; a class and no function, because a Fuser can be pickled."""
 
-    formula: Callable[[str, Floats], Floats]
+    points: Callable[[str, Floats], Floats]
     weighting: Weighting
 
     def __call__(self, expert: str, ranks: Floats) -> Floats:
-        return self.weighting(expert) * self.formula(expert, ranks)
+        return self.weighting(expert) * self.points(expert, ranks)
 
 
 class _Weights(Mapping[str, float]):

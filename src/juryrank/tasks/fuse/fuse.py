@@ -6,17 +6,16 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache, partial
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
+from juryrank.data.nested_lists import Queries
 from juryrank.data.shapes import Key
 from juryrank.errors import DataError, ParameterError
 from juryrank.methods import Aggregator
 from juryrank.methods import method as make_method
-from juryrank.models import load, path_of_model
+from juryrank.models import PATH_CHARACTERS, load, path_of_model
 from juryrank.tasks.fuse.fuser import Fuser
-from juryrank.tasks.fuse.many_queries import Queries
-from juryrank.tasks.fuse.preparation import PATH_CHARACTERS
 
 
 def fuse(
@@ -83,17 +82,9 @@ def fuse(
     return fuser(lists, values=values, key=key, top=top, strict=strict, queries=queries)
 
 
-class _Prepared(NamedTuple):
-    """A Fuser with the state of the model that it was made of."""
-
-    model: ref[Aggregator]
-    state: tuple[Any, ...]  # the values of all attributes
-    weights: dict[str, float] | None  # a copy: the mapping itself may be changed
-    fuser: Fuser
-
-
-# By the identity of the model: models compare by their parameters and have no hash.
-_prepared: dict[int, _Prepared] = {}
+# Fusers with the model that each is made of, the values of its attributes, and a copy of its weights, which may change;
+# by the identity of the model: models compare by their parameters and have no hash.
+_prepared: dict[int, tuple[ref[Aggregator], tuple[Any, ...], dict[str, float] | None, Fuser]] = {}
 
 
 def fuser_of(model: Aggregator) -> Fuser:
@@ -109,12 +100,12 @@ def fuser_of(model: Aggregator) -> Fuser:
             return fuser
     fuser = Fuser(model)
     weights = None if state.get("weights") is None else dict(state["weights"])
-    _prepared[id(model)] = _Prepared(ref(model, partial(_forget, id(model))), tuple(state.values()), weights, fuser)
+    _prepared[id(model)] = ref(model, partial(_forget, id(model))), tuple(state.values()), weights, fuser
     return fuser
 
 
 def _forget(identity: int, model: ref[Aggregator]) -> None:
-    if (known := _prepared.get(identity)) is not None and known.model is model:
+    if (known := _prepared.get(identity)) is not None and known[0] is model:
         del _prepared[identity]
 
 

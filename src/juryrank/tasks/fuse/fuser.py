@@ -1,8 +1,4 @@
-"""``Fuser``: a method prepared to fuse the lists of one query after another.
-
-Methods that sum points by rank (``sums``) or combine the numbers that lists give to items (``combinations``) are
-computed in plain Python, one query after another; all others by a Dataset.
-"""
+"""``Fuser``: a method prepared to fuse the lists of one query after another, by its formula or by a Dataset."""
 
 from __future__ import annotations
 
@@ -10,33 +6,52 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
+import numpy as np
+
 from juryrank.data.draws import demand_request
 from juryrank.data.names import natural_key
-from juryrank.data.shapes import Key, as_item_list
-from juryrank.data.values import scores_of_distances
+from juryrank.data.nested_lists import ManyQueries, Queries, read_many
+from juryrank.data.plain_lists import Dropped
+from juryrank.data.shapes import Key, are_nested, as_item_list, by_name, without_iterators
+from juryrank.data.values import demand_values, distances_as_scores, scores_of_distances
 from juryrank.errors import DataError, ParameterError
 from juryrank.methods import Aggregator
-from juryrank.tasks.fuse.by_dataset import clean_for, fuse_item_lists, rank_cleaned
-from juryrank.tasks.fuse.cleaning import Dropped
-from juryrank.tasks.fuse.detail import Detail, DetailInOrder, FusedItem, RankedLists, are_ids_in_order, read_plain
+from juryrank.methods.formula import fast_formula
+from juryrank.models import as_method
+from juryrank.tasks.fuse.by_dataset import ONE, by_query, clean_one, fuse_item_lists, rank_cleaned, runs_of_one
+from juryrank.tasks.fuse.detail import Detail, FusedItem
 from juryrank.tasks.fuse.experts import ModelExperts
 from juryrank.tasks.fuse.exploration import Exploration, Explored, Weighting, positions_over
-from juryrank.tasks.fuse.inputs import (
-    ONE,
-    by_name,
-    by_query,
-    demand_options,
-    distances_as_scores,
-    lists_of_one,
-    many_queries,
-    runs_of_one,
-    without_iterators,
-)
-from juryrank.tasks.fuse.many_queries import ManyQueries, Queries, read_many
-from juryrank.tasks.fuse.preparation import plain_way, resolve
-from juryrank.tasks.fuse.sums import PointSums
+from juryrank.tasks.fuse.formula_sums import FormulaSums
 
 LISTS = frozenset((list,))
+
+
+def sums_of(model: Aggregator, weighting: Weighting | None = None) -> FormulaSums | None:
+    """How one query is fused without a Dataset; None where a method needs one, or has no weights to vary."""
+    formula = fast_formula(model)
+    if formula is not None and weighting is not None:
+        weighted = formula.points is not None or formula.rule in ("sum", "mean") or "weights" in model.params()
+        formula = weighting.apply(formula) if weighted else None
+    return None if formula is None else FormulaSums(formula, by_name=not model.ties_by_appearance)
+
+
+def lists_of_one(
+    lists: Mapping[Any, Any] | Iterable[Any], values: str, key: Key, top: int | None, function: str
+) -> tuple[Mapping[str, Any], str, Key]:
+    """The lists by name, which must be those of one query, what their numbers are, and the key of their elements."""
+    demand_options(values, top)
+    named = without_iterators(by_name(lists))
+    if are_nested(named):
+        raise DataError(f"{function} takes the lists of one query; call it once for each query")
+    return (distances_as_scores(named, key), "score", None) if values == "distance" else (named, values, key)
+
+
+def demand_options(values: str, top: int | None) -> None:
+    """An error for options that have no meaning."""
+    demand_values(values)
+    if top is not None and (not isinstance(top, int | np.integer) or top < 1):
+        raise ParameterError(f"top must be a whole number >= 1, or None for all items, got {top!r}")
 
 
 class Fuser:
@@ -65,7 +80,7 @@ class Fuser:
     {'a': 0.5}
     """
 
-    __slots__ = ("_experts", "_in_order", "_model", "_named", "_plain")
+    __slots__ = ("_experts", "_model", "_named", "_sums")
 
     def __new__(
         cls,
@@ -86,11 +101,10 @@ class Fuser:
         explore: float | Exploration | None = None,
         **params: Any,
     ) -> None:
-        self._model = resolve(model, params)
+        self._model = as_method(model, params)
         if self._model.supervised and not self._model.is_fitted:
             raise DataError(f"{self._model.name} learns from labels: fit it first, and give the fitted model")
-        self._plain = plain_way(self._model)
-        self._in_order = DetailInOrder(self._plain) if isinstance(self._plain, PointSums) else None
+        self._sums = sums_of(self._model)
         learned_from = self._model.experts_seen() if self._model.is_fitted else frozenset[str]()
         self._experts = ModelExperts(self._model, learned_from)
         self._named = bool(learned_from or getattr(self._model, "weights", None))  # whether names of experts matter
@@ -118,7 +132,7 @@ class Fuser:
         given: Mapping[Any, Any] = lists if isinstance(lists, Mapping) else by_name(lists)
         if queries is not None or not LISTS.issuperset(map(type, given.values())):
             given = without_iterators(given)
-            if queries is not None or many_queries(given):
+            if queries is not None or are_nested(given):
                 nested = queries or (None if isinstance(lists, Mapping) else "inner")  # experts may have no names
                 return self._fuse_many(
                     read_many(given, nested, self._experts.known(), key, values), values, key, top, strict
@@ -147,10 +161,7 @@ class Fuser:
         With ``explore``, this takes as long as one call for each variant. Without, all probabilities are 1.
         """
         name = demand_request(request, "explored()")
-        demand_options(values, top)
-        named = lists_of_one(lists, "explored()")
-        if values == "distance":
-            named, values, key = distances_as_scores(named, key), "score", None
+        named, values, key = lists_of_one(lists, values, key, top, "explored()")
         weighting, rankings = self._rank_by_variants(named, name, values, key, top, strict)
         ranking = rankings[weighting.variant]
         return Explored(
@@ -168,12 +179,8 @@ class Fuser:
 
     @property
     def is_plain(self) -> bool:
-        """Whether one query is fused in plain Python, in about the time of sorting its items; else by a Dataset."""
-        return self._plain is not None
-
-    def expert_warning(self, lists: Mapping[str, Any]) -> str | None:
-        """What a call would warn of about the experts of these lists, whether or not it was said before."""
-        return None if tuple(lists) == self._experts.accepted else self._experts.unknown(lists)[0]
+        """Whether one query is fused by a formula, in about the time of sorting its items; else by a Dataset."""
+        return self._sums is not None
 
     def detailed(
         self,
@@ -191,25 +198,17 @@ class Fuser:
         [FusedItem(item='b', score=0.8333333333333333, ranks={'bm25': 2, 'dense': 1},
                    contributions={'bm25': 0.3333333333333333, 'dense': 0.5})]
         """
-        demand_options(values, top)
-        named = lists_of_one(lists, "detailed()")
-        if values == "distance":
-            named, values, key = distances_as_scores(named, key), "score", None
+        named, values, key = lists_of_one(lists, values, key, top, "detailed()")
         if self._named and tuple(named) != self._experts.accepted:
             self._check_experts(named, strict)
-        usual = key is None and values == "score"
-        if usual and self._in_order is not None and are_ids_in_order(named.values()):
-            detail = self._in_order(named, top)
+        if key is None and values == "score" and self._sums is not None:
+            detail = self._sums.detailed(named, top)
             if detail is not None:
                 return detail.items
-        plain = read_plain(named) if usual and self._plain is not None else None
-        ranked = None if plain is None or self._plain is None else self._plain(plain.lists, Dropped(), top)
-        if plain is None or ranked is None:
-            runs = clean_for(self._model, runs_of_one(named, values, key), values)
-            plain = RankedLists.of({expert: listed for (expert, _), listed in runs.items()})
-            ranked = rank_cleaned(self._model, self._plain, plain.lists, top)
-        added = None if self._plain is None else self._plain.contributions(plain.lists, plain.ranks, ranked)
-        return Detail.of(ranked, plain.ranks, added).items
+        cleaned = clean_one(self._model, named, values, key)
+        ranked = rank_cleaned(self._model, self._sums, cleaned, top)
+        added = None if self._sums is None else self._sums.formula.contributions(cleaned)
+        return Detail.of(ranked, cleaned, added).items
 
     def detail_in_order(self, lists: Mapping[str, list[str]], top: int | None) -> Detail | None:
         """What ``detailed`` gives for lists of text, best first, in less time, for adapters.
@@ -217,7 +216,7 @@ class Fuser:
         None where a list repeats an item, and for methods that do not add up points by rank.
         """
         demand_options("score", top)
-        detail = None if self._in_order is None else self._in_order(lists, top)
+        detail = None if self._sums is None else self._sums.detailed(lists, top)
         if detail is not None and self._named and tuple(lists) != self._experts.accepted:
             self._check_experts(lists, strict=False)
         return detail
@@ -233,22 +232,20 @@ class Fuser:
         self._experts.check(lists, strict)
 
     def _fuse_one(self, lists: Mapping[Any, Any], values: str, key: Key, top: int | None) -> dict[Any, float]:
-        if self._plain is not None and key is None and values == "score":
+        if self._sums is not None and key is None and values == "score":
             dropped = Dropped()
-            fused = self._plain(lists, dropped, top)
-            if fused is None or self._must_tell_of_gaps(dropped):
-                pass
-            elif not dropped.missing or dropped.of_one_type([fused]):
-                dropped.warn(lists)
+            fused = self._sums.compiled(lists, dropped, top)
+            if fused is not None:
+                dropped.warn()
                 return fused
-        return fuse_item_lists(self._model, self._plain, runs_of_one(lists, values, key), values, top).get(ONE, {})
+        return fuse_item_lists(self._model, self._sums, runs_of_one(lists, values, key), values, top).get(ONE, {})
 
     def _fuse_many(
         self, given: ManyQueries, values: str, key: Key, top: int | None, strict: bool
     ) -> dict[Any, dict[Any, float]]:
         if self._named:
             self._check_experts(given.experts, strict)
-        fused = self._fuse_plain(given.lists, top) if key is None and values == "score" else None
+        fused = self._fuse_compiled(given.lists, top) if key is None and values == "score" else None
         if fused is None:
             named = {
                 (expert, query): as_item_list(listed, f"expert {expert!r}, query {query!r}", key, values)
@@ -256,26 +253,24 @@ class Fuser:
             }
             if values == "distance":
                 named, values = {pair: scores_of_distances(listed) for pair, listed in named.items()}, "score"
-            fused = fuse_item_lists(self._model, self._plain, named, values, top)
+            fused = fuse_item_lists(self._model, self._sums, named, values, top)
         return {given.queries[query]: fused.get(query, {}) for query in sorted(given.queries, key=natural_key)}
 
-    def _fuse_plain(self, runs: Mapping[tuple[str, str], Any], top: int | None) -> dict[str, dict[Any, float]] | None:
+    def _fuse_compiled(
+        self, runs: Mapping[tuple[str, str], Any], top: int | None
+    ) -> dict[str, dict[Any, float]] | None:
         """The ranking of every query; None where a list is not plain, or ids have several types."""
-        if self._plain is None:
+        if self._sums is None:
             return None
         dropped, fused = Dropped(), {}
         for query, lists in by_query(runs).items():
-            if (ranked := self._plain(lists, dropped, top)) is None or dropped.pairs:
+            if (ranked := self._sums.compiled(lists, dropped, top)) is None:
                 return None
             fused[query] = ranked
-        if not dropped.of_one_type(fused.values()) or self._must_tell_of_gaps(dropped):
+        if len({type(next(iter(ranked))) for ranked in fused.values()}) > 1:
             return None
         dropped.warn()
         return fused
-
-    def _must_tell_of_gaps(self, dropped: Dropped) -> bool:
-        """Whether ranks have gaps where items repeat, and the method has something to say about that."""
-        return dropped.repeated > 0 and self._model.warning_of_gaps(1, 1) is not None
 
 
 class _ExploringFuser(Fuser):
@@ -294,7 +289,6 @@ class _ExploringFuser(Fuser):
         exploration = Exploration.of(explore)
         assert exploration is not None
         self._exploration = exploration
-        self._in_order = None  # that of a variant has the weights of a request
         self._variants: dict[int, Fuser] = {}
         self._variant(1)  # an error now where a method has no weights
 
@@ -313,15 +307,17 @@ class _ExploringFuser(Fuser):
         name = demand_request(request, "a Fuser that explores")
         return self._variant(self._exploration.variant(name)).detailed(lists, **options)
 
+    def detail_in_order(self, lists: Mapping[str, list[str]], top: int | None) -> None:
+        """Nothing, for a request is needed."""
+
     def _variant(self, number: int) -> Fuser:
         if (known := self._variants.get(number)) is not None:
             return known
         made = object.__new__(Fuser)
         for name in Fuser.__slots__:
             setattr(made, name, getattr(self, name))  # they share the experts that a warning has named
-        made._plain = plain_way(self._model, Weighting(self._exploration, number))
-        made._in_order = DetailInOrder(made._plain) if isinstance(made._plain, PointSums) else None
-        if made._plain is None:
+        made._sums = sums_of(self._model, Weighting(self._exploration, number))
+        if made._sums is None:
             raise ParameterError(
                 "explore varies the weights of experts in a sum of points or scores, as in jury, rrf and combsum; "
                 f"{self._model.name} is no such sum"
@@ -334,8 +330,7 @@ class _ExploringFuser(Fuser):
         demand_options(values, top)
         if self._named:
             self._check_experts(lists, strict)
-        runs = clean_for(self._model, runs_of_one(lists, values, key), values)
-        plain = {expert: listed for (expert, _), listed in runs.items()}
+        cleaned = clean_one(self._model, lists, values, key)
         chosen = Weighting(self._exploration, self._exploration.variant(request))
         variants = map(self._variant, range(self._exploration.variants))
-        return chosen, [rank_cleaned(self._model, variant._plain, plain, top) for variant in variants]
+        return chosen, [rank_cleaned(self._model, variant._sums, cleaned, top) for variant in variants]

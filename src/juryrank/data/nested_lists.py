@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import combinations, islice
 from typing import Any, Literal, NamedTuple
 
-from juryrank.data.shapes import Key, as_item_list, plain_pairs, unique_names
+from juryrank.data.shapes import Key, as_item_list, plain_pairs, unique_names, without_iterators
 from juryrank.errors import DataError, ParameterError
-from juryrank.tasks.fuse.inputs import without_iterators
 
 Queries = Literal["outer", "inner"]
 Nested = Mapping[str, Mapping[str, Any]]
