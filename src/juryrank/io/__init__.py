@@ -21,7 +21,7 @@ from juryrank.io.python_inputs import candidate_rows, frame_rows, merge_frames, 
 from juryrank.io.records import consume, records_of
 from juryrank.io.rows import Rows, concat
 from juryrank.io.source import Source
-from juryrank.io.sources import Input, inputs_of, load_sources, read_fast, read_rows
+from juryrank.io.sources import Input, inputs_of, join_rows, load_sources, read_rows, read_runs
 from juryrank.io.tables import frames
 from juryrank.io.tables.columns import Columns
 from juryrank.io.tables.headerless import has_column_numbers
@@ -138,8 +138,9 @@ def _read_sources(
     extra: Rows | None,
     build: Callable[[Rows], Dataset],
 ) -> Dataset:
-    if extra is None and (fast := read_fast(sources, format_name, options)) is not None:
-        return fast
+    if (runs := read_runs(sources, format_name, options)) is not None:
+        data = runs.dataset() if extra is None else None
+        return build(join_rows(runs.rows(), sources)) if data is None else data
     if format_name is None and not options and all(map(judgements.is_judgements, sources)):
         return build(concat(judgements.label_rows(sources, None), sources[0].path.name))
     return build(read_rows(sources, format_name, options))

@@ -13,26 +13,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from juryrank.data import Dataset
 from juryrank.errors import DataError, warn_about_data
-from juryrank.io import fast_trec
 from juryrank.io.experts import aliases, experts_in, rename_shared_experts
 from juryrank.io.files import content_of, load, unpack
 from juryrank.io.folders import files_in
 from juryrank.io.formats import format_of, get_format, has_known_ending, sniff
 from juryrank.io.formats.ratings import Ratings, warn_of_likely_labels
-from juryrank.io.formats.trec_run import TrecRun
+from juryrank.io.formats.trec_run import TrecRun, run_columns
 from juryrank.io.rows import Rows, concat
+from juryrank.io.runs import Runs
 from juryrank.io.source import PACKED, Source
 from juryrank.io.tables.layout import NoItemColumnError
-from juryrank.kernels import library
-from juryrank.kernels.jit import threads
-from juryrank.kernels.run_lines import scan_runs
+from juryrank.kernels.threads import threads
 
 Input = Path | BinaryIO
 Options = Mapping[str, Any]  # columns and values, where they are given
 
-FAST_FROM = 500_000  # bytes; below, if Numba must load or compile the kernels, the general reader takes less time
 SHOWN = 5  # names of files in a warning
 LARGE = 1_000_000  # bytes of a file; smaller ones are read faster without threads
 
@@ -120,18 +116,12 @@ def _load(file: Input) -> Source:
     return unpack(path, content_of(path, file))
 
 
-def read_fast(
-    sources: Sequence[Source], format_name: str | None, options: Options, *, at_least: int | None = None
-) -> Dataset | None:
-    """The Dataset of TREC runs that ``fast_trec`` can read, of ``at_least`` so many bytes; else None."""
-    if at_least is None:
-        at_least = 0 if library.entries(scan_runs.function) else FAST_FROM
-    if options or sum(len(source.data) for source in sources) < at_least:
+def read_runs(sources: Sequence[Source], format_name: str | None, options: Options) -> Runs | None:
+    """The lines of the sources, if all are TREC runs."""
+    if options or not sources:
         return None
     found = (get_format(format_name) if format_name else sniff(source) for source in sources)
-    if not all(isinstance(each, TrecRun) for each in found):
-        return None
-    return fast_trec.read(sources)
+    return Runs(sources, list(map(run_columns, sources))) if all(isinstance(each, TrecRun) for each in found) else None
 
 
 def read_rows(sources: Sequence[Source], format_name: str | None, options: Options) -> Rows:
@@ -150,6 +140,11 @@ def read_rows(sources: Sequence[Source], format_name: str | None, options: Optio
     if format_name is None and not options:
         for part in (part for each, part in zip(formats, parts, strict=True) if isinstance(each, Ratings)):
             warn_of_likely_labels(part)
+    return join_rows(parts, sources)
+
+
+def join_rows(parts: Sequence[Rows], sources: Sequence[Source]) -> Rows:
+    """The rows of several sources as one, with names for experts and elections that tell them apart."""
     name = str(sources[0].path) if len(sources) == 1 else f"{len(sources)} files"
     parts = rename_shared_experts(rename_shared_titles(parts, sources), sources)
     found = aliases([source.stem for source in sources], [experts_in(part) for part in parts])

@@ -7,7 +7,7 @@ the same Dataset, and this one takes a fifth of the time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.data.entries import sorted_order
 from juryrank.data.names import sorted_naturally
 from juryrank.io.list_rankings import rankings_of_lists
-from juryrank.io.run_names import PADDING, Names, split
-from juryrank.kernels.names import number_names
+from juryrank.io.runs import in_order
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.kernels.slots import gather_lists
-from juryrank.kernels.words import new_table
-from juryrank.polars import pl
+from juryrank.kernels.trec import Names
 from juryrank.scan.entry_blocks import Entries
 
 
@@ -34,10 +32,7 @@ class Part(NamedTuple):
 
 def read(parts: Sequence[Part], queries: Sequence[str]) -> Dataset | None:
     """The Dataset of these entries of these queries, or None where they are not covered."""
-    numbered = _number_items([part.entries for part in parts])
-    if numbered is None:
-        return None
-    items, item, place = numbered
+    items, item, place = _number_items([part.entries for part in parts])
     experts = sorted_naturally({name for part in parts for name in part.entries.experts})
     number = {name: n for n, name in enumerate(experts)}
     key = np.concatenate(
@@ -57,19 +52,13 @@ def read(parts: Sequence[Part], queries: Sequence[str]) -> Dataset | None:
     return None if rankings is None else Dataset(rankings=rankings)
 
 
-def _number_items(parts: Sequence[Entries]) -> tuple[pl.Series, Codes, Codes] | None:
-    """The distinct items in order, the number of each entry's item, and the place of each number among them.
-
-    None where too many names collide.
-    """
-    text = bytearray().join([*(part.text for part in parts), PADDING])
+def _number_items(parts: Sequence[Entries]) -> tuple[Any, Codes, Codes]:
+    """The distinct items in order, the number of each entry's item, and the place of each number among them."""
+    names = Names()
     sizes = np.concatenate([np.diff(part.offset) for part in parts])
-    names, number = Names(len(sizes), len(text) + len(sizes)), np.empty(len(sizes), np.int32)
-    data = np.frombuffer(text, np.uint8)
-    if not number_names(data, sizes, new_table(), names.book, names.text, names.count, number):
-        return None
-    ordered, place = names.in_order()
-    return split(ordered, len(ordered)), number, place
+    number = names.number_all(b"".join(part.text for part in parts), sizes)
+    items, place = in_order(names)
+    return items, number, place
 
 
 def _by_list(

@@ -16,12 +16,12 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.arrays import Codes, Ints
 from juryrank.data.names import natural_order
-from juryrank.io import fast_trec
 from juryrank.io.experts import aliases, file_names_for_shared
 from juryrank.io.rows import concat, with_ranks
+from juryrank.io.runs import Pieces, Runs
 from juryrank.io.source import Source
 from juryrank.io.sources import Options
-from juryrank.kernels.jit import threads
+from juryrank.kernels.threads import threads
 from juryrank.polars import pl
 from juryrank.scan import fast_tables
 from juryrank.scan.opening import open_files
@@ -144,23 +144,23 @@ class QueryFiles:
         return fast_tables.read(parts, self.queries[queries.start : queries.stop].to_list())
 
     def _read_runs(self, runs: Sequence[tuple[RunFile, Places]]) -> Dataset | None:
-        """The Dataset of runs that ``fast_trec`` can read, else None."""
+        """The Dataset of runs where ``Runs.dataset`` gives one, else None."""
         if self.columns != RUN_COLUMNS or any(self.names):
             return None
         sources, starts, sizes = [], [], []
         for file, places in runs:
             sources.append(file.source(places.extents))
             size = places.stop - places.start
-            if len(sources[-1].data) != size.sum() or not sources[-1].data.endswith(b"\n"):
-                return None  # a line ends in two bytes, or the last line does not end
+            if len(sources[-1].data) != size.sum():
+                return None  # a line ends in two bytes
             order, at = np.argsort(places.start), np.empty(len(size), np.int64)
             at[order] = np.cumsum(size[order]) - size[order]
             starts.append(at)
             sizes.append(size)
         source, start = np.repeat(np.arange(len(runs)), list(map(len, starts))), np.concatenate(starts)
         order = np.lexsort((start, source, np.concatenate([places.query for _, places in runs])))
-        pieces = fast_trec.Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
-        return fast_trec.read(sources, pieces, [len(file.run_columns) for file, _ in runs])
+        pieces = Pieces(source[order], start[order], (start + np.concatenate(sizes))[order])
+        return Runs(sources, [file.run_columns for file, _ in runs], pieces).dataset()
 
     def _overlap(self, tag: str) -> bool:
         """Whether several files of one expert have the same query."""

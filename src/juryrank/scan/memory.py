@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from juryrank.errors import DataError
 from juryrank.io.limits import size_text
-from juryrank.kernels.jit import threads
+from juryrank.kernels.threads import threads
 from juryrank.scan.index import QueryFiles
 
 INDEX = 2  # times its size: the memory of an index and of its construction, as measured

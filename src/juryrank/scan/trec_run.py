@@ -10,23 +10,18 @@ from typing import BinaryIO
 
 import numpy as np
 
-from juryrank.data.arrays import Ints
 from juryrank.errors import DataError
 from juryrank.io.experts import sample_tags
 from juryrank.io.formats import trec_run
 from juryrank.io.limits import max_line, too_long
 from juryrank.io.rows import Rows
-from juryrank.io.run_names import PADDING, split
+from juryrank.io.runs import Runs, names_in
 from juryrank.io.source import BYTE_ORDER_MARK, Source, demand_text, with_line_feeds
-from juryrank.io.words import has_both_separators, split_columns
-from juryrank.kernels.run_lines import copy_words, query_starts
-from juryrank.polars import pl
+from juryrank.kernels.trec import find_queries
 from juryrank.scan.query_file import Extents, QueryFile, Stretches, merge_extents
 
 LINE_END = re.compile(rb"[\r\n]")
-LINE = re.compile(rb"[^\r\n]+")
 BLOCK = 1 << 20  # bytes that are read at a time to find the end of a line or to count lines
-OPTIONAL = (trec_run.FULL.index("rank"),)
 
 
 @dataclass
@@ -50,8 +45,9 @@ class RunFile(QueryFile):
     def stretches_in(self, chunk: int) -> Stretches:
         first, data = self._lines_of(chunk)
         demand_text(self.path, with_line_feeds(data), lambda: self._line_at(first))
-        query, start = self._split_carefully(data) if has_both_separators(data) else self._split(data)
-        return Stretches(query, first + start, first + np.append(start[1:], len(data))[: len(start)])
+        names, start, tags = find_queries(data, len(self.run_columns))
+        self.tags.update(tag.decode() for tag in tags)
+        return Stretches(names_in(names), first + start, first + np.append(start[1:], len(data))[: len(start)])
 
     def _lines_of(self, chunk: int) -> tuple[int, bytes]:
         """The start of the first line that begins in a chunk, and all lines that begin in it."""
@@ -80,33 +76,6 @@ class RunFile(QueryFile):
             if found is not None:
                 break
         return b"".join(parts)
-
-    def _split(self, data: bytes) -> tuple[pl.Series, Ints]:
-        """The queries in lines with one kind of separator, and their starts."""
-        data += b"" if data.endswith((b"\n", b"\r")) else b"\n"
-        size = len(data)
-        padded = np.frombuffer(bytearray().join([data, PADDING]), np.uint8)
-        n_lines = data.count(b"\n") + data.count(b"\r")
-        found, tags = np.empty((3, n_lines), np.int64), np.full((2, 2), -1, np.int64)
-        count = query_starts(padded, size, *found, tags)
-        line, start, stop = found[:, :count].copy()
-        self.tags.update(data[first:last].decode() for first, last in tags.tolist() if first >= 0)
-        text = np.empty(int((stop - start).sum() + count), np.uint8)
-        names = split(text, copy_words(padded, start, stop, text))
-        return names, line
-
-    def _split_carefully(self, data: bytes) -> tuple[pl.Series, Ints]:
-        """The queries, line by line, and their starts."""
-        optional = OPTIONAL if self.run_columns == trec_run.FULL else ()
-        names, starts = [b""], [0]
-        for line in LINE.finditer(data):
-            if columns := split_columns(line[0], len(self.run_columns), optional):
-                if len(self.tags) < 2:
-                    self.tags.add(columns[-1].decode())
-                if columns[0] != names[-1]:
-                    names.append(columns[0])
-                    starts.append(line.start())
-        return pl.Series([name.decode() for name in names[1:]], dtype=pl.String), np.array(starts[1:], np.int64)
 
     def settle_experts(self) -> None:
         """Find the experts of the file, once all chunks have been scanned."""
@@ -143,7 +112,7 @@ class RunFile(QueryFile):
 
     def _read(self, source: Source) -> Rows:
         with source.reading():
-            return trec_run.read_run(source, self.run_columns)
+            return Runs([source], [self.run_columns]).rows()[0]
 
     def _line_at(self, at: int) -> int:
         """The line of the file, from 1, that starts at a byte."""

@@ -9,8 +9,9 @@ from juryrank.data.trec_lines import demand_no_mark, demand_words
 from juryrank.io.dataset_frames import labels_frame, text_of
 from juryrank.io.format import Format
 from juryrank.io.rows import Rows
+from juryrank.io.runs import read_frame
 from juryrank.io.source import Source
-from juryrank.io.words import blank_separated, first_words, is_iteration
+from juryrank.io.words import first_words, is_iteration
 from juryrank.io.write_checks import warn_of_lost_weights
 from juryrank.polars import pl
 
@@ -31,8 +32,7 @@ class TrecQrels(Format):
         return words[-1].lstrip("-").replace(".", "", 1).isdecimal()
 
     def _read(self, source: Source) -> Rows:
-        frame = blank_separated(source, COLUMNS, numeric=("label",))
-        return Rows(name=str(source.path), labels=frame.select("query", "item", "label"))
+        return Rows(name=str(source.path), labels=read_frame(source, COLUMNS).rename({"score": "label"}))
 
     def _lines(self, data: Dataset, file_name: str) -> Iterator[bytes]:
         """One line per label, iteration 0."""

@@ -17,9 +17,10 @@ from juryrank.data import Consensus, Dataset
 from juryrank.data.trec_lines import run_lines
 from juryrank.io.dataset_frames import entries_of, text_of, unranked_slots
 from juryrank.io.format import Format
-from juryrank.io.rows import Rows, warn_of_contradictions
+from juryrank.io.rows import Rows
+from juryrank.io.runs import Runs
 from juryrank.io.source import Source
-from juryrank.io.words import blank_separated, first_words, is_iteration, is_number
+from juryrank.io.words import first_words, is_iteration, is_number
 from juryrank.io.write_checks import demand_single_lists, warn_of_loss
 from juryrank.polars import pl
 
@@ -45,7 +46,7 @@ class TrecRun(Format):
         return (len(words) == 6 or (len(words) == 5 and words[1] in ("Q0", "q0", "0"))) and is_number(words[-2])
 
     def _read(self, source: Source) -> Rows:
-        return read_run(source, run_columns(source))
+        return Runs([source], [run_columns(source)]).rows()[0]
 
     def _lines(
         self, thing: Dataset | Consensus, file_name: str, top: int | None = None, tag: str = DEFAULT_TAG
@@ -69,16 +70,6 @@ def run_columns(source: Source) -> tuple[str, ...]:
         return RANKLESS
     full = len(cells) == len(FULL) and is_number(cells[4])
     return RANKLESS if len(first_words(source)) == len(RANKLESS) and not full else FULL
-
-
-def read_run(source: Source, columns: tuple[str, ...]) -> Rows:
-    """The lists of one run, or of several in one file when tags differ, with these columns."""
-    frame = blank_separated(source, columns, numeric=("rank", "score"), optional=("rank",))
-    frame = frame.drop("iteration").rename({"tag": "expert"})
-    if "rank" in columns:
-        warn_of_contradictions(frame, str(source.path), "scores")
-        frame = frame.drop("rank")
-    return Rows(name=str(source.path), entries=frame, one_expert=frame["expert"].n_unique() == 1)
 
 
 def run_rows(data: Dataset, *, warn: bool = True) -> pl.DataFrame:

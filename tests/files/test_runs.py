@@ -1,4 +1,4 @@
-"""The fast path reads runs as the general reader does, and leaves to it what it does not cover."""
+"""A Dataset of runs is what their rows make, and there is none where rows repair or report something."""
 
 import random
 import warnings
@@ -10,10 +10,12 @@ import pytest
 
 from juryrank.data import Dataset
 from juryrank.errors import JuryrankError
-from juryrank.io import fast_trec, read, write
+from juryrank.io import read, write
 from juryrank.io.files import load
+from juryrank.io.formats.trec_run import run_columns
+from juryrank.io.runs import Runs
 from juryrank.io.source import Source
-from juryrank.io.sources import load_sources, read_fast, read_rows
+from juryrank.io.sources import join_rows, load_sources, read_runs
 from juryrank.methods import method
 
 from .test_fuzz import damaged
@@ -52,13 +54,22 @@ def with_warnings(call: Callable[[], Dataset | None]) -> tuple[Dataset | None, l
         return call(), [str(warning.message) for warning in caught]
 
 
+def dataset(given: list[Source]) -> Dataset | None:
+    return Runs(given, list(map(run_columns, given)), bytes_per_thread=1).dataset()
+
+
+def built(given: list[Source]) -> Dataset:
+    """The Dataset that the rows of all sources make, as of every other format."""
+    return join_rows(Runs(given, list(map(run_columns, given))).rows(), given).build()
+
+
 def assert_read_alike(given: list[Source]) -> bool:
-    """Whether the fast path covers the sources, after a comparison with the general reader if it does."""
-    fast, reported = with_warnings(lambda: fast_trec.read(given, bytes_per_thread=1))
+    """Whether the sources make a Dataset at once, after a comparison with their rows if they do."""
+    fast, reported = with_warnings(lambda: dataset(given))
     if fast is None:
         assert not reported
         return False
-    general, expected = with_warnings(lambda: read_rows(given, "trec-run", {}).build())
+    general, expected = with_warnings(lambda: built(given))
     assert general is not None
     assert_identical(fast, general)
     assert reported == expected
@@ -91,7 +102,7 @@ def test_the_number_of_threads_changes_no_byte(monkeypatch: pytest.MonkeyPatch, 
     given, read_before, written = sources(*(lines(n, f"e{n}", shuffled=n % 3 == 0) for n in range(9))), [], set()
     for n_threads in ("1", "2", "7"):
         monkeypatch.setenv("JURYRANK_THREADS", n_threads)
-        data, reported = with_warnings(lambda: fast_trec.read(given, bytes_per_thread=1))
+        data, reported = with_warnings(lambda: dataset(given))
         assert data is not None
         assert len(reported) == 3
         read_before.append((data, reported))
@@ -106,11 +117,11 @@ def test_the_number_of_threads_changes_no_byte(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(
     "last", ["9 Q0 a 1 2 x\n9 Q0 a 2 1 x\n", "9 Q0 a 1 1 x\n9 Q0 b 2 2 x\n", "9 Q0 a 1 1e999 x\n", "9 Q0 a 1\n"]
 )
-def test_what_one_thread_does_not_cover_is_left_to_the_general_reader(
+def test_what_one_thread_finds_is_left_to_the_rows_of_all(
     last: str, n_threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JURYRANK_THREADS", n_threads)
-    assert fast_trec.read(sources(*(lines(n, f"e{n}") for n in range(8)), last), bytes_per_thread=1) is None
+    assert dataset(sources(*(lines(n, f"e{n}") for n in range(8)), last)) is None
 
 
 def test_ranks_that_contradict_scores_are_counted_in_each_file() -> None:
@@ -118,14 +129,14 @@ def test_ranks_that_contradict_scores_are_counted_in_each_file() -> None:
     for seed in range(20):
         given = sources(*(lines(10 * seed + n, f"e{n}", shuffled=n % 2 == 0) for n in range(4)))
         assert assert_read_alike(given)
-        reported += len(with_warnings(lambda given=given: fast_trec.read(given))[1])  # type: ignore[misc]
+        reported += len(with_warnings(lambda given=given: dataset(given))[1])  # type: ignore[misc]
     assert reported == 40
 
 
 def test_ranks_of_tied_entries_are_in_any_order() -> None:
     given = sources("1 Q0 a 2 2.5 x\n1 Q0 b 1 2.5 x\n1 Q0 c 4 1e-9 x\n1 Q0 d 3 0.000000001 x\n")
     assert assert_read_alike(given)
-    assert with_warnings(lambda: fast_trec.read(given))[1] == []
+    assert with_warnings(lambda: dataset(given))[1] == []
 
 
 def test_lines_that_begin_or_end_differently_are_other_lists() -> None:
@@ -146,34 +157,49 @@ def test_many_names_are_numbered() -> None:
 
 def test_files_of_one_expert_about_different_queries_are_one_expert() -> None:
     given = sources("1 Q0 a 1 2.5 x\n", "2 Q0 a 1 2.5 x\n2 Q0 b 2 1e-3 x")
-    fast = fast_trec.read(given)
+    fast = dataset(given)
     assert fast is not None
     assert fast.experts == ("x",)
-    assert_identical(fast, read_rows(given, "trec-run", {}).build())
+    assert_identical(fast, built(given))
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        "\n",
         "1 Q0 a 1 2.5 x y\n",
         "1 Q0 a 1 2.5\n1 Q0 a 1 2.5 x\n",
-        "1  Q0 a 1 2.5 x\n",
-        "1 Q0 a\t1 2.5 x\n",
-        " 1 Q0 a 1 2.5 x\n",
         "1 Q0 a 1 nan x\n",
         "1 Q0 a 1 1e999 x\n",
-        "1 Q0 a first 2.5 x\n",
         "1 Q0 a 1 2.5 x\n1 Q0 a 2 2.0 x\n",  # twice in a list
         "1 Q0 a 1 2.5 x\n1 Q0 b 2 3.0 x\n",  # rises
         "1 Q0 a 1 2.5 x\n2 Q0 a 1 2.5 x\n1 Q0 b 2 2.0 x\n",  # a list in two places
     ],
 )
-def test_what_is_not_covered_is_left_to_the_general_reader(text: str) -> None:
-    assert fast_trec.read(sources(text)) is None
+def test_what_rows_repair_or_report_makes_no_dataset_at_once(text: str) -> None:
+    assert dataset(sources(text)) is None
 
 
-def test_two_files_that_share_an_expert_and_a_query_are_left_to_the_general_reader() -> None:
-    assert fast_trec.read(sources("1 Q0 a 1 2.5 x\n", "1 Q0 b 1 2.5 x\n")) is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1  Q0 a 1 2.5 x\n1 Q0  b 2 2 x\n1 Q0 c 3 1 x \n",
+        "1 Q0 a\t1 2.5 x\n1 Q0 b 2 2.5 x\n",
+        " 1 Q0 a 1 2.5 x\n",
+        "1 Q0 a first 2.5 x\n1 Q0 b - +1 x\n",
+        "my query\tQ0\ta b\t1\t2.5\tmy tag\nmy query\tQ0\tc\t2\t2\tmy tag\n",
+        "1 Q0 a 1 2.5 x\r\n1 Q0 b 2 2 x\r\n",
+    ],
+)
+def test_a_list_goes_on_whatever_the_form_of_its_lines(text: str) -> None:
+    assert assert_read_alike(sources(text))
+    data = dataset(sources(text))
+    assert data is not None
+    assert data.rankings.n_lists == 1
+
+
+def test_two_files_that_share_an_expert_and_a_query_make_no_dataset_at_once() -> None:
+    assert dataset(sources("1 Q0 a 1 2.5 x\n", "1 Q0 b 1 2.5 x\n")) is None
 
 
 def test_a_damaged_run_is_never_read_differently(tmp_path: Path) -> None:
@@ -191,18 +217,18 @@ def test_a_damaged_run_is_never_read_differently(tmp_path: Path) -> None:
     assert compared > 100
 
 
-def test_large_runs_are_read_the_short_way(tmp_path: Path) -> None:
+def test_runs_are_read_at_once(tmp_path: Path) -> None:
     for n in range(3):
         (tmp_path / f"{n}.run").write_text(lines(n, f"e{n}"))
-    given = load_sources([tmp_path])
-    assert read_fast(given, None, {}, at_least=10_000) is None
-    fast = read_fast(given, None, {}, at_least=0)
-    assert fast is not None
-    assert_identical(fast, read(tmp_path))
+    runs = read_runs(load_sources([tmp_path]), None, {})
+    assert runs is not None
+    data = runs.dataset()
+    assert data is not None
+    assert_identical(data, read(tmp_path))
 
 
 @pytest.mark.parametrize(("folder", "n_files"), [("trec-covid-round1", 12), ("robust03", 3)])
-def test_runs_of_trec_participants_are_read_the_short_way(folder: str, n_files: int, shared_data: Path) -> None:
+def test_runs_of_trec_participants_are_read_at_once(folder: str, n_files: int, shared_data: Path) -> None:
     given = load_sources(sorted((shared_data / folder / "runs").iterdir())[:n_files])
     assert len(given) == n_files
     assert assert_read_alike(given)
