@@ -13,7 +13,7 @@ from juryrank.learning.linear_algebra import cross_product, gram_matrix, indepen
 from juryrank.methods import METHODS
 from juryrank.methods.learned_fields import learned_kinds
 
-SHAPES = [(0, 3, 2), (1, 1, 1), (7, 5, 3), (33, 64, 65), (100, 4, 9), (3, 0, 2)]
+SHAPES = [(0, 3, 2), (1, 1, 1), (7, 5, 3), (33, 64, 65), (67, 37, 130), (600, 300, 1), (100, 4, 9), (3, 0, 2)]
 
 
 @pytest.mark.parametrize(("n", "m", "k"), SHAPES)
@@ -84,7 +84,6 @@ for name in sys.argv[1:]:
 LEARNING = [name for name, cls in METHODS.items() if learned_kinds(cls) and name not in ("auto", "boosted")]
 
 
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="takes minutes without compiled kernels")
 def test_learned_methods_do_not_depend_on_the_threads_of_blas():
     found = []
     for threads in ("1", "2"):

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.gram import centre_features, gram_products
+from juryrank.kernels.dense import centre_features, gram_products
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.learning.labelled import LabelledQueries
 from juryrank.learning.linear_algebra import gram_matrix

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.dense import column_products, gram_columns, independent_rows, row_products, solve_each
+from juryrank.kernels.dense import independent_rows, row_products, solve_each
 
-BLOCK = 32  # rows or columns that one thread does at once
+BLOCK = 32  # rows that one thread does at once
+NARROW = 16  # columns of products of which so many rows stay in the processor's cache that longer blocks read faster
 
 
 def product(a: Floats, b: Floats) -> Floats:
     """``a @ b``; ``b`` may be a vector."""
     wide = np.ascontiguousarray(b[:, None] if b.ndim == 1 else b, np.float64)
     out = np.zeros((len(a), wide.shape[1]))
-    row_products(_blocks(len(a)), np.ascontiguousarray(a, np.float64), wide, out)
+    block = BLOCK if wide.shape[1] > NARROW else 2 * max(1, 256 // max(len(b), 1))  # of narrow ones, 4 KB of a
+    row_products(_blocks(len(a), block), np.ascontiguousarray(a, np.float64), wide, False, out)
     return out.reshape(len(a), *b.shape[1:])
 
 
@@ -22,7 +24,8 @@ def cross_product(a: Floats, b: Floats) -> Floats:
     """``a.T @ b``; ``b`` may be a vector."""
     wide = np.ascontiguousarray(b[:, None] if b.ndim == 1 else b, np.float64)
     out = np.zeros((a.shape[1], wide.shape[1]))
-    column_products(_blocks(a.shape[1]), np.ascontiguousarray(a, np.float64), wide, out)
+    block = BLOCK if wide.shape[1] > NARROW else 8 * BLOCK
+    row_products(_blocks(a.shape[1], block), np.ascontiguousarray(a, np.float64).T, wide, False, out)
     return out.reshape(a.shape[1], *b.shape[1:])
 
 
@@ -30,7 +33,7 @@ def gram_matrix(a: Floats) -> Floats:
     """``a.T @ a``, with half of the operations of ``cross_product`` and the same digits."""
     a = np.ascontiguousarray(a, np.float64)
     upper = np.zeros((a.shape[1], a.shape[1]))
-    gram_columns(_blocks(a.shape[1]), a, upper)
+    row_products(_blocks(a.shape[1], BLOCK), a.T, a, True, upper)
     out: Floats = np.triu(upper) + np.triu(upper, 1).T
     return out
 
@@ -52,5 +55,5 @@ def independent_points(kernel: Floats, noise: float) -> Ints:
     return order[: independent_rows(np.ascontiguousarray(kernel), noise, order)]
 
 
-def _blocks(size: int) -> Ints:
-    return np.append(np.arange(0, size, BLOCK), size)
+def _blocks(size: int, block: int) -> Ints:
+    return np.append(np.arange(0, size, block), size)
