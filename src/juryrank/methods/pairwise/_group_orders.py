@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.linear_ordering import round_to_units
-from juryrank.kernels.pairwise import ROUNDING
 
+ROUNDING = 2.0**-52  # of one operation, relative to its result
 SUBSETS = 12  # items of a group; beyond, a table of all subsets in numpy takes too long beside the search
 
 Flags = NDArray[np.bool_]

@@ -7,14 +7,15 @@ import numpy as np
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.linear_ordering import (
     change_and_search,
+    insertion_search,
     order_groups,
     prove_by_cycles,
     round_to_units,
     strong_components,
+    subset_order,
 )
-from juryrank.kernels.pairwise import ROUNDING, insertion_search
-from juryrank.kernels.subset_order import subset_order
 
+ROUNDING = 2.0**-52  # of one operation, relative to its result
 SUBSETS_UP_TO = 15  # items; beyond, a table of all subsets takes longer than other ways
 CYCLES_UP_TO = 60  # items; the number of pairs and ways between them grows with the fourth power
 TRIES = 100  # random changes of an order that is not proven to be optimal

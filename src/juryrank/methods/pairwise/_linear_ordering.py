@@ -20,12 +20,12 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.linear_ordering import round_to_units
-from juryrank.kernels.pairwise import ROUNDING, insertion_search
+from juryrank.kernels.linear_ordering import insertion_search, round_to_units
 
 Flags = NDArray[np.bool_]
 Cut = tuple[int, int, int, int]  # i < j < k and the side that was broken: 0 or 1
 
+ROUNDING = 2.0**-52  # of one operation, relative to its result
 WHOLE = 1e-6  # how near to 0 or 1 the solver brings a whole number
 CUTS_PER_ROUND = 20  # per item; more cuts slow each round down, fewer need more rounds
 FINEST = 1e-8  # gains smaller than this beside the largest are below the tolerances of the solver

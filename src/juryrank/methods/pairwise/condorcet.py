@@ -36,5 +36,5 @@ class Condorcet(PairwiseMethod):
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         check_matrix_size(self.name, rankings, "copeland")
         lists = self._lists(rankings)
-        condorcet_places(*lists, out)
+        condorcet_places(lists, out)
         return lazy_facts(rankings, lists)

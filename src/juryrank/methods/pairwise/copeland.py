@@ -39,6 +39,6 @@ class Copeland(PairwiseMethod):
 
     def _scores(self, rankings: Rankings, out: Floats) -> Mapping[str, NDArray[Any]]:
         lost, lists = np.zeros(rankings.n_slots), self._lists(rankings)
-        wins_and_losses(*lists, out, lost)
+        wins_and_losses(lists, out, lost)
         out -= lost
         return lazy_facts(rankings, lists)

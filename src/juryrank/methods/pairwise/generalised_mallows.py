@@ -70,7 +70,7 @@ class GeneralisedMallows(KemenyMethod):
         best, thetas = fit_thetas(q, lists, centre)
         for _ in range(self.max_iter):
             margin = np.empty((n, n))
-            noise = stage_margins(q, *lists, places(centre), thetas, margin)
+            noise = stage_margins(q, lists, places(centre), thetas, margin)
             order, _ = self._best_order(margin, noise)
             new_centre = np.empty(n)
             new_centre[order] = np.arange(n)[::-1]
@@ -89,7 +89,7 @@ def fit_thetas(q: int, lists: MarginLists, centre: Floats) -> tuple[float, Float
     thetas = np.zeros(max(len(centre) - 1, 0))
     if first == end:
         return 0.0, thetas
-    stage_skips(q, *lists, places(centre), skips, choices)
+    stage_skips(q, lists, places(centre), skips, choices)
     value = stage_thetas(lists.list_weight[first:end], skips, choices, thetas)
     return float(value), thetas
 

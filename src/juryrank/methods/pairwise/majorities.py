@@ -81,7 +81,7 @@ def margins_of(q: int, lists: MarginLists) -> Floats:
     """The margins of one query."""
     n = int(lists.slot_ptr[q + 1] - lists.slot_ptr[q])
     out = np.empty((n, n))
-    margins(q, *lists, out)
+    margins(q, lists, out)
     return out
 
 

@@ -44,10 +44,7 @@ class Mallows(KemenyMethod):
         lists = self._lists(rankings)
         details = self._kemeny(rankings, lists, out)
         theta, likelihood = np.zeros(len(rankings)), np.zeros(len(rankings))
-        dispersions(
-            lists.slot_ptr, lists.list_ptr, lists.entry_ptr, lists.entry_rank, lists.list_weight, lists.last,
-            details["objective"], theta, likelihood,
-        )  # fmt: skip
+        dispersions(lists, details["objective"], theta, likelihood)
         return details | {"dispersion": np.exp(-theta), "log_likelihood": likelihood}
 
 

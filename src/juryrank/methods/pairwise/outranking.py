@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.kernels.outranking import outranking_classes
+from juryrank.kernels.pairwise import outranking_classes
 from juryrank.methods.cost import Cost, check_matrix_size
 from juryrank.methods.pairwise.pairwise import PairwiseMethod
 from juryrank.params import param
@@ -40,4 +40,4 @@ class Outranking(PairwiseMethod):
         r = rankings
         check_matrix_size(self.name, r, "copeland")
         lists = self._lists(r)._replace(entry_rank=r.entry_place)
-        outranking_classes(*lists, self.preference, self.veto, self.concordance, self.discordance, out)
+        outranking_classes(lists, self.preference, self.veto, self.concordance, self.discordance, out)

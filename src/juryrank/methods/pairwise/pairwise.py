@@ -23,7 +23,7 @@ Proven = Callable[[int, Floats, Floats, Ints], None]  # query, margins, their no
 
 
 class MarginLists(NamedTuple):
-    """The lists of all queries; the kernels of ``pairwise`` and ``mallows`` take these values in this order."""
+    """The lists of all queries as the kernels of ``pairwise``, ``mallows`` and ``cps`` take them."""
 
     slot_ptr: Ints
     list_ptr: Ints
@@ -71,7 +71,7 @@ class KemenyMethod(PairwiseMethod):
         optimal = np.zeros(len(r), bool)
         for q in track(range(len(r)), self.name):
             margin = np.empty((r.query_size[q], r.query_size[q]))
-            noises = margins(q, *lists, margin)
+            noises = margins(q, lists, margin)
             if self.solver == "heuristic":
                 order = searched_order(margin, float(noises.max(initial=0.0)))
             else:
@@ -80,7 +80,7 @@ class KemenyMethod(PairwiseMethod):
             if proven is not None and optimal[q]:
                 proven(q, margin, noises, order)
         objective = np.zeros(len(r))
-        kendall_distance(*lists, out, objective)
+        kendall_distance(lists, out, objective)
         return {"objective": objective, "optimal": optimal}
 
     def _best_order(self, margin: Floats, noises: Floats) -> tuple[Ints, bool]:
