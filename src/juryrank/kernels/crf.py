@@ -5,16 +5,19 @@ an order is a product over its steps, and its metric a sum over them, of terms t
 item and the place. So sums over all n! orders need one pass forwards and one backwards over the n 2^(n-1) steps.
 """
 
+import cython
 import numpy as np
+from cython.cimports.libc.math import exp
 
-from juryrank.kernels.jit import kernel
-from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
+if not cython.compiled:
+    from juryrank.kernels.elements import Float, Int, Int32
+    from juryrank.kernels.lambdarank import CASCADE, CUT, FIRST, GAIN, PAIRS, PRECISION_SUM
+    from juryrank.kernels.ragged import longest
 
 
-@kernel
-def descending(values, order):
+def descending(n, values, order):
     """The positions of the values from largest to smallest, by insertion; equal values keep their order."""
-    for i in range(len(values)):
+    for i in range(n):
         k = i
         while k > 0 and values[order[k - 1]] < values[i]:
             order[k] = order[k - 1]
@@ -22,16 +25,14 @@ def descending(values, order):
         order[k] = i
 
 
-@kernel
-def metric_terms(kind, cutoff, discount, gain, state, term):
-    """An item i added to a set s at place p adds state[s] × term[p, i] to the metric; with PAIRS, ``pairs_won``."""
-    n = len(gain)
+def metric_terms(n, kind, cutoff, discount, gain, state, term):
+    """An item i added to a set s at place p adds state[s] × term[p * n + i]; with PAIRS, it adds ``pairs_won``."""
     for p in range(n):
         factor = 0.0
         if p < cutoff:
             factor = discount[p] if kind == GAIN else (1.0 if kind == CUT else 1.0 / (p + 1))
         for i in range(n):
-            term[p, i] = factor * gain[i]
+            term[p * n + i] = factor * gain[i]
     for s in range(1 << n):
         state[s] = 1.0
     if kind in (CASCADE, PRECISION_SUM, FIRST):
@@ -45,36 +46,33 @@ def metric_terms(kind, cutoff, discount, gain, state, term):
                 state[s + (1 << i)] = before
 
 
-@kernel
-def pairs_won(before, gain, i):
+def pairs_won(n, before, gain, i):
     """The number of items in the set ``before`` with a higher gain than item i."""
-    count = 0.0
-    for j in range(len(gain)):
-        if before >> j & 1 and gain[j] > gain[i]:
-            count += 1.0
+    count: cython.longlong = 0
+    for j in range(n):
+        higher: cython.longlong = gain[j] > gain[i]
+        count += before >> j & higher
     return count
 
 
-@kernel
-def best_value(kind, gain, order, state, term):
+def best_value(n, kind, gain, order, state, term):
     """The metric of the items by descending gain, the largest of all orders."""
-    descending(gain, order)
-    total, s = 0.0, 0
-    for p in range(len(gain)):
-        total += pairs_won(s, gain, order[p]) if kind == PAIRS else state[s] * term[p, order[p]]
-        s |= 1 << order[p]
+    descending(n, gain, order)
+    total = 0.0
+    s: cython.longlong = 0
+    for p in range(n):
+        total += pairs_won(n, s, gain, order[p]) if kind == PAIRS else state[s] * term[p * n + order[p]]
+        s += 1 << order[p]
     return total
 
 
-@kernel
-def step_weights(score, discounts, order, shift, weight):
-    """weight[p, i] = exp(discounts[p] × score[i] - shift of p - shift of i), whose product is that of an order.
+def step_weights(n, score, discounts, order, shift, weight):
+    """weight[p * n + i] = exp(discounts[p] × score[i] - shift of p - shift of i), whose product is that of an order.
 
     The shifts are such that no weight is above 1 and the most probable order has the product 1: sums do not overflow,
     and their largest term does not vanish.
     """
-    n = len(score)
-    descending(score, order)
+    descending(n, score, order)
     v = 0.0
     for k in range(n):
         if k > 0:
@@ -83,30 +81,28 @@ def step_weights(score, discounts, order, shift, weight):
     for p in range(n):
         u = discounts[p] * score[order[p]] - shift[order[p]]
         for i in range(n):
-            weight[p, i] = np.exp(discounts[p] * score[i] - shift[i] - u)
+            weight[p * n + i] = exp(discounts[p] * score[i] - shift[i] - u)
 
 
-@kernel
-def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, target, item, work, out):
+def expected_loss(n, score, gain, kind, cutoff, discount, discounts, step_ptr, target, item, order, work, out):
     """The expectation of 1 - metric / best over all orders y with p(y) ~ exp(-E(y)); out = its gradient by the scores.
 
     -E(y) = sum over places of score × discounts[n, place], n items. Steps from the set s add ``item[e]``, which gives
     the set ``target[e]``, for e from step_ptr[s]; bit i of the number of a set is item i. Those of the first n items
-    come first. ``work`` is room for seven numbers per set or more: [7, 2^n and no less than n²].
+    come first. ``order`` and ``work`` are room: for n places, and [7, 2^n and no less than n²].
     """
-    n, most, full = len(score), len(discounts) - 1, (1 << len(score)) - 1
+    most, full = discounts.shape[0] - 1, (1 << n) - 1
     by_place = discounts[n]
     # Of the parts of orders that lead to a set, and of those that follow: sums of weights, and of weight × value.
     state, mass, total, mass_after, total_after = work[0], work[1], work[2], work[3], work[4]
-    term, weight = work[5, : n * n].reshape(n, n), work[6, : n * n].reshape(n, n)
-    order = np.empty(n, np.int64)
-    metric_terms(kind, cutoff, discount, gain, state, term)
-    best = best_value(kind, gain, order, state, term)
+    term, weight = work[5], work[6]
+    metric_terms(n, kind, cutoff, discount, gain, state, term)
+    best = best_value(n, kind, gain, order, state, term)
     if best == 0.0:
         for i in range(n):
             out[i] = 0.0
         return 0.0
-    step_weights(score, by_place, order, out, weight)
+    step_weights(n, score, by_place, order, out, weight)
     for s in range(1, full + 1):
         mass[s], total[s] = 0.0, 0.0
     mass[0], total[0], mass_after[full], total_after[full] = 1.0, 0.0, 1.0, 0.0
@@ -114,8 +110,8 @@ def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, targ
         first, m, t, x = step_ptr[s], mass[s], total[s], state[s] * mass[s]
         place = most - (step_ptr[s + 1] - first)
         for e in range(first, first + n - place):
-            i, w, after = item[e], weight[place, item[e]], target[e]
-            gained = m * pairs_won(s, gain, i) if kind == PAIRS else x * term[place, i]
+            i, w, after = item[e], weight[place * n + item[e]], target[e]
+            gained = m * pairs_won(n, s, gain, i) if kind == PAIRS else x * term[place * n + i]
             mass[after] += w * m
             total[after] += w * (t + gained)
     mean = total[full] / mass[full]
@@ -126,8 +122,8 @@ def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, targ
         place = most - (step_ptr[s + 1] - first)
         m_here, t_here = by_place[place] * mass[s], by_place[place] * (total[s] - mean * mass[s])
         for e in range(first, first + n - place):
-            i, w, after = item[e], weight[place, item[e]], target[e]
-            gained = pairs_won(s, gain, i) if kind == PAIRS else x * term[place, i]
+            i, w, after = item[e], weight[place * n + item[e]], target[e]
+            gained = pairs_won(n, s, gain, i) if kind == PAIRS else x * term[place * n + i]
             m_step = w * mass_after[after]
             t_step = w * total_after[after] + m_step * gained
             m += m_step
@@ -140,87 +136,98 @@ def expected_loss(score, gain, kind, cutoff, discount, discounts, step_ptr, targ
     return 1.0 - mean / best
 
 
-@kernel
-def sample(label, draws, chosen):
-    """Sample ``len(chosen)`` of the items, sorted by label: at least one of every label, or as many labels as fit."""
-    n, size = len(label), len(chosen)
+def sample(label, draws, chosen, spare):
+    """Sample ``len(chosen)`` of the items, sorted by label: at least one of every label, or as many labels as fit.
+
+    ``spare`` is room for two rows of one number per item and one more.
+    """
+    n, size = label.shape[0], chosen.shape[0]
     n_levels, start = 0, 0
     for i in range(1, n + 1):
         if i == n or label[i] != label[start]:
             if n_levels < size:
-                chosen[n_levels] = start + int(draws[n_levels] * (i - start))
+                chosen[n_levels] = start + cython.cast(cython.longlong, draws[n_levels] * (i - start))
             n_levels += 1
             start = i
     if n_levels > size:
-        sample_levels(label, n_levels, draws, chosen)
+        sample_levels(label, n_levels, draws, chosen, spare)
     # The other items, in order, are shuffled as far as needed: place ``swap`` then has the item of place t.
-    places, items = np.empty(size, np.int64), np.empty(size, np.int64)
+    places, items = spare[0], spare[1]
     for t in range(size - n_levels):
-        swap = t + int(draws[n_levels + t] * (n - n_levels - t))
-        at_t, at_swap = -1, -1
+        swap = t + cython.cast(cython.longlong, draws[n_levels + t] * (n - n_levels - t))
+        at_t = at_swap = cython.cast(cython.longlong, -1)
         for k in range(t):
             if places[k] == t:
                 at_t = items[k]
             if places[k] == swap:
                 at_swap = items[k]
-        chosen[n_levels + t] = unchosen(chosen[:n_levels], swap) if at_swap < 0 else at_swap
-        places[t], items[t] = swap, unchosen(chosen[:n_levels], t) if at_t < 0 else at_t
+        chosen[n_levels + t] = unchosen(n_levels, chosen, swap) if at_swap < 0 else at_swap
+        places[t], items[t] = swap, unchosen(n_levels, chosen, t) if at_t < 0 else at_t
 
 
-@kernel
-def unchosen(chosen, place):
-    """The item at this place among those that are not chosen; the chosen ascend."""
+def unchosen(n_levels, chosen, place):
+    """The item at this place among those that are not chosen; the first ``n_levels`` are chosen, and ascend."""
     item = place
-    for c in chosen:
-        if c <= item:
+    for level in range(n_levels):
+        if chosen[level] <= item:
             item += 1
     return item
 
 
-@kernel
-def sample_levels(label, n_levels, draws, chosen):
+def sample_levels(label, n_levels, draws, chosen, spare):
     """Sample one item each of ``len(chosen)`` of the labels."""
-    n, size = len(label), len(chosen)
-    level_ptr, levels = np.empty(n_levels + 1, np.int64), np.arange(n_levels)
+    n, size = label.shape[0], chosen.shape[0]
+    level_ptr, levels = spare[0], spare[1]
+    for level in range(n_levels):
+        levels[level] = level
     level_ptr[0], level_ptr[n_levels], level = 0, n, 0
     for i in range(1, n):
         if label[i] != label[i - 1]:
             level += 1
             level_ptr[level] = i
     for t in range(size):
-        swap = t + int(draws[size + t] * (n_levels - t))
+        swap = t + cython.cast(cython.longlong, draws[size + t] * (n_levels - t))
         levels[t], levels[swap] = levels[swap], levels[t]
         lo, hi = level_ptr[levels[t]], level_ptr[levels[t] + 1]
-        chosen[t] = lo + int(draws[t] * (hi - lo))
+        chosen[t] = lo + cython.cast(cython.longlong, draws[t] * (hi - lo))
 
 
-@kernel
 def expected_epoch(
-    order, draws, slot_ptr, row_ptr, column, value, label, gain, kind, cutoff, discount, discounts, step_ptr, target,
-    item, rate, weights,
+    order: Int[::1], draws: Float[:, ::1], slot_ptr: Int[::1], row_ptr: Int[::1], column: Int32[::1],
+    value: Float[:, ::1], label: Float[::1], gain: Float[::1], kind: cython.int, cutoff: cython.longlong,
+    discount: Float[::1], discounts: Float[:, ::1], step_ptr: Int[::1], target: Int[::1], item: Int[::1],
+    rate: cython.double, weights: cython.double[::1],
 ):  # fmt: skip
     """One pass over the queries in ``order``, one gradient step per query."""
-    width, most = value.shape[1], len(discounts) - 1
-    work = np.empty((7, max(1 << most, most * most)))
-    numbers, all_chosen = np.empty((3, most)), np.empty(most, np.int64)
-    for t in range(len(order)):
-        lo, n = slot_ptr[order[t]], slot_ptr[order[t] + 1] - slot_ptr[order[t]]
-        size = min(n, most)
-        chosen, score, slope, gains = all_chosen[:size], numbers[0, :size], numbers[1, :size], numbers[2, :size]
-        if n > size:
-            sample(label[lo : lo + n], draws[t], chosen)
-        else:
+    width, most = value.shape[1], discounts.shape[0] - 1
+    work: cython.double[:, ::1] = np.empty((7, max(1 << most, most * most)))
+    numbers: cython.double[:, ::1] = np.empty((3, most))
+    chosen: cython.longlong[::1] = np.empty(most, np.int64)
+    places: cython.longlong[::1] = np.empty(most, np.int64)
+    spare: cython.longlong[:, ::1] = np.empty((2, longest(0, slot_ptr.shape[0] - 1, slot_ptr) + 1), np.int64)
+    with cython.nogil:
+        score, slope, gains = numbers[0], numbers[1], numbers[2]
+        for t in range(order.shape[0]):
+            lo, n = slot_ptr[order[t]], slot_ptr[order[t] + 1] - slot_ptr[order[t]]
+            size = min(n, most)
+            if n > size:
+                sample(label[lo : lo + n], draws[t], chosen, spare)
+            else:
+                for i in range(size):
+                    chosen[i] = i
             for i in range(size):
-                chosen[i] = i
-        for i in range(size):
-            s, total = lo + chosen[i], 0.0
-            for r in range(row_ptr[s], row_ptr[s + 1]):
-                for f in range(width):
-                    total += value[r, f] * weights[column[r] * width + f]
-            score[i], gains[i] = total, gain[s]
-        expected_loss(score, gains, kind, cutoff, discount, discounts, step_ptr, target, item, work, slope)
-        for i in range(size):
-            s, step = lo + chosen[i], rate * slope[i]
-            for r in range(row_ptr[s], row_ptr[s + 1]):
-                for f in range(width):
-                    weights[column[r] * width + f] -= step * value[r, f]
+                s = lo + chosen[i]
+                total: cython.double = 0.0
+                for r in range(row_ptr[s], row_ptr[s + 1]):
+                    for f in range(width):
+                        total += value[r, f] * weights[column[r] * width + f]
+                score[i], gains[i] = total, gain[s]
+            expected_loss(
+                size, score, gains, kind, cutoff, discount, discounts, step_ptr, target, item, places, work, slope
+            )
+            for i in range(size):
+                s = lo + chosen[i]
+                step = rate * slope[i]
+                for r in range(row_ptr[s], row_ptr[s + 1]):
+                    for f in range(width):
+                        weights[column[r] * width + f] -= step * value[r, f]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
-from juryrank.kernels.chain import stationary
+from juryrank.kernels.chains import stationary
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.methods.lists import sums_at
 from juryrank.params import param
@@ -43,7 +43,7 @@ class MarkovChain(Aggregator):
 
 
 class ListChain(MarkovChain):
-    """A chain whose transitions are sums over lists; see ``kernels/chain.py`` for the shares."""
+    """A chain whose transitions are sums over lists; see ``kernels/chains.py`` for the shares."""
 
     strict: ClassVar[bool] = False  # True if the walk stays unless the chosen item is ranked above
 

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.kernels.chain import majority_chain
+from juryrank.kernels.chains import majority_chain
 from juryrank.methods.chains.chain import MarkovChain
 from juryrank.methods.cost import Cost, check_matrix_size
+from juryrank.methods.pairwise.pairwise import MarginLists
 
 
 @dataclass(kw_only=True)
@@ -32,7 +33,8 @@ class MC4(MarkovChain):
     def _walk(self, rankings: Rankings, steps: NDArray[Any], out: Floats) -> None:
         r = rankings
         check_matrix_size(self.name, r, "mc2", cell=1)
-        majority_chain(
+        lists = MarginLists(
             r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, self.list_weights(r),
-            self.missing == "last", self.teleport, self.tol, self.max_iter, steps, out,
+            self.missing == "last",
         )  # fmt: skip
+        majority_chain(lists, self.teleport, self.tol, self.max_iter, steps, out)

@@ -12,8 +12,8 @@ from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import experts_param, threshold_of_param, threshold_param
 from juryrank.learning.labelled import unjudged_param
 from juryrank.methods.base import Aggregator
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned_fields import Array, Names, learned
-from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.borda import Borda
 from juryrank.methods.weighting import named_weights
 
@@ -65,9 +65,9 @@ class WeightedExperts(Aggregator):
 class WeightedBorda(WeightedExperts):
     """The Borda count with one learned weight per expert."""
 
-    def as_points(self) -> PositionPoints:
+    def formula(self) -> Formula:
         """Those of the Borda count, times the weights of the experts."""
-        return PositionPoints(("place", "items"))
+        return Formula(depends_on=("place", "items"))
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         Borda(weights=self._with_unknown_experts(rankings, self.weights_))._scores(rankings, out)

@@ -11,8 +11,7 @@ import numpy as np
 from juryrank.data import Dataset, Rankings
 from juryrank.data.arrays import Floats, Ints, read_only_view
 from juryrank.errors import warn_not_converged
-from juryrank.kernels.chain import stationary
-from juryrank.kernels.chain_gradient import chain_slopes, pair_loss
+from juryrank.kernels.chains import chain_slopes, pair_loss, stationary
 from juryrank.learning.gains import truth_of
 from juryrank.learning.labelled import LabelledQueries, unjudged_param
 from juryrank.learning.target import check_truth

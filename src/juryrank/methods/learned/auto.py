@@ -10,10 +10,10 @@ from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.learning.labelled import LabelledQueries
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned._members import Member, fit_member, load_member, member_state, new_member, share_fits
 from juryrank.methods.learned_fields import ByName, ListOf, Number, learned
-from juryrank.methods.points import PositionPoints
 from juryrank.metrics import Truth, parse_metric
 from juryrank.params import param
 
@@ -74,9 +74,10 @@ class Auto(GroupedExperts):
         ]
         return "\n".join([head, *rows])
 
-    def as_points(self) -> PositionPoints | None:
-        """Those of the chosen method."""
-        return load_member(self.chosen_).as_points() if self.is_fitted else None
+    def formula(self) -> Formula | None:
+        """That of the chosen method, if it is a sum of points."""
+        formula = load_member(self.chosen_).formula() if self.is_fitted else None
+        return formula if formula is not None and formula.depends_on else None
 
     def experts_seen(self) -> frozenset[str]:
         """Those of the chosen method."""

@@ -10,7 +10,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.labelled import LabelledQueries
-from juryrank.methods.combination import Combination, ListNumbers, QueryList, ScoredEntries
+from juryrank.methods.formula import Formula, ListNumbers, QueryList, ScoredEntries
 from juryrank.methods.learned._tuned import TunedWeights
 from juryrank.methods.learned.weighted_sums import WeightedSums, coordinate_search, is_better
 from juryrank.methods.learned_fields import Choice, learned
@@ -59,21 +59,22 @@ class Convex(TunedWeights):
 
     norm_: str = learned(Choice(tuple(NORMS)))
 
-    def as_combination(self) -> Combination | None:
+    def formula(self) -> Formula | None:
         """The weighted sum of the normalised scores."""
         if not self.is_fitted:
             return None
         weights = dict(zip(self.experts_, self.weights_.tolist(), strict=True))
         mean = float(self.weights_.mean())
-        return Combination(
+        return Formula(
             "sum", self._numbers, weights, others=mean, unranked_last=False, numbers_of_all=self._numbers_of_all
         )
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         return ListNumbers(normalise_list(listed, self.norm_), None, listed.weight)
 
-    def _numbers_of_all(self, entries: ScoredEntries) -> Floats | None:
-        return normalise_entries(entries, self.norm_)
+    def _numbers_of_all(self, entries: ScoredEntries) -> tuple[Floats, None] | None:
+        scores = normalise_entries(entries, self.norm_)
+        return None if scores is None else (scores, None)
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
         CombSUM(norm=self.norm_, weights=self._with_unknown_experts(rankings, self.weights_))._scores(rankings, out)

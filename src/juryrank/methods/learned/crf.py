@@ -8,10 +8,10 @@ from typing import ClassVar
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import ExpertGroups
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned.epochs import EpochTrained
 from juryrank.methods.learned.expected_metric import ExpectedMetricLearner
 from juryrank.methods.learned.preferences import form_param, win_values
-from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key
 from juryrank.params import param
 
@@ -45,9 +45,9 @@ class CRF(EpochTrained):
     rate: float | None = param(None, "step size; by default 10000 for means and 2 for sums", above=0)
     epochs: int = param(300, "passes over the labelled queries", at_least=1)
 
-    def as_points(self) -> PositionPoints:
+    def formula(self) -> Formula:
         """Weighted counts of the items above and below; as means they depend on the size of the query."""
-        return PositionPoints(("place", "length", "items") if self.potentials == "mean" else ("place", "length"))
+        return Formula(depends_on=("place", "length", "items") if self.potentials == "mean" else ("place", "length"))
 
     @property
     def others_key(self) -> str:

@@ -20,9 +20,9 @@ from juryrank.learning.held_out import EXPERTS, HeldOutValues
 from juryrank.learning.label_survey import LabelSurvey, Treatment
 from juryrank.learning.labelled import AUTO, LabelledQueries
 from juryrank.learning.verdict import Verdict
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned._base import GroupedExperts
 from juryrank.methods.learned_fields import Array, Names, Number, Sizes, learned
-from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key
 from juryrank.metrics import parse_metric
 from juryrank.params import param
@@ -210,9 +210,9 @@ class PositionCurves(GroupedExperts):
         variance = max(squares - total**2 / n, 0.0) / (n - 1) if n > 1 else np.nan
         return n, total / n, float(np.sqrt(variance / n))
 
-    def as_points(self) -> PositionPoints | None:
+    def formula(self) -> Formula | None:
         """The curve of each expert at each rank."""
-        return PositionPoints(("rank",), self._points)
+        return Formula(depends_on=("rank",), points=self._points)
 
     def _points(self, expert: str, ranks: Floats) -> Floats:
         curve = self.curves_[self.own_.index(expert)] if expert in self.own_ else self.stranger_

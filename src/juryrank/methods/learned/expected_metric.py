@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.crf import expected_epoch
@@ -54,7 +53,7 @@ class ExpectedMetricLearner:
 
 
 @cache
-def all_steps(most: int) -> tuple[Floats, Ints, NDArray[np.uint64], NDArray[np.uint64]]:
+def all_steps(most: int) -> tuple[Floats, Ints, Ints, Ints]:
     """Orders of up to ``most`` items as steps that add an item to a set, for ``expected_loss``.
 
     The discounts of the places by the number of items; offsets of the steps by set, the sets after them, their items.
@@ -62,5 +61,5 @@ def all_steps(most: int) -> tuple[Floats, Ints, NDArray[np.uint64], NDArray[np.u
     places, sizes = np.arange(most), np.arange(most + 1)[:, None]
     discounts = 1.0 / (np.log(places + 2.0) * np.maximum(sizes, 1) ** 2)
     steps = [(s | 1 << i, i) for s in range(1 << most) for i in range(most) if not s >> i & 1]
-    after, item = np.array(steps, np.uint64).T.copy()  # unsigned indices are not checked for counting from the end
+    after, item = np.array(steps, np.int64).T.copy()
     return discounts, sizes_to_ptr([most - s.bit_count() for s in range(1 << most)]), after, item

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.trees import tree_scores
+from juryrank.kernels.dense import tree_scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,11 @@ from juryrank.learning.expert_groups import experts_with_lists
 from juryrank.learning.held_out import HeldOutValues
 from juryrank.learning.label_survey import LabelSurvey, Treatment
 from juryrank.learning.labelled import AUTO, LabelledQueries
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned.curves import PositionCurves
 from juryrank.methods.learned.jury_prior import PRIORS, SCORE, RRFPriorSolver
 from juryrank.methods.learned.score_curve import scales_of, score_curve, score_deviations
 from juryrank.methods.learned_fields import ByName, Number, learned
-from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 
 PRIOR_DOC = (
@@ -103,9 +103,9 @@ class Jury(PositionCurves):
         merged.scales_ = {**other.scales_, **self.scales_}
         return merged
 
-    def as_points(self) -> PositionPoints | None:
+    def formula(self) -> Formula | None:
         """The curve of each expert at each rank; None if scores matter, too."""
-        return None if self.uses_scores else super().as_points()
+        return None if self.uses_scores else super().formula()
 
     @property
     def _has_score_curve(self) -> bool:

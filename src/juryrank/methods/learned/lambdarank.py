@@ -9,9 +9,9 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import ExpertGroups
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned.epochs import EpochTrained
 from juryrank.methods.learned.lambdarank_learner import LambdaRankLearner
-from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import others_key
 from juryrank.params import param
 
@@ -44,9 +44,9 @@ class LambdaRank(EpochTrained):
             np.stack([np.ones(r.n_entries), -np.log(r.entry_rank)], 1) * np.repeat(r.list_weight, r.list_size)[:, None]
         )
 
-    def as_points(self) -> PositionPoints | None:
+    def formula(self) -> Formula | None:
         """a - b log(rank), where there is no hidden layer."""
-        return None if self.hidden else PositionPoints(("rank",), self._points)
+        return None if self.hidden else Formula(depends_on=("rank",), points=self._points)
 
     def _points(self, expert: str, ranks: Floats) -> Floats:
         a, b = self._by_column()[self.experts_.index(expert) if expert in self.experts_ else -1]

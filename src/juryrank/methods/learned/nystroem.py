@@ -10,8 +10,8 @@ import numpy as np
 
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats, Ints
+from juryrank.kernels.dense import rbf_features, rbf_scores
 from juryrank.kernels.ragged import parents, sizes_to_ptr
-from juryrank.kernels.rbf import rbf_features, rbf_scores
 from juryrank.learning.baseline import rrf_scores
 from juryrank.learning.labelled import LabelledQueries
 from juryrank.learning.linear_algebra import cross_product, gram_matrix, independent_points, product, solve

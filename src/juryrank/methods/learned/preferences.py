@@ -9,9 +9,9 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_not_converged
+from juryrank.kernels.preferences import BINARY, LOG_RANK, RANK, wins_and_losses
 from juryrank.kernels.ragged import parents, sizes_to_ptr
 from juryrank.kernels.svd import singular_vectors
-from juryrank.kernels.wins import BINARY, LOG_RANK, RANK, wins_and_losses
 from juryrank.learning.expert_groups import ExpertGroups
 from juryrank.params import param
 

@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import warn_not_converged
-from juryrank.kernels.chain_gradient import pair_loss
+from juryrank.kernels.chains import pair_loss
 from juryrank.learning.labelled import LabelledQueries, unjudged_param
 from juryrank.methods.learned._base import WeightedBorda
 from juryrank.methods.lists import sums_at

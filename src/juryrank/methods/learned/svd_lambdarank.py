@@ -10,9 +10,9 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.expert_groups import ExpertGroups
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned.lambdarank import LambdaRank
 from juryrank.methods.learned.preferences import form_param, singular_values, svd_values
-from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 
 
@@ -37,10 +37,10 @@ class SVDLambdaRank(LambdaRank):
     rank: int = param(1, "number of singular vectors of each matrix", at_least=1)
     singular_values: bool = param(False, "also use the singular values, the same for all items that a list ranks")
 
-    def as_points(self) -> PositionPoints | None:
+    def formula(self) -> Formula | None:
         """Linear in the singular vectors of a list; where experts are pooled, these are of several lists together."""
         individual = self.experts == "individual" and not self.hidden
-        return PositionPoints(("place", "length")) if individual else None
+        return Formula(depends_on=("place", "length")) if individual else None
 
     def _value_names(self) -> tuple[str, ...]:
         kinds = ("u", "v", "s") if self.singular_values else ("u", "v")

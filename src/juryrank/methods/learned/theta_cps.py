@@ -11,11 +11,11 @@ import numpy as np
 from juryrank.data import Dataset
 from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import warn_not_converged
-from juryrank.kernels.cps import stage_costs
+from juryrank.kernels.cps import DISTANCES, stage_costs
 from juryrank.learning.gains import slot_gains
 from juryrank.learning.labelled import nothing_to_learn
 from juryrank.learning.linear_algebra import cross_product, product
-from juryrank.methods.pairwise.coset import DISTANCES, Coset, absent_place
+from juryrank.methods.pairwise.coset import Coset, absent_place
 from juryrank.params import param
 
 MOST_LEVELS = 10  # of the labels that are learned from; a full ranking has as many levels as items

@@ -9,7 +9,7 @@ import numpy as np
 from juryrank.data import Consensus, Dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import warn_about_data, warn_not_converged
-from juryrank.kernels.chain_gradient import pair_loss
+from juryrank.kernels.chains import pair_loss
 from juryrank.kernels.mpm import agreements
 from juryrank.kernels.ragged import parents
 from juryrank.learning.gains import slot_gains, truth_of

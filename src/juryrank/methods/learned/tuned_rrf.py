@@ -11,10 +11,10 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.learning.labelled import LabelledQueries
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned._tuned import TunedWeights
 from juryrank.methods.learned.weighted_sums import WeightedSums, best_row, coordinate_search, is_better
 from juryrank.methods.learned_fields import Number, learned
-from juryrank.methods.points import PositionPoints
 from juryrank.methods.positional.rrf import RRF
 
 CONSTANTS = (60.0, 40.0, 100.0, 20.0, 200.0, 10.0, 5.0, 1.0)  # rank constants, preferred ones first
@@ -47,9 +47,9 @@ class TunedRRF(TunedWeights):
 
     k_: float = learned(Number(above=0))
 
-    def as_points(self) -> PositionPoints:
+    def formula(self) -> Formula:
         """Weight / (k + rank)."""
-        return PositionPoints(("rank",), self._points)
+        return Formula(depends_on=("rank",), points=self._points)
 
     def _points(self, expert: str, ranks: Floats) -> Floats:
         points: Floats = self._weight_of(expert) * RRF(k=self.k_).points(ranks)
