@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from juryrank.kernels.positional import rescale, score_ranges
 from juryrank.kernels.ragged import sizes_to_ptr
-from juryrank.kernels.scaling import extremes, rescale
 
 
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6), min_size=1, max_size=5), st.integers(0, 5))
@@ -14,7 +14,7 @@ def test_lists_are_scaled_each_by_its_own(lists, cut):
     list_ptr = np.array([0, min(cut, len(lists)), len(lists)])  # two queries
     score = np.concatenate([np.array(each) for each in lists])
     low, high, out = np.empty(len(lists)), np.empty(len(lists)), np.empty(len(score))
-    extremes(list_ptr, entry_ptr, score, low, high)
+    score_ranges(list_ptr, entry_ptr, score, low, high)
     assert low.tolist() == [min(each) for each in lists]
     assert high.tolist() == [max(each) for each in lists]
     rescale(list_ptr, entry_ptr, score, low, high - low, np.full(len(lists), 0.5), out)

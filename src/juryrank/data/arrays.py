@@ -25,7 +25,7 @@ def freeze(owner: Any) -> None:
 
 
 def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view, as the arrays of rankings are: Numba compiles one version for both."""
+    """A read-only view, as the arrays of rankings are."""
     view = array[:]
     view.flags.writeable = False
     return view

@@ -16,7 +16,7 @@ from juryrank.data.entries import codes, distinct_keys
 from juryrank.data.names import sort_naturally
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
-from juryrank.kernels.distinct import number_keys
+from juryrank.kernels.slots import number_keys
 from juryrank.polars import pl
 
 SHARED = 1 << 13  # distinct objects; with more, hashing by address does not pay

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +45,35 @@ def sorted_naturally(names: Iterable[str]) -> list[str]:
     if digits.isascii() and digits.isdigit() and names[0][:1] >= "1" and max(map(len, names)) <= DIGITS:
         return sorted(names, key=len)  # by length and then by text, as none is empty or begins with 0
     return sorted(names, key=natural_key)
+
+
+def in_natural_order(items: Iterable[Any]) -> list[Any]:
+    """Different items of any types in the natural order of their texts.
+
+    >>> in_natural_order(["10", "b", "2", "a", "007"]), in_natural_order([10, "b", 9])
+    (['2', '10', '007', 'a', 'b'], [9, 10, 'b'])
+    """
+    items = list(items)
+    types = set(map(type, items))
+    if types == {int}:
+        items.sort()
+        return items if items[0] >= 0 and items[-1] < 10**DIGITS else sorted(items, key=natural_key)
+    if types != {str}:
+        return sorted(items, key=natural_key)
+    items.sort()
+    start = bisect_left(items, "0")
+    stop = bisect_left(items, ":", start)  # what follows the digits
+    if start == stop:
+        return items
+    whole = list(filter(is_whole_number, items[start:stop]))
+    rest = [name for name in items[start:stop] if not is_whole_number(name)]
+    return [*sorted(whole, key=len), *items[:start], *rest, *items[stop:]]  # longer numbers are larger
+
+
+@lru_cache(maxsize=128)
+def in_expert_order(experts: tuple[Any, ...]) -> list[Any]:
+    """The order in which numbers are added, so that sums do not depend on the order of the lists."""
+    return sorted(experts, key=natural_key)
 
 
 def sort_naturally(names: pl.Series) -> pl.Series:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from juryrank.data.arrays import Floats
-from juryrank.data.shapes import ItemList
+from juryrank.data.shapes import ItemList, Key, as_item_list, by_name, without_iterators
 from juryrank.errors import DataError
 from juryrank.polars import pl
 
@@ -26,6 +27,14 @@ def demand_values(values: str) -> None:
 def scores_of_distances(listed: ItemList) -> ItemList:
     """A list with distances as one with scores: the same numbers below zero."""
     return ItemList(listed.items, None if listed.numbers is None else [-number for number in listed.numbers])
+
+
+def distances_as_scores(lists: Mapping[Any, Any] | Iterable[Any], key: Key) -> dict[str, ItemList]:
+    """The lists of one query with distances, as lists with scores."""
+    return {
+        expert: scores_of_distances(as_item_list(listed, f"expert {expert!r}", key, "distance"))
+        for expert, listed in without_iterators(by_name(lists)).items()
+    }
 
 
 def demand_ranks(entries: pl.DataFrame, source: str, remedies: Sequence[str] = REMEDIES) -> None:

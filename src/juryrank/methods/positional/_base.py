@@ -15,9 +15,8 @@ from juryrank.errors import warn_about_data
 from juryrank.kernels.positional import add_points
 from juryrank.kernels.ragged import put_last
 from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.combination import Combination, ListNumbers, QueryList
+from juryrank.methods.formula import Formula, ListNumbers, QueryList
 from juryrank.methods.lists import absent_rank, add_weighted, rank_of_others
-from juryrank.methods.points import PositionPoints
 from juryrank.params import param
 
 Number = TypeVar("Number", float, Floats)
@@ -56,25 +55,22 @@ class Positional(ByRank):
 
     additive: ClassVar[bool] = True  # False where the sum is not yet the score
 
-    def as_points(self) -> PositionPoints | None:
+    def formula(self) -> Formula | None:
         """Points by rank or place; where items that a list leaves out get points, also by the sizes."""
         if not self.additive:
             return None
         if self.missing != "ignore":
-            return PositionPoints(("place", "length", "items"))
-        return PositionPoints(("rank",) if self.ranks == "given" else ("place",), self._weighted_points)
+            return self._sum_of_points("place", "length", "items")
+        return Formula(depends_on=("rank" if self.ranks == "given" else "place",), points=self._weighted_points)
 
     def _weighted_points(self, expert: str, ranks: Floats) -> Floats:
         divide, multiply = self.weigh(self._weights_by_name().get(expert, 1.0), 1.0)
         weighted: Floats = multiply * self.points(ranks / (divide or 1.0))
         return weighted
 
-    def as_combination(self) -> Combination | None:
-        """The sum of the points, also where those of a list depend on the other lists."""
-        return self._sum_of_points() if self.additive else None
-
-    def _sum_of_points(self) -> Combination:
-        return Combination("sum", self._numbers, self._weights_by_name(), unranked_last=False)
+    def _sum_of_points(self, *depends_on: str) -> Formula:
+        """The sum of points that depend on more than the rank or the place."""
+        return Formula("sum", self._numbers, self._weights_by_name(), unranked_last=False, depends_on=depends_on)
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         ranks, beyond = self._ranks_of(listed)
@@ -117,7 +113,7 @@ class Positional(ByRank):
 class RankStatistic(ByRank):
     """Score = a statistic of the item's ranks, negated; an item that no list ranks comes last."""
 
-    rule: ClassVar[str]  # of ``Combination``
+    rule: ClassVar[str]  # of ``Formula``
     ranks: str = ranks_param("dense")  # so numbers that are no ranks are not averaged
 
     def _scores(self, rankings: Rankings, out: Floats) -> None:
@@ -141,10 +137,10 @@ class RankStatistic(ByRank):
             "ranked in this order; ranks='given' takes the numbers as they are"
         )
 
-    def as_combination(self) -> Combination:
+    def formula(self) -> Formula:
         """The statistic of the ranks, negated."""
         last = self.missing == "ignore"
-        return Combination(self.rule, self._numbers, self._weights_by_name(), negated=True, unranked_last=last)
+        return Formula(self.rule, self._numbers, self._weights_by_name(), negated=True, unranked_last=last)
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         return ListNumbers(*self._ranks_of(listed), listed.weight)

@@ -9,8 +9,7 @@ from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_points
 from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.combination import Combination, ListNumbers, QueryList
-from juryrank.methods.points import PositionPoints
+from juryrank.methods.formula import Formula, ListNumbers, QueryList
 
 
 @dataclass(kw_only=True)
@@ -31,14 +30,11 @@ class Borda(Aggregator):
     weights: Mapping[str, float] | None = weights_param()
     missing: str = missing_param("last", "ignore", "last", "mean")
 
-    def as_points(self) -> PositionPoints:
-        """Points by place, and by the number of items that can be below."""
+    def formula(self) -> Formula:
+        """The sum of points by place, and by the number of items that can be below."""
         sizes = {"ignore": ("length",), "last": ("items",), "mean": ("length", "items")}
-        return PositionPoints(("place", *sizes[self.missing]))
-
-    def as_combination(self) -> Combination:
-        """The sum of the points by place."""
-        return Combination("sum", self._numbers, self._weights_by_name(), unranked_last=False)
+        by = ("place", *sizes[self.missing])
+        return Formula("sum", self._numbers, self._weights_by_name(), unranked_last=False, depends_on=by)
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         opponents = listed.size if self.missing == "ignore" else listed.n_items

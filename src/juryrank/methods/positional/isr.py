@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.combination import Combination
+from juryrank.methods.formula import Formula
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.positional._base import Number, Positional, ranks_param
 
@@ -27,7 +27,7 @@ class ISR(Positional):
     additive = False
     ranks: str = ranks_param("dense")
 
-    def as_combination(self) -> Combination:
+    def formula(self) -> Formula:
         """The sum of the points, times a factor."""
         return replace(self._sum_of_points(), factor=self._factor)
 

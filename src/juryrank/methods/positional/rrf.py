@@ -7,8 +7,7 @@ from typing import Any
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_reciprocals
-from juryrank.methods.combination import Combination
-from juryrank.methods.points import PositionPoints
+from juryrank.methods.formula import Formula
 from juryrank.methods.positional._base import Number, Positional
 from juryrank.params import param
 
@@ -92,13 +91,9 @@ class RRF(Positional):
     )
     dialect: str = param("cormack", "the search system whose formula is used", choices=tuple(DIALECTS))
 
-    def as_points(self) -> PositionPoints | None:
+    def formula(self) -> Formula | None:
         """Points by rank, unless those of a list depend on the weights of the others."""
-        return None if self._dialect.weighting is multiply_by_share else super().as_points()
-
-    def as_combination(self) -> Combination | None:
-        """The sum of the points, in every dialect."""
-        return super().as_combination()
+        return self._sum_of_points() if self._dialect.weighting is multiply_by_share else super().formula()
 
     @property
     def ties_by_appearance(self) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.combination import Combination
+from juryrank.methods.formula import Formula
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.scores.combsum import CombSUM
 from juryrank.params import param
@@ -27,9 +27,9 @@ class CombGMNZ(CombSUM):
     name = "combgmnz"
     gamma: float = param(2.0, "the power; 0 is CombSUM, 1 is CombMNZ", at_least=0)
 
-    def as_combination(self) -> Combination:
+    def formula(self) -> Formula:
         """That of CombSUM, times a power of the number of lists."""
-        return replace(super().as_combination(), factor=self._factor)
+        return replace(super().formula(), factor=self._factor)
 
     def _factor(self, listed: Floats) -> Floats:
         """What multiplies the sum, from the weight of the lists with the item."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
-from juryrank.methods.combination import Combination
+from juryrank.methods.formula import Formula
 from juryrank.methods.lists import listed_weight
 from juryrank.methods.scores.combsum import CombSUM
 
@@ -25,9 +25,9 @@ class CombMNZ(CombSUM):
 
     name = "combmnz"
 
-    def as_combination(self) -> Combination:
+    def formula(self) -> Formula:
         """That of CombSUM, times the number of lists."""
-        return replace(super().as_combination(), factor=self._factor)
+        return replace(super().formula(), factor=self._factor)
 
     def _factor(self, listed: Floats) -> Floats:
         """What multiplies the sum, from the weight of the lists with the item."""

@@ -8,7 +8,7 @@ import numpy as np
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.methods.base import Aggregator, missing_param, weights_param
-from juryrank.methods.combination import Combination, ListNumbers, QueryList
+from juryrank.methods.formula import Formula, ListNumbers, QueryList
 from juryrank.methods.lists import slot_weight
 from juryrank.params import param
 
@@ -36,9 +36,9 @@ class MajorityVote(Aggregator):
     missing: str = missing_param("ignore", "ignore", "last")
     threshold: float = param(0.5, "lowest score that is a vote for the item")
 
-    def as_combination(self) -> Combination:
+    def formula(self) -> Formula:
         """The mean of the votes."""
-        return Combination("mean", self._numbers, self._weights_by_name(), unranked_last=False)
+        return Formula("mean", self._numbers, self._weights_by_name(), unranked_last=False)
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         if listed.scores is not None:

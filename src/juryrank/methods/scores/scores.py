@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats
+from juryrank.data.arrays import Floats, Ints
+from juryrank.kernels.positional import LARGE, rescale, scaling_exponents, score_ranges
 from juryrank.kernels.ragged import put_last
-from juryrank.kernels.scaling import LARGE, extremes, rescale, scaling_exponents
 from juryrank.methods.base import Aggregator, missing_param
-from juryrank.methods.combination import Combination, ListNumbers, QueryList, ScoredEntries, list_scale
+from juryrank.methods.formula import Formula, ListNumbers, QueryList, ScoredEntries
 from juryrank.params import param
 
 START, NO_SCORES = np.zeros(1, np.int64), np.empty(0)
@@ -39,7 +39,7 @@ class Comb(Aggregator):
     """
 
     uses_scores = True
-    rule: ClassVar[str]  # of ``Combination``
+    rule: ClassVar[str]  # of ``Formula``
     norm: str = param("min-max", "; ".join(f"{n}: {doc}" for n, doc in NORMS.items()), choices=tuple(NORMS))
     missing: str = missing_param("ignore", "ignore", "last")
 
@@ -52,18 +52,19 @@ class Comb(Aggregator):
         self._combine(r, score, absent, out)
         put_last(r.slot_ptr, r.slot_lists == 0, out)
 
-    def as_combination(self) -> Combination:
+    def formula(self) -> Formula:
         """What ``_combine`` computes; a subclass that changes one changes both."""
         own = type(self)._numbers is not Comb._numbers  # a subclass that changes one may not know of the other
         of_all = None if own else self._numbers_of_all
-        return Combination(self.rule, self._numbers, self._weights_by_name(), numbers_of_all=of_all)
+        return Formula(self.rule, self._numbers, self._weights_by_name(), numbers_of_all=of_all)
 
     def _numbers(self, listed: QueryList) -> ListNumbers:
         scores = normalise_list(listed, self.norm)
         return ListNumbers(scores, min(scores) if self.missing == "last" else None, listed.weight)
 
-    def _numbers_of_all(self, entries: ScoredEntries) -> Floats | None:
-        return normalise_entries(entries, self.norm) if self.missing == "ignore" else None
+    def _numbers_of_all(self, entries: ScoredEntries) -> tuple[Floats, Floats | None] | None:
+        scores = normalise_entries(entries, self.norm)
+        return None if scores is None else (scores, scores[entries.ptr[1:] - 1] if self.missing == "last" else None)
 
     @abstractmethod
     def _combine(self, rankings: Rankings, score: Floats, absent: Floats, out: Floats) -> None:
@@ -82,9 +83,9 @@ def normalise_scores(rankings: Rankings, norm: str) -> Floats:
     if norm == "none":
         return score
     start, low, high = r.entry_ptr[:-1], np.empty(r.n_lists), np.empty(r.n_lists)
-    extremes(r.list_ptr, r.entry_ptr, score, low, high)
+    score_ranges(r.list_ptr, r.entry_ptr, score, low, high)
     score = _bring_into_range(r, score, low, high)
-    return _scale(r, score, *list_scale(norm, score, start, r.list_size, low, high))
+    return _scale(r, score, *_list_scale(norm, score, start, r.list_size, low, high))
 
 
 def normalise_list(listed: QueryList, norm: str) -> Sequence[float]:
@@ -104,10 +105,10 @@ def normalise_list(listed: QueryList, norm: str) -> Sequence[float]:
         scores = np.ldexp(scores, scaling_exponents(largest)).tolist()
         low, high = min(scores), max(scores)
     if norm in ("min-max", "max"):
-        origin, width, flat = list_scale(norm, NO_SCORES, START, listed.size, low, high)
+        origin, width, flat = _list_scale(norm, NO_SCORES, START, listed.size, low, high)
     else:
         in_order = np.array(sorted(scores, reverse=True))  # in which a Dataset adds them
-        scale = list_scale(norm, in_order, START, listed.size, low, high)
+        scale = _list_scale(norm, in_order, START, listed.size, low, high)
         origin, width, flat = (float(np.ravel(number)[0]) for number in scale)
     return [(score - origin) / width for score in scores] if width > 0.0 else [flat] * listed.size
 
@@ -126,11 +127,32 @@ def normalise_entries(entries: ScoredEntries, norm: str) -> Floats | None:
     for largest in map(max, (-low).tolist(), high.tolist()):
         if largest > LARGE or 0.0 < largest < 1 / LARGE:
             return None
-    origin, width, _ = list_scale(norm, score, start, size, low, high)
+    origin, width, _ = _list_scale(norm, score, start, size, low, high)
     if 0.0 in width.tolist():
         return None
     scaled: Floats = (score if norm == "max" else score - origin.repeat(size)) / width.repeat(size)
     return scaled
+
+
+def _list_scale(norm: str, score: Floats, start: Ints, size: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """The origin and the width of each list's scores, and what every item of a list gets whose width is 0.
+
+    A normalised score is (score - origin) / width. The scores of list m begin at ``start[m]``, the best first; ``low``
+    and ``high`` are its extremes. ``min-max`` and ``max`` look at these two alone, which may be plain numbers.
+    """
+    if norm == "min-max":
+        return low, high - low, 1.0
+    if norm == "max":
+        return 0.0, abs(high), 0.0
+    if norm == "sum":
+        return low, np.add.reduceat(score - np.repeat(low, size), start), 1.0 / size
+    mean = np.add.reduceat(score, start) / size
+    squares = np.add.reduceat((score - np.repeat(mean, size)) ** 2, start)
+    constant = high == low  # a mean of equal numbers may differ from them in the last bit
+    if norm == "z-score":
+        return mean, np.where(constant, 0.0, np.sqrt(squares / size)), 0.0
+    sd = np.where(constant, 0.0, np.sqrt(squares / np.maximum(size - 1, 1)))
+    return mean - 3 * sd, 6 * sd, 0.5
 
 
 def _bring_into_range(r: Rankings, score: Floats, low: Floats, high: Floats) -> Floats:
