@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from juryrank.kernels.links import davidson, mills, probit, rao_kupper
+from juryrank.kernels.choices import davidson, mills, probit, rao_kupper
 
 leads = st.floats(-6, 6)
 tie_parameters = st.floats(0.05, 3)

@@ -1,131 +1,207 @@
 """The uncertainty of strengths: fits to resampled comparisons, and the spread of the slopes of the likelihood."""
 
-import math
-
+import cython
 import numpy as np
+from cython.cimports.libc.math import exp, lgamma, log, sqrt
 
-from juryrank.kernels.choices import pass_over_lists
-from juryrank.kernels.jit import kernel
-from juryrank.kernels.links import DAVIDSON, LISTWISE, LOGISTIC, NEVER, PROBIT, davidson, probit, rao_kupper
-from juryrank.kernels.lists import QueryLists
-from juryrank.kernels.strengths import fit_pairs, information
+if not cython.compiled:
+    from juryrank.kernels.choices import (
+        DAVIDSON,
+        LISTWISE,
+        LOGISTIC,
+        NO_TIES,
+        PROBIT,
+        davidson,
+        pass_over_lists,
+        probit,
+        rao_kupper,
+    )
+    from juryrank.kernels.elements import Float, Int, Int32
+    from juryrank.kernels.lists import Lists, Pairs
+    from juryrank.kernels.ragged import longest
+    from juryrank.kernels.strengths import Newton
 
-FEW = 12.0  # means up to which inversion is used to draw a Poisson number
-
-
-@kernel
-def poisson(rng, mean, none):
-    """A Poisson number; ``none`` is the probability of 0."""
-    if mean > FEW:
-        return float(rng.poisson(mean))
-    left, chance, number = rng.random(), none, 0
-    while left > chance and number < 100:
-        left -= chance
-        number += 1
-        chance *= mean / number
-    return float(number)
-
-
-@kernel
-def resample(rng, mean, none, out):
-    """A Poisson number for each mean."""
-    for k in range(len(mean)):
-        out[k] = poisson(rng, mean[k], none[k]) if mean[k] > 0.0 else 0.0
+FEW = cython.declare(cython.double, 12.0)  # means up to which inversion is used to draw a Poisson number
 
 
-@kernel
-def refit(rng, link, pairs, scale, nones, lists, precision, tol, max_iter, tie, out):
+@cython.final
+@cython.cclass
+class Draws:
+    """Random numbers of a generator of NumPy; its lock is held while they are drawn."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        if cython.compiled:
+            capsule = rng.bit_generator.capsule
+            self.bits = cython.cast(cython.pointer(bitgen_t), PyCapsule_GetPointer(capsule, b"BitGenerator"))
+
+    def uniform(self):
+        """A number from 0 to 1."""
+        if cython.compiled:
+            return self.bits.next_double(self.bits.state)
+        return self.rng.random()
+
+    def poisson(self, mean, none, scale, out):
+        """out[k] = scale[k] times a Poisson number of each mean; ``none`` is its probability of 0."""
+        for k in range(mean.shape[0]):
+            number = 0.0
+            if mean[k] > FEW:
+                number = self.many(mean[k])
+            elif mean[k] > 0.0:
+                number = self.few(mean[k], none[k])
+            out[k] = scale[k] * number
+
+    def few(self, mean, none):
+        """A Poisson number by inversion; ``none`` is the probability of 0."""
+        left, chance = self.uniform(), none
+        number: cython.longlong = 0
+        while left > chance and number < 100:
+            left -= chance
+            number += 1
+            chance *= mean / number
+        return number
+
+    def many(self, mean):
+        """A Poisson number of a mean of 10 or more, by Hörmann's transformed rejection, as NumPy draws it."""
+        b = 0.931 + 2.53 * sqrt(mean)
+        a = -0.059 + 0.02483 * b
+        limit = 0.9277 - 3.6224 / (b - 2.0)
+        while True:
+            u = self.uniform() - 0.5
+            v = self.uniform()
+            us = 0.5 - abs(u)
+            k = cython.cast(cython.longlong, (2.0 * a / us + b) * u + mean + 0.43)
+            if us >= 0.07 and v <= limit:
+                return k
+            if k < 0 or (us < 0.013 and v > us):
+                continue
+            accept = log(v) + log(1.1239 + 1.1328 / (b - 3.4)) - log(a / (us * us) + b)
+            if accept <= -mean + k * log(mean) - lgamma(k + 1.0):
+                return k
+
+
+def refit(
+    rng, link, pairs, scale: Float[::1], nones, lists: Lists, precision, tol: cython.double, max_iter: cython.longlong,
+    tie: cython.double[::1], out: cython.double[::1],
+):  # fmt: skip
     """Strengths from resampled pairs, starting at ``out``: each comparison appears a Poisson number of times.
 
-    ``scale`` is the weight of one comparison of a pair.
+    ``scale`` is the weight of one comparison of a pair; ``nones`` are the probabilities that none of its comparisons
+    won, lost and tied appears.
     """
     left, right, won, lost, tied = pairs
-    new_won, new_lost, new_tied = np.empty(len(won)), np.empty(len(won)), np.empty(len(won))
-    resample(rng, won, nones[0], new_won)
-    resample(rng, lost, nones[1], new_lost)
-    resample(rng, tied, nones[2], new_tied)
-    for p in range(len(scale)):
-        new_won[p] *= scale[p]
-        new_lost[p] *= scale[p]
-        new_tied[p] *= scale[p]
-    return fit_pairs(link, (left, right, new_won, new_lost, new_tied), lists, precision, tol, max_iter, tie, out)
+    draws: Draws = Draws(rng)
+    drawn: Pairs = Pairs(left, right, *np.empty((3, len(scale))))
+    with rng.bit_generator.lock:
+        draws.poisson(won, nones[0], scale, drawn.won)
+        draws.poisson(lost, nones[1], scale, drawn.lost)
+        draws.poisson(tied, nones[2], scale, drawn.tied)
+    newton: Newton = Newton(0, 1, lists, drawn, link, 0.0, 0.0, precision)
+    with cython.nogil:
+        newton.start(0, out)
+        steps = newton.fit_pairs(tol, max_iter, tie, out)
+    return steps
 
 
-@kernel
-def pair_information(link, pairs, lists, precision, x, out):
+def pair_information(link, pairs, lists: Lists, precision, x: Float[::1], out: cython.double[:, ::1]):
     """out = the curvature of a likelihood of pairs at x, with ties as the link treats them."""
     left, right, won, lost, tied = pairs
     if link in (LOGISTIC, PROBIT):
         won, lost, tied = won + 0.5 * tied, lost + 0.5 * tied, np.zeros(len(tied))
-    information(link, (left, right, won, lost, tied), lists, (0.0, 0.0, precision), x, out)
+    newton: Newton = Newton(0, 1, lists, Pairs(left, right, won, lost, tied), link, 0.0, 0.0, precision)
+    with cython.nogil:
+        newton.start(0, x)
+        newton.x[newton.n] = x[newton.n]
+        newton.information(out)
 
 
-@kernel
-def slope_of_list(link, m, lists, x, slope):
-    """Add to ``slope`` the contribution of one list of weight 1 to the slope at x."""
-    lo, entry_ptr, entry_slot, entry_rank, tail = (
-        lists.lo, lists.entry_ptr, lists.entry_slot, lists.entry_rank, lists.tail
-    )  # fmt: skip
-    start, stop = entry_ptr[m], entry_ptr[m + 1]
-    if link == LISTWISE:
-        unit, diagonal, rate, left = np.ones(m + 1), np.zeros(len(x)), np.empty(stop - start), np.empty(stop - start)
-        one = QueryLists(m, m + 1, lo, entry_ptr, entry_slot, entry_rank, unit, tail)
-        pass_over_lists(one, x, slope, diagonal, rate, left)
-        return
-    for a in range(start, stop - tail[m]):
-        for b in range(a + 1, stop):
-            i, j = entry_slot[a] - lo, entry_slot[b] - lo
-            d, won = x[i] - x[j], 1.0 if entry_rank[a] < entry_rank[b] else 0.0
-            g, g_t = 0.0, 0.0
-            if link == PROBIT:
-                g, _ = probit(d, 0.5 + 0.5 * won, 0.5 - 0.5 * won)
-            elif link == LOGISTIC or x[-1] == NEVER:
-                g = 0.5 + 0.5 * won - 1.0 / (1.0 + math.exp(-d))
-            elif link == DAVIDSON:
-                g, _, g_t, _, _ = davidson(d, x[-1], won, 0.0, 1.0 - won)
-            else:
-                g, _, g_t, _, _ = rao_kupper(d, x[-1], won, 0.0, 1.0 - won)
-            slope[i] += g
-            slope[j] -= g
-            slope[-1] += g_t
+@cython.final
+@cython.cclass
+class Slopes:
+    """The slopes at x of the likelihoods of lists of weight 1; the last of x is the tie parameter."""
+
+    def __init__(self, link, lists: Lists, x):
+        n_lists, n = len(lists.list_weight), len(x)
+        self.link, self.lists, self.n, self.x = link, lists.weighted(np.ones(n_lists)), n, x
+        self.slope, self.worth, self.diagonal = np.zeros(n), np.empty(n), np.zeros(n)
+        self.rate, self.left = np.empty((2, longest(0, n_lists, self.lists.entry_ptr)))
+        for i in range(n):
+            self.worth[i] = exp(self.x[i])
+
+    def add_list(self, m):
+        """Add to ``slope`` the contribution of one list."""
+        tie = self.x[self.n - 1]
+        start, stop = self.lists.entry_ptr[m], self.lists.entry_ptr[m + 1]
+        if self.link == LISTWISE:
+            pass_over_lists(self.lists, m, m + 1, 0, self.worth, self.slope, self.diagonal, self.rate, self.left)
+            return
+        for a in range(start, stop - self.lists.tail[m]):
+            for b in range(a + 1, stop):
+                i, j = self.lists.entry_slot[a], self.lists.entry_slot[b]
+                d, won = self.x[i] - self.x[j], 1.0 if self.lists.entry_rank[a] < self.lists.entry_rank[b] else 0.0
+                if self.link == PROBIT:
+                    g = probit(d, 0.5 + 0.5 * won, 0.5 - 0.5 * won)[0]
+                elif self.link == LOGISTIC or tie == NO_TIES:
+                    g = 0.5 + 0.5 * won - 1.0 / (1.0 + exp(-d))
+                else:
+                    terms = davidson(d, tie, won, 0.0, 1.0 - won)
+                    if self.link != DAVIDSON:
+                        terms = rao_kupper(d, tie, won, 0.0, 1.0 - won)
+                    g = terms[0]
+                    self.slope[self.n - 1] += terms[2]
+                self.slope[i] += g
+                self.slope[j] -= g
 
 
-@kernel
-def spread_of_slopes(link, lists, x, count, scale, order, cluster_ptr, apart, out):
+def spread_of_slopes(
+    link, lists: Lists, x, count: Float[::1], scale: Float[::1], order: Int[::1], cluster_ptr: Int[::1],
+    apart: cython.bint, out: cython.double[:, ::1],
+):  # fmt: skip
     """out += the sum over clusters of lists of slope × slopeᵀ; ``apart``: a list is ``count`` clusters.
 
-    One list adds ``scale`` times its slope to that of its cluster.
+    The lists are those of one query. One list adds ``scale`` times its slope to that of its cluster.
     """
-    lo, entry_ptr, entry_slot = lists.lo, lists.entry_ptr, lists.entry_slot
-    n = len(x)
-    slope, one, touched = np.zeros(n), np.zeros(n), np.empty(n, np.int64)
-    seen = np.full(n, -1)
-    for c in range(len(cluster_ptr) - 1):
-        n_touched, weight = 0, 1.0
-        for t in range(cluster_ptr[c], cluster_ptr[c + 1]):
-            m = order[t]
-            slope_of_list(link, m, lists, x, one)
-            weight, times = (count[m], scale[m]) if apart else (1.0, count[m] * scale[m])
-            for e in range(entry_ptr[m], entry_ptr[m + 1] + 1):
-                i = entry_slot[e] - lo if e < entry_ptr[m + 1] else n - 1
-                if seen[i] != c:
-                    seen[i], touched[n_touched] = c, i
-                    n_touched += 1
-                slope[i] += one[i] * times
-                one[i] = 0.0
-        for a in range(n_touched):
-            for b in range(n_touched):
-                out[touched[a], touched[b]] += weight * slope[touched[a]] * slope[touched[b]]
-        for a in range(n_touched):
-            slope[touched[a]] = 0.0
+    slopes: Slopes = Slopes(link, lists, x)
+    n, one, entry_ptr = slopes.n, slopes.slope, lists.entry_ptr
+    slope: cython.double[::1] = np.zeros(n)
+    touched: cython.longlong[::1] = np.empty(n, np.int64)
+    seen: cython.longlong[::1] = np.full(n, -1)
+    with cython.nogil:
+        for c in range(cluster_ptr.shape[0] - 1):
+            n_touched: cython.longlong = 0
+            weight = 1.0
+            for t in range(cluster_ptr[c], cluster_ptr[c + 1]):
+                m = order[t]
+                slopes.add_list(m)
+                times = scale[m] if apart else count[m] * scale[m]
+                if apart:
+                    weight = count[m]
+                for e in range(entry_ptr[m], entry_ptr[m + 1] + 1):
+                    i = lists.entry_slot[e] if e < entry_ptr[m + 1] else n - 1
+                    if seen[i] != c:
+                        seen[i], touched[n_touched] = c, i
+                        n_touched += 1
+                    slope[i] += one[i] * times
+                    one[i] = 0.0
+            for a in range(n_touched):
+                for b in range(n_touched):
+                    out[touched[a], touched[b]] += weight * slope[touched[a]] * slope[touched[b]]
+            for a in range(n_touched):
+                slope[touched[a]] = 0.0
 
 
-@kernel
-def agreement(entry_ptr, entry_slot, entry_rank, list_weight, scores, agreed, decided):
+def agreement(
+    entry_ptr: Int[::1], entry_slot: Int32[::1], entry_rank: Float[::1], list_weight: Float[::1], scores: Float[::1],
+    agreed: cython.double[::1], decided: cython.double[::1],
+):  # fmt: skip
     """For each list, the weight of the pairs it orders, and of those that the scores order in the same way."""
-    for m in range(len(entry_ptr) - 1):
-        for a in range(entry_ptr[m], entry_ptr[m + 1]):
-            for b in range(a + 1, entry_ptr[m + 1]):
-                if entry_rank[a] < entry_rank[b]:
-                    decided[m] += list_weight[m]
-                    agreed[m] += list_weight[m] * (1.0 if scores[entry_slot[a]] > scores[entry_slot[b]] else 0.0)
+    with cython.nogil:
+        for m in range(entry_ptr.shape[0] - 1):
+            ordered: cython.double = decided[m]
+            same: cython.double = agreed[m]
+            for a in range(entry_ptr[m], entry_ptr[m + 1]):
+                for b in range(a + 1, entry_ptr[m + 1]):
+                    if entry_rank[a] < entry_rank[b]:
+                        ordered += list_weight[m]
+                        same += list_weight[m] if scores[entry_slot[a]] > scores[entry_slot[b]] else 0.0
+            decided[m], agreed[m] = ordered, same

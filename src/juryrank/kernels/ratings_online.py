@@ -4,171 +4,198 @@ A list is one game: every move is computed from the ratings before it. A list of
 fraction of a game moves ratings by that fraction.
 """
 
-import math
-
+import cython
 import numpy as np
+from cython.cimports.libc.math import exp, sqrt
 
-from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.links import mills
+from juryrank.kernels.threads import over_queries
 
-ELO, TRUESKILL, WENG_LIN_CHOICES, WENG_LIN_PAIRS = 0, 1, 2, 3
-MOST_GAMES = 1_000_000  # limit of one list: a second of TrueSkill
-SWEEPS = 50  # over one list; messages converge after a few
+if not cython.compiled:
+    from juryrank.kernels.choices import mills
+    from juryrank.kernels.elements import Float, Int, Int32
+    from juryrank.kernels.ragged import longest
 
+    ELO, TRUESKILL, WENG_LIN_CHOICES, WENG_LIN_PAIRS = range(4)
 
-@kernel
-def elo_moves(slot, rank, mean, k, scale, move):
-    """k times the actual minus the expected wins of each item, averaged over its opponents."""
-    n = len(slot)
-    for a in range(n):
-        for b in range(a + 1, n):
-            expected = 1.0 / (1.0 + math.exp((mean[slot[b]] - mean[slot[a]]) / scale))
-            won = 1.0 if rank[a] < rank[b] else 0.0 if rank[a] > rank[b] else 0.5
-            move[a] += (won - expected) * k / (n - 1)
-            move[b] -= (won - expected) * k / (n - 1)
+LIMIT = cython.declare(cython.longlong, 1_000_000)  # of one list: a second of TrueSkill
+MOST_GAMES = LIMIT
+SWEEPS = cython.declare(cython.longlong, 50)  # over one list; messages converge after a few
 
 
-@kernel
-def choice_moves(slot, rank, mean, spread, beta, move, shrink):
-    """Weng and Lin, algorithm 4: the list as choices from the top."""
-    n = len(slot)
-    total = 0.0
-    for a in range(n):
-        total += spread[slot[a]] ** 2 + beta * beta
-    c = math.sqrt(total)
-    worth, left, tied = np.empty(n), np.zeros(n), np.zeros(n)
-    for a in range(n):
-        worth[a] = math.exp(mean[slot[a]] / c)
-    for a in range(n):
-        for b in range(n):
-            left[a] += worth[b] if rank[b] >= rank[a] else 0.0
-            tied[a] += 1.0 if rank[b] == rank[a] else 0.0
-    for a in range(n):
-        variance = spread[slot[a]] ** 2
-        for b in range(n):
-            if rank[b] <= rank[a]:
-                chance = worth[a] / left[b]
-                move[a] += variance / c * ((1.0 if a == b else 0.0) - chance) / tied[b]
-                shrink[a] += variance / (c * c) * math.sqrt(variance) / c * chance * (1.0 - chance) / tied[b]
+@cython.final
+@cython.cclass
+class Game:
+    """One list at a time: the ranks and ratings of its ``n`` items, and how a game moves the ratings.
+
+    ``step`` and ``scale`` are Elo's k and scale; for the other kinds ``scale`` is the spread of a performance.
+    """
+
+    def __init__(self, most, kind, step, scale, drift):
+        self.kind, self.step, self.scale, self.drift = kind, step, scale, drift
+        self.rank, self.mean, self.spread, self.move, self.shrink = np.empty((5, most))
+        self.worth, self.left, self.tied, self.precision, self.weighted = np.empty((5, most))
+        self.from_below, self.from_above = np.empty((2, most, 2))
+        self.group = np.empty(most, np.int64)
+
+    def elo_moves(self):
+        """k times the actual minus the expected wins of each item, averaged over its opponents."""
+        n, k, scale, rank, mean, move = self.n, self.step, self.scale, self.rank, self.mean, self.move
+        for a in range(n):
+            for b in range(a + 1, n):
+                expected = 1.0 / (1.0 + exp((mean[b] - mean[a]) / scale))
+                won = 1.0 if rank[a] < rank[b] else 0.0 if rank[a] > rank[b] else 0.5
+                move[a] += (won - expected) * k / (n - 1)
+                move[b] -= (won - expected) * k / (n - 1)
+
+    def choice_moves(self):
+        """Weng and Lin, algorithm 4: the list as choices from the top."""
+        n, rank, spread, worth, left, tied = self.n, self.rank, self.spread, self.worth, self.left, self.tied
+        move, shrink, total = self.move, self.shrink, 0.0
+        for a in range(n):
+            total += spread[a] * spread[a] + self.scale * self.scale
+        c = sqrt(total)
+        for a in range(n):
+            worth[a], left[a], tied[a] = exp(self.mean[a] / c), 0.0, 0.0
+        for a in range(n):
+            for b in range(n):
+                left[a] += worth[b] if rank[b] >= rank[a] else 0.0
+                tied[a] += 1.0 if rank[b] == rank[a] else 0.0
+        for a in range(n):
+            variance = spread[a] * spread[a]
+            for b in range(n):
+                if rank[b] <= rank[a]:
+                    chance = worth[a] / left[b]
+                    move[a] += variance / c * ((1.0 if a == b else 0.0) - chance) / tied[b]
+                    shrink[a] += variance / (c * c) * sqrt(variance) / c * chance * (1.0 - chance) / tied[b]
+
+    def pair_moves(self):
+        """Weng and Lin, algorithm 1: the list as games of all its pairs."""
+        n, rank, mean, spread, move, shrink = self.n, self.rank, self.mean, self.spread, self.move, self.shrink
+        beta = self.scale
+        for a in range(n):
+            variance, deviation = spread[a] * spread[a], sqrt(spread[a] * spread[a])
+            for b in range(n):
+                if a == b:
+                    continue
+                c = sqrt(variance + spread[b] * spread[b] + 2.0 * beta * beta)
+                chance = 1.0 / (1.0 + exp((mean[b] - mean[a]) / c))
+                won = 1.0 if rank[b] > rank[a] else 0.5 if rank[b] == rank[a] else 0.0
+                move[a] += variance / c * (won - chance)
+                shrink[a] += deviation / c * variance / (c * c) * chance * (1.0 - chance)
+
+    def performances(self, n):
+        """Add the messages of its neighbours to the performance of each of n groups, by expectation propagation."""
+        precision, weighted, from_below, from_above = self.precision, self.weighted, self.from_below, self.from_above
+        for g in range(n):
+            from_below[g, 0], from_below[g, 1], from_above[g, 0], from_above[g, 1] = 0.0, 0.0, 0.0, 0.0
+        for _ in range(SWEEPS):
+            moved: cython.double = 0
+            for turn in range(2 * (n - 1)):
+                g = turn if turn < n - 1 else 2 * n - 3 - turn
+                up, to_up, down, to_down = order_messages(
+                    precision[g] + from_above[g, 0], weighted[g] + from_above[g, 1],
+                    precision[g + 1] + from_below[g + 1, 0], weighted[g + 1] + from_below[g + 1, 1],
+                )  # fmt: skip
+                moved = max(moved, abs(to_up - from_below[g, 1]), abs(to_down - from_above[g + 1, 1]))
+                from_below[g, 0], from_below[g, 1] = up, to_up
+                from_above[g + 1, 0], from_above[g + 1, 1] = down, to_down
+            if moved < 1e-10:
+                break
+        for g in range(n):
+            precision[g] += from_below[g, 0] + from_above[g, 0]
+            weighted[g] += from_below[g, 1] + from_above[g, 1]
+
+    def skill_moves(self):
+        """TrueSkill: skills given the order of the performances, with equal performances of tied items."""
+        n, rank, mean, spread, group = self.n, self.rank, self.mean, self.spread, self.group
+        precision, weighted, beta = self.precision, self.weighted, self.scale
+        for a in range(n):
+            group[a] = 0 if a == 0 else group[a - 1] + (rank[a] != rank[a - 1])
+            precision[a], weighted[a] = 0.0, 0.0
+        for a in range(n):
+            own = 1.0 / (spread[a] * spread[a] + beta * beta)
+            precision[group[a]] += own
+            weighted[group[a]] += own * mean[a]
+        self.performances(group[n - 1] + 1)
+        for a in range(n):
+            variance = spread[a] * spread[a]
+            own = 1.0 / (variance + beta * beta)
+            others = precision[group[a]] - own
+            if others > 0.0:
+                told = 1.0 / (1.0 / others + beta * beta)
+                centre = (weighted[group[a]] - own * mean[a]) / others
+                share = told / (1.0 / variance + told)
+                self.move[a] = share * (centre - mean[a])
+                self.shrink[a] = share
+
+    def play(self, slot, rank, weight, mean, spread):
+        """Update the ratings of the items of one list, ``weight`` times.
+
+        Callers check that ``weight`` is at most ``MOST_GAMES``; the loop ends there whatever the weight.
+        """
+        self.n = slot.shape[0]
+        if self.n < 2:
+            return
+        for a in range(self.n):
+            self.rank[a], self.mean[a], self.spread[a] = rank[a], mean[slot[a]], spread[slot[a]]
+        for game in range(LIMIT):
+            part = min(weight - game, 1.0)
+            if not part > 0.0:
+                break
+            for a in range(self.n):
+                self.move[a], self.shrink[a] = 0.0, 0.0
+                if self.kind != ELO:
+                    self.spread[a] = sqrt(self.spread[a] * self.spread[a] + part * self.drift * self.drift)
+            if self.kind == ELO:
+                self.elo_moves()
+            elif self.kind == TRUESKILL:
+                self.skill_moves()
+            elif self.kind == WENG_LIN_CHOICES:
+                self.choice_moves()
+            else:
+                self.pair_moves()
+            for a in range(self.n):
+                self.mean[a] += part * self.move[a]
+                if self.kind != ELO:
+                    self.spread[a] *= sqrt(max(1.0 - part * self.shrink[a], 1e-4))
+        for a in range(self.n):
+            mean[slot[a]], spread[slot[a]] = self.mean[a], self.spread[a]
 
 
-@kernel
-def pair_moves(slot, rank, mean, spread, beta, move, shrink):
-    """Weng and Lin, algorithm 1: the list as games of all its pairs."""
-    n = len(slot)
-    for a in range(n):
-        variance = spread[slot[a]] ** 2
-        for b in range(n):
-            if a == b:
-                continue
-            c = math.sqrt(variance + spread[slot[b]] ** 2 + 2.0 * beta * beta)
-            chance = 1.0 / (1.0 + math.exp((mean[slot[b]] - mean[slot[a]]) / c))
-            won = 1.0 if rank[b] > rank[a] else 0.5 if rank[b] == rank[a] else 0.0
-            move[a] += variance / c * (won - chance)
-            shrink[a] += math.sqrt(variance) / c * variance / (c * c) * chance * (1.0 - chance)
-
-
-@kernel
-def order_messages(upper, lower):
+def order_messages(precision_1, weighted_1, precision_2, weighted_2):
     """Messages (precision, precision × mean) to two performances of which the first is the higher one."""
-    m1, v1, m2, v2 = upper[1] / upper[0], 1.0 / upper[0], lower[1] / lower[0], 1.0 / lower[0]
+    m1, v1, m2, v2 = weighted_1 / precision_1, 1.0 / precision_1, weighted_2 / precision_2, 1.0 / precision_2
     mean, variance = m1 - m2, v1 + v2
-    deviation = math.sqrt(variance)
+    deviation = sqrt(variance)
     tilt = mills(mean / deviation)
     kept = max(1.0 - tilt * (tilt + mean / deviation), 1e-12)
     told = 1.0 / (variance * kept) - 1.0 / variance
     if not told > 0.0:
-        return (0.0, 0.0), (0.0, 0.0)
+        return 0.0, 0.0, 0.0, 0.0
     centre = ((mean + deviation * tilt) / (variance * kept) - mean / variance) / told
     up, down = 1.0 / (1.0 / told + v2), 1.0 / (1.0 / told + v1)
-    return (up, up * (centre + m2)), (down, down * (m1 - centre))
+    return up, up * (centre + m2), down, down * (m1 - centre)
 
 
-@kernel
-def performances(group, precision, weighted):
-    """Add the messages of its neighbours to each group's performance, by expectation propagation along the list."""
-    n = len(precision)
-    from_below, from_above = np.zeros((n, 2)), np.zeros((n, 2))
-    for _ in range(SWEEPS):
-        moved = 0.0
-        for turn in range(2 * (n - 1)):
-            g = turn if turn < n - 1 else 2 * n - 3 - turn
-            upper = (precision[g] + from_above[g, 0], weighted[g] + from_above[g, 1])
-            lower = (precision[g + 1] + from_below[g + 1, 0], weighted[g + 1] + from_below[g + 1, 1])
-            up, down = order_messages(upper, lower)
-            moved = max(moved, abs(up[1] - from_below[g, 1]), abs(down[1] - from_above[g + 1, 1]))
-            from_below[g, 0], from_below[g, 1] = up
-            from_above[g + 1, 0], from_above[g + 1, 1] = down
-        if moved < 1e-10:
-            break
-    for g in range(n):
-        precision[g] += from_below[g, 0] + from_above[g, 0]
-        weighted[g] += from_below[g, 1] + from_above[g, 1]
-
-
-@kernel
-def skill_moves(slot, rank, mean, spread, beta, move, shrink):
-    """TrueSkill: skills given the order of the performances, with equal performances of tied items."""
-    n = len(slot)
-    group = np.zeros(n, np.int64)
-    for a in range(1, n):
-        group[a] = group[a - 1] + (1 if rank[a] != rank[a - 1] else 0)
-    precision, weighted = np.zeros(group[n - 1] + 1), np.zeros(group[n - 1] + 1)
-    for a in range(n):
-        own = 1.0 / (spread[slot[a]] ** 2 + beta * beta)
-        precision[group[a]] += own
-        weighted[group[a]] += own * mean[slot[a]]
-    performances(group, precision, weighted)
-    for a in range(n):
-        variance = spread[slot[a]] ** 2
-        own = 1.0 / (variance + beta * beta)
-        others = precision[group[a]] - own
-        if others > 0.0:
-            told = 1.0 / (1.0 / others + beta * beta)
-            centre = (weighted[group[a]] - own * mean[slot[a]]) / others
-            share = told / (1.0 / variance + told)
-            move[a] = share * (centre - mean[slot[a]])
-            shrink[a] = share
-
-
-@kernel
-def play(kind, slot, rank, weight, mean, spread, step, scale, drift):
-    """Update the ratings of the items of one list, ``weight`` times; ``step`` and ``scale`` are Elo's k and scale.
-
-    Callers check that ``weight`` is at most ``MOST_GAMES``; the loop ends there whatever the weight.
-    """
-    n = len(slot)
-    if n < 2:
-        return
-    move, shrink = np.empty(n), np.empty(n)
-    for game in range(MOST_GAMES):
-        part = min(weight - game, 1.0)
-        if not part > 0.0:
-            break
-        for a in range(n):
-            move[a], shrink[a] = 0.0, 0.0
-            if kind != ELO:
-                spread[slot[a]] = math.sqrt(spread[slot[a]] ** 2 + part * drift * drift)
-        if kind == ELO:
-            elo_moves(slot, rank, mean, step, scale, move)
-        elif kind == TRUESKILL:
-            skill_moves(slot, rank, mean, spread, scale, move, shrink)
-        elif kind == WENG_LIN_CHOICES:
-            choice_moves(slot, rank, mean, spread, scale, move, shrink)
-        else:
-            pair_moves(slot, rank, mean, spread, scale, move, shrink)
-        for a in range(n):
-            mean[slot[a]] += part * move[a]
-            if kind != ELO:
-                spread[slot[a]] *= math.sqrt(max(1.0 - part * shrink[a], 1e-4))
+def play(
+    kind, slot: Int32[::1], rank: Float[::1], weight: cython.double, mean: cython.double[::1],
+    spread: cython.double[::1], step, scale, drift,
+):  # fmt: skip
+    """Update the ratings of the items of one list, ``weight`` times."""
+    game: Game = Game(slot.shape[0], kind, step, scale, drift)
+    with cython.nogil:
+        game.play(slot, rank, weight, mean, spread)
 
 
 @over_queries
 def play_all(
-    first, last, list_ptr, entry_ptr, entry_slot, entry_rank, list_weight, kind, step, scale, drift, spread, mean
-):
+    first: cython.longlong, last: cython.longlong, list_ptr: Int[::1], entry_ptr: Int[::1], entry_slot: Int32[::1],
+    entry_rank: Float[::1], list_weight: Float[::1], kind, step, scale, drift, spread: cython.double[::1],
+    mean: cython.double[::1],
+):  # fmt: skip
     """Play the lists of every query in their order; ``mean`` and ``spread`` hold the ratings of all slots."""
-    for q in range(first, last):
-        for m in range(list_ptr[q], list_ptr[q + 1]):
+    game: Game = Game(longest(list_ptr[first], list_ptr[last], entry_ptr), kind, step, scale, drift)
+    with cython.nogil:
+        for m in range(list_ptr[first], list_ptr[last]):
             lo, hi = entry_ptr[m], entry_ptr[m + 1]
-            play(kind, entry_slot[lo:hi], entry_rank[lo:hi], list_weight[m], mean, spread, step, scale, drift)
+            game.play(entry_slot[lo:hi], entry_rank[lo:hi], list_weight[m], mean, spread)

@@ -7,274 +7,319 @@ normal prior every group of items that are compared only with each other has mea
 rounding would decide about that mean, so it is set at the end.
 """
 
-import math
-
+import cython
 import numpy as np
+from cython.cimports.libc.math import exp, log, sqrt
 
-from juryrank.kernels.choices import curve_over_lists, pass_over_lists
-from juryrank.kernels.groups import centre, groups_of_lists, groups_of_pairs
-from juryrank.kernels.jit import kernel, over_queries
-from juryrank.kernels.links import (
-    DAVIDSON,
-    LISTWISE,
-    LOGISTIC,
-    NEVER,
-    PROBIT,
-    RAO_KUPPER,
-    davidson,
-    pass_over_pairs,
-    rao_kupper,
-)
-from juryrank.kernels.lists import lists_of_query
-from juryrank.kernels.pairs import count_pairs
+from juryrank.kernels.threads import over_queries
+
+if not cython.compiled:
+    from juryrank.kernels.choices import (
+        DAVIDSON,
+        LISTWISE,
+        LOGISTIC,
+        NO_TIES,
+        PROBIT,
+        RAO_KUPPER,
+        curve_over_lists,
+        davidson,
+        pass_over_lists,
+        pass_over_pairs,
+        rao_kupper,
+    )
+    from juryrank.kernels.elements import Float, Int
+    from juryrank.kernels.lists import (
+        Lists,
+        PairCounter,
+        Pairs,
+        centre,
+        groups_of_lists,
+        groups_of_pairs,
+        room_for_pairs,
+    )
+    from juryrank.kernels.ragged import longest
 
 FARTHEST = 5.0  # the most that one step moves a strength: odds of 150
 SHORTEST = 1e-6  # a step this short is always accepted
+INFINITY = float("inf")
 
 
-@kernel
-def evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two):
-    """Slope and diagonal curvature at x; ``one`` and ``two`` store what the product with the curvature needs."""
-    first, second, won, lost, tied = pairs
-    shape, rate, precision = prior
-    n = len(x) - 1
-    for i in range(n):
-        worth = rate * math.exp(x[i]) if rate > 0.0 else 0.0
-        slope[i] = shape - worth - precision * x[i]
-        diagonal[i] = worth + precision
-    slope[n], diagonal[n] = 0.0, 0.0
-    if link == LISTWISE:
-        pass_over_lists(lists, x, slope, diagonal, one, two)
-    else:
-        pass_over_pairs(link, first, second, won, lost, tied, x, slope, diagonal, one, two)
-    if link in (DAVIDSON, RAO_KUPPER) and x[n] != NEVER:
-        tie_prior(link, precision, x[n], slope, diagonal)
-    else:
-        diagonal[n] = 1.0
+@cython.final
+@cython.cclass
+class Newton:
+    """The likelihood of one query at a time, of the queries first:last, and the memory of Newton's method.
 
-
-@kernel
-def tie_prior(link, games, t, slope, diagonal):
-    """``games`` pseudo-games between equal items, a third of them ties, keep the tie parameter finite."""
-    third = games / 3.0
-    if link == DAVIDSON:
-        _, _, in_t, curve, _ = davidson(0.0, t, third, third, third)
-    else:
-        _, _, in_t, curve, _ = rao_kupper(0.0, t, third, third, third)
-    slope[-1] += in_t
-    diagonal[-1] += curve
-
-
-@kernel
-def curve_times(link, pairs, lists, prior, x, diagonal, one, two, v, out):
-    """out = curvature at x times v."""
-    first, second = pairs[0], pairs[1]
-    _, rate, precision = prior
-    n = len(x) - 1
-    if link == LISTWISE:
-        for i in range(n):
-            out[i] = ((rate * math.exp(x[i]) if rate > 0.0 else 0.0) + precision) * v[i]
-        out[n] = v[n]
-        curve_over_lists(lists, x, one, two, v, out)
-        return
-    out[:] = diagonal * v
-    if link in (LOGISTIC, PROBIT):
-        i, taken = 0, 0.0  # the sum of a row stays in a register
-        for p in range(len(first)):
-            if first[p] != i:
-                out[i] -= taken
-                i, taken = first[p], 0.0
-            taken += one[p] * v[second[p]]
-            out[second[p]] -= one[p] * v[i]
-        out[i] -= taken
-        return
-    for p in range(len(first)):
-        i, j = first[p], second[p]
-        out[i] += two[p] * v[n] - one[p] * v[j]
-        out[j] -= two[p] * v[n] + one[p] * v[i]
-        out[n] += two[p] * (v[i] - v[j])
-
-
-@kernel
-def newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, accuracy, step):
-    """step = the solution of curvature times step = slope, to a relative residual of ``accuracy``."""
-    n = len(x)
-    rest, image, direction = slope.copy(), np.empty(n), np.zeros(n)
-    before, enough = 1.0, 0.0
-    for i in range(n):
-        step[i] = 0.0
-    for number in range(4 * n + 20):
-        size = 0.0
-        for i in range(n):
-            size += rest[i] * rest[i] / diagonal[i]
-        if number == 0:
-            enough = accuracy * accuracy * size
-        elif size <= enough:
-            return
-        for i in range(n):
-            direction[i] = rest[i] / diagonal[i] + (size / before if number else 0.0) * direction[i]
-        curve_times(link, pairs, lists, prior, x, diagonal, one, two, direction, image)
-        along = 0.0
-        for i in range(n):
-            along += direction[i] * image[i]
-        if not along > 0.0:
-            return
-        for i in range(n):
-            step[i] += size / along * direction[i]
-            rest[i] -= size / along * image[i]
-        before = size
-
-
-@kernel
-def stored_size(link, pairs, lists):
-    """The number of values that ``evaluate`` stores: one per entry of the lists, or one per pair."""
-    if link == LISTWISE:
-        return lists.entry_ptr[lists.end] - lists.entry_ptr[lists.begin]
-    return len(pairs[0])
-
-
-@kernel
-def maximise(link, pairs, lists, prior, games, tol, max_iter, x):
-    """Newton steps from x to the maximum; their number, or max_iter + 1 if the slope stays above tol × games."""
-    n = len(x)
-    size = stored_size(link, pairs, lists)
-    one, two = np.zeros(size), np.zeros(size)
-    slope, diagonal, step, old = np.empty(n), np.empty(n), np.zeros(n), x.copy()
-    number, share, length, start = 0, 1.0, np.inf, 0.0
-    while True:
-        for i in range(n):
-            x[i] = old[i] + share * step[i]
-        new_length, most = np.inf, np.inf
-        if link != RAO_KUPPER or x[n - 1] > 0.0 or x[n - 1] == NEVER:
-            evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two)
-            new_length, most = measure(slope, games)
-        if not new_length <= (1.0 - 1e-4 * share) * length and share > SHORTEST:
-            share *= 0.5
-            continue
-        if most <= tol or number == max_iter:
-            return number if most <= tol else max_iter + 1
-        length, number = new_length, number + 1
-        if number == 1:
-            start = length
-        newton_step(link, pairs, lists, prior, x, slope, diagonal, one, two, min(0.1, length / start), step)
-        share = store_and_limit(x, step, old)
-
-
-@kernel
-def store_and_limit(x, step, old):
-    """old = x; returns the share of the step, up to 1, that moves no unknown by more than FARTHEST."""
-    farthest = 0.0
-    for i in range(len(x)):
-        old[i] = x[i]
-        farthest = max(farthest, abs(step[i]))
-    return min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
-
-
-@kernel
-def measure(slope, games):
-    """The length of the slope, and the largest slope of any unknown per game."""
-    squares, most = 0.0, 0.0
-    for i in range(len(slope)):
-        squares += slope[i] * slope[i]
-        most = max(most, abs(slope[i]) / games[i])
-    return math.sqrt(squares), most
-
-
-@kernel
-def fit_pairs(link, pairs, lists, precision, tol, max_iter, tie, out):
-    """Strengths from one set of pairs, starting at ``out`` and ``tie``; ties are half wins if the link has no ties.
-
-    If ``out`` is all 0, the log odds of an item's wins are a better start. ``tie`` becomes log(nu) of Davidson or
-    log(theta) of Rao and Kupper, or NEVER.
+    The likelihood is that of ``pairs``, or of ``lists`` if the link is LISTWISE. ``x`` is the strengths of ``n`` items
+    and the tie parameter; ``one`` and ``two`` have a value for each pair or entry.
     """
-    left, right, won, lost, tied = pairs
-    n = len(out)
-    x = np.empty(n + 1)
-    x[:n] = out
-    x[n] = 1.0 if tie[0] == NEVER else tie[0]
-    if link in (LOGISTIC, PROBIT):
-        won, lost = won + 0.5 * tied, lost + 0.5 * tied
-    if link in (LOGISTIC, PROBIT) or tied.sum() == 0.0:
-        tied = np.zeros(len(tied))
-        x[n] = NEVER
-    games, wins = np.full(n + 1, precision), np.zeros(n)
-    for p in range(len(left)):
-        total = won[p] + lost[p] + tied[p]
-        games[left[p]] += total
-        games[right[p]] += total
-        wins[left[p]] += won[p] + 0.5 * tied[p]
-        wins[right[p]] += lost[p] + 0.5 * tied[p]
-    games[n] += games[:n].sum()
-    if not np.any(out):
+
+    def __init__(
+        self, first: cython.longlong, last: cython.longlong, lists: Lists, pairs: Pairs, link, shape, rate, precision
+    ):
+        self.lists, self.pairs, self.link = lists, pairs, link
+        self.shape, self.rate, self.precision = shape, rate, precision
+        stored = pairs.left.shape[0]
+        if link == LISTWISE:
+            for q in range(first, last):
+                begin, end = lists.list_ptr[q], lists.list_ptr[q + 1]
+                stored = max(stored, lists.entry_ptr[end] - lists.entry_ptr[begin])
+        n = longest(first, last, lists.slot_ptr) + 1
+        rows: cython.double[:, ::1] = np.empty((11, n))
+        self.x, self.old, self.step, self.slope, self.diagonal = rows[0], rows[1], rows[2], rows[3], rows[4]
+        self.rest, self.image, self.direction, self.worth = rows[5], rows[6], rows[7], rows[8]
+        self.moved, self.games = rows[9], rows[10]
+        rows = np.empty((3, stored))
+        self.one, self.two, self.mean = rows[0], rows[1], rows[2]
+        self.root = np.empty(n, np.int64)
+
+    def start(self, q, strengths):
+        """Go to query q, at its strengths and a tie parameter of 0; ``games`` is the prior."""
+        self.q, self.n = q, self.lists.slot_ptr[q + 1] - self.lists.slot_ptr[q]
+        for i in range(self.n + 1):
+            self.x[i] = strengths[i] if i < self.n else 0.0
+            self.games[i] = self.precision + self.shape
+
+    def evaluate(self):
+        """Slope and diagonal curvature at x; ``one`` and ``two`` store what the product with the curvature needs."""
+        n, x, worth, slope, diagonal = self.n, self.x, self.worth, self.slope, self.diagonal
+        shape, rate, precision = self.shape, self.rate, self.precision
         for i in range(n):
-            x[i] = math.log((wins[i] + 1.0) / (games[i] - precision - wins[i] + 1.0))
-    steps = maximise(link, (left, right, won, lost, tied), lists, (0.0, 0.0, precision), games, tol, max_iter, x)
-    out[:] = x[:n]
-    centre(groups_of_pairs(n, left, right), out)
-    tie[0] = x[n]
-    return steps
+            worth[i] = exp(x[i])
+            pull = rate * worth[i] if rate > 0.0 else 0.0
+            slope[i] = shape - pull - precision * x[i]
+            diagonal[i] = pull + precision
+        slope[n], diagonal[n] = 0.0, 0.0
+        if self.link == LISTWISE:
+            begin, end = self.lists.list_ptr[self.q], self.lists.list_ptr[self.q + 1]
+            lo = self.lists.slot_ptr[self.q]
+            pass_over_lists(self.lists, begin, end, lo, worth, slope, diagonal, self.one, self.two)
+        else:
+            pass_over_pairs(self.link, self.pairs, n, x, worth, slope, diagonal, self.one, self.two)
+        if (self.link == DAVIDSON or self.link == RAO_KUPPER) and x[n] != NO_TIES:
+            third = precision / 3.0  # pseudo-games between equal items, a third of them ties, keep it finite
+            terms = davidson(0.0, x[n], third, third, third)
+            if self.link == RAO_KUPPER:
+                terms = rao_kupper(0.0, x[n], third, third, third)
+            slope[n] += terms[2]
+            diagonal[n] += terms[3]
+        else:
+            diagonal[n] = 1.0
+
+    def curve_times(self, v, out):
+        """out = curvature where ``evaluate`` was last, times v."""
+        n, one, two = self.n, self.one, self.two
+        if self.link == LISTWISE:
+            for i in range(n):
+                self.moved[i] = self.worth[i] * v[i]
+                out[i] = ((self.rate * self.worth[i] if self.rate > 0.0 else 0.0) + self.precision) * v[i]
+            out[n] = v[n]
+            begin, end = self.lists.list_ptr[self.q], self.lists.list_ptr[self.q + 1]
+            lo = self.lists.slot_ptr[self.q]
+            curve_over_lists(self.lists, begin, end, lo, self.worth, self.moved, one, two, self.mean, out)
+            return
+        left, right = self.pairs.left, self.pairs.right
+        for i in range(n + 1):
+            out[i] = self.diagonal[i] * v[i]
+        if self.link == LOGISTIC or self.link == PROBIT:
+            i, taken = 0, 0.0  # the sum of a row stays in a register
+            for p in range(self.pairs.count):
+                if left[p] != i:
+                    out[i] -= taken
+                    i, taken = left[p], 0.0
+                taken += one[p] * v[right[p]]
+                out[right[p]] -= one[p] * v[i]
+            out[i] -= taken
+            return
+        for p in range(self.pairs.count):
+            i, j = left[p], right[p]
+            out[i] += two[p] * v[n] - one[p] * v[j]
+            out[j] -= two[p] * v[n] + one[p] * v[i]
+            out[n] += two[p] * (v[i] - v[j])
+
+    def find_step(self, accuracy):
+        """step = the solution of curvature times step = slope, to a relative residual of ``accuracy``."""
+        n, step, diagonal = self.n + 1, self.step, self.diagonal
+        rest, image, direction = self.rest, self.image, self.direction
+        before, enough = 1.0, 0.0
+        for i in range(n):
+            rest[i], step[i], direction[i] = self.slope[i], 0.0, 0.0
+        for number in range(4 * n + 20):
+            size = 0.0
+            for i in range(n):
+                size += rest[i] * rest[i] / diagonal[i]
+            if number == 0:
+                enough = accuracy * accuracy * size
+            elif size <= enough:
+                return
+            turn = size / before if number else 0.0
+            for i in range(n):
+                direction[i] = rest[i] / diagonal[i] + turn * direction[i]
+            self.curve_times(direction, image)
+            along = 0.0
+            for i in range(n):
+                along += direction[i] * image[i]
+            if not along > 0.0:
+                return
+            share = size / along
+            for i in range(n):
+                step[i] += share * direction[i]
+                rest[i] -= share * image[i]
+            before = size
+
+    def store_and_limit(self):
+        """old = x; returns the share of the step, up to 1, that moves no unknown by more than FARTHEST."""
+        farthest: cython.double = 0.0
+        for i in range(self.n + 1):
+            self.old[i] = self.x[i]
+            farthest = max(farthest, abs(self.step[i]))
+        return min(1.0, FARTHEST / farthest) if farthest > 0.0 else 1.0
+
+    def maximise(self, tol, max_iter):
+        """Newton steps from x to the maximum; their number, or max_iter + 1 if the slope stays above tol × games."""
+        n, x, old, step = self.n, self.x, self.old, self.step
+        for i in range(n + 1):
+            old[i], step[i] = x[i], 0.0
+        number: cython.longlong = 0
+        share, length, start = 1.0, INFINITY, 0.0
+        while True:
+            for i in range(n + 1):
+                x[i] = old[i] + share * step[i]
+            new_length = INFINITY  # of the slope
+            most: cython.double = INFINITY  # the largest slope of any unknown per game
+            if self.link != RAO_KUPPER or x[n] > 0.0 or x[n] == NO_TIES:
+                self.evaluate()
+                squares, most = 0.0, 0.0
+                for i in range(n + 1):
+                    squares += self.slope[i] * self.slope[i]
+                    most = max(most, abs(self.slope[i]) / self.games[i])
+                new_length = sqrt(squares)
+            if not new_length <= (1.0 - 1e-4 * share) * length and share > SHORTEST:
+                share *= 0.5
+                continue
+            if most <= tol or number == max_iter:
+                return number if most <= tol else max_iter + 1
+            length, number = new_length, number + 1
+            if number == 1:
+                start = length
+            self.find_step(min(0.1, length / start))
+            share = self.store_and_limit()
+
+    def add_games(self, less):
+        """Add to each item the weighted lengths of the lists that have it, each reduced by ``less``."""
+        games, lo, entry_ptr = self.games, self.lists.slot_ptr[self.q], self.lists.entry_ptr
+        for m in range(self.lists.list_ptr[self.q], self.lists.list_ptr[self.q + 1]):
+            weight = self.lists.list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m] - less)
+            for e in range(entry_ptr[m], entry_ptr[m + 1]):
+                games[self.lists.entry_slot[e] - lo] += weight
+
+    def fit_pairs(self, tol, max_iter, tie, out):
+        """Strengths from the pairs, starting at x and ``tie``; ties become half wins if the link has no ties.
+
+        If x is all 0, the log odds of an item's wins are a better start. ``tie`` becomes log(nu) of Davidson or
+        log(theta) of Rao and Kupper, or NEVER.
+        """
+        n, x, games, wins = self.n, self.x, self.games, self.slope
+        left, right = self.pairs.left, self.pairs.right
+        won, lost, tied = self.pairs.won, self.pairs.lost, self.pairs.tied
+        half: cython.bint = self.link == LOGISTIC or self.link == PROBIT
+        known: cython.bint = False
+        ties, all_games = 0.0, 0.0
+        for i in range(n):
+            wins[i] = 0.0
+            if x[i] != 0.0:
+                known = True
+        for p in range(self.pairs.count):
+            if half:
+                won[p], lost[p], tied[p] = won[p] + 0.5 * tied[p], lost[p] + 0.5 * tied[p], 0.0
+            ties += tied[p]
+            total = won[p] + lost[p] + tied[p]
+            games[left[p]] += total
+            games[right[p]] += total
+            wins[left[p]] += won[p] + 0.5 * tied[p]
+            wins[right[p]] += lost[p] + 0.5 * tied[p]
+        for i in range(n):
+            all_games += games[i]
+            if not known:
+                x[i] = log((wins[i] + 1.0) / (games[i] - self.precision - wins[i] + 1.0))
+        games[n] += all_games
+        x[n] = NO_TIES if ties == 0.0 else 1.0 if tie[0] == NO_TIES else tie[0]
+        steps = self.maximise(tol, max_iter)
+        for i in range(n):
+            out[i] = x[i]
+        tie[0] = x[n]
+        groups_of_pairs(n, self.pairs, self.root)
+        centre(n, self.root, self.rest, self.image, out)
+        return steps
+
+    def fit_lists(self, tol, max_iter, out):
+        """Plackett–Luce strengths from the lists, starting at x."""
+        self.add_games(0)
+        steps = self.maximise(tol, max_iter)
+        for i in range(self.n):
+            out[i] = self.x[i]
+        if self.precision > 0.0:
+            groups_of_lists(self.q, self.lists, self.root)
+            centre(self.n, self.root, self.rest, self.image, out)
+        return steps
+
+    def information(self, out):
+        """out = the curvature at x as a matrix, column by column."""
+        unit, column = self.direction, self.image
+        self.evaluate()
+        for i in range(self.n + 1):
+            unit[i] = 0.0
+        for k in range(self.n + 1):
+            unit[k] = 1.0
+            self.curve_times(unit, column)
+            unit[k] = 0.0
+            for i in range(self.n + 1):
+                out[i, k] = column[i]
 
 
 @over_queries
-def pair_strengths(first, last, lists, most, link, precision, tol, max_iter, steps, ties, out):
-    """Strengths of every query from its pairs; ``ties`` gets the tie parameter, ``steps`` the Newton steps."""
-    for q in range(first, last):
-        lo, hi = lists.slot_ptr[q], lists.slot_ptr[q + 1]
-        pairs, query = count_pairs(q, most[q], lists), lists_of_query(q, lists)
-        steps[q] = fit_pairs(link, pairs, query, precision, tol, max_iter, ties[q : q + 1], out[lo:hi])
+def pair_strengths(
+    first: cython.longlong, last: cython.longlong, lists: Lists, most: Int[::1], entry_value: Float[::1],
+    link: cython.longlong, precision: cython.double, tol: cython.double, max_iter: cython.longlong,
+    steps: cython.longlong[::1], ties: cython.double[::1], out: cython.double[::1],
+):  # fmt: skip
+    """Strengths of every query from its pairs; ``ties`` gets the tie parameter, ``steps`` the Newton steps.
+
+    If entries have values, a pair counts by how far apart a list puts its items, not once.
+    """
+    counter: PairCounter = PairCounter(first, last, lists, most)
+    newton: Newton = Newton(first, last, lists, counter.pairs, link, 0.0, 0.0, precision)
+    with cython.nogil:
+        for q in range(first, last):
+            if entry_value.shape[0]:
+                counter.count_differences(q, entry_value)
+            else:
+                counter.count(q)
+            here: cython.double[::1] = out[lists.slot_ptr[q] : lists.slot_ptr[q + 1]]
+            newton.start(q, here)
+            steps[q] = newton.fit_pairs(tol, max_iter, ties[q : q + 1], here)
 
 
 @over_queries
-def list_strengths(first, last, lists, link, shape, rate, precision, tol, max_iter, steps, out):
-    """Plackett–Luce strengths of every query from its lists, starting at ``out``; ``link`` is LISTWISE.
-
-    It is an argument because Numba would compile all other kernels a second time for a constant.
-    """
-    nobody = np.zeros(0, np.int32)
-    nothing = np.zeros(0)
-    for q in range(first, last):
-        query = lists_of_query(q, lists)
-        lo, n = query.lo, lists.slot_ptr[q + 1] - query.lo
-        x = np.zeros(n + 1)
-        x[:n] = out[lo : lo + n]
-        games = np.full(n + 1, precision + shape)
-        add_games(query, 0, games)
-        pairs = (nobody, nobody, nothing, nothing, nothing)
-        steps[q] = maximise(link, pairs, query, (shape, rate, precision), games, tol, max_iter, x)
-        out[lo : lo + n] = x[:n]
-        if precision > 0.0:
-            centre(groups_of_lists(n, query), out[lo : lo + n])
+def list_strengths(
+    first: cython.longlong, last: cython.longlong, lists: Lists, shape: cython.double, rate: cython.double,
+    precision: cython.double, tol: cython.double, max_iter: cython.longlong, steps: cython.longlong[::1],
+    out: cython.double[::1],
+):  # fmt: skip
+    """Plackett–Luce strengths of every query from its lists, starting at ``out``."""
+    newton: Newton = Newton(first, last, lists, room_for_pairs(0), LISTWISE, shape, rate, precision)
+    with cython.nogil:
+        for q in range(first, last):
+            here: cython.double[::1] = out[lists.slot_ptr[q] : lists.slot_ptr[q + 1]]
+            newton.start(q, here)
+            steps[q] = newton.fit_lists(tol, max_iter, here)
 
 
-@kernel
-def add_games(lists, less, games):
-    """Add to each item the weighted lengths of the lists that have it, each reduced by ``less``."""
-    entry_ptr = lists.entry_ptr
-    for m in range(lists.begin, lists.end):
-        for e in range(entry_ptr[m], entry_ptr[m + 1]):
-            games[lists.entry_slot[e] - lists.lo] += lists.list_weight[m] * (entry_ptr[m + 1] - entry_ptr[m] - less)
-
-
-@kernel
-def information(link, pairs, lists, prior, x, out):
-    """out = the curvature at x as a matrix, column by column."""
-    n = len(x)
-    size = stored_size(link, pairs, lists)
-    one, two, slope, diagonal = np.zeros(size), np.zeros(size), np.empty(n), np.empty(n)
-    evaluate(link, pairs, lists, prior, x, slope, diagonal, one, two)
-    unit, column = np.zeros(n), np.empty(n)
-    for k in range(n):
-        unit[k] = 1.0
-        curve_times(link, pairs, lists, prior, x, diagonal, one, two, unit, column)
-        unit[k] = 0.0
-        for i in range(n):
-            out[i, k] = column[i]
-
-
-@kernel
-def list_information(lists, shape, rate, precision, s, out):
-    """out = the Plackett–Luce curvature of one query at strengths s; the last row and column are for ties."""
-    nobody, nothing = np.zeros(0, np.int32), np.zeros(0)
-    x = np.zeros(len(s) + 1)
-    x[: len(s)] = s
-    information(LISTWISE, (nobody, nobody, nothing, nothing, nothing), lists, (shape, rate, precision), x, out)
+def list_information(
+    q: cython.longlong, lists: Lists, shape: cython.double, rate: cython.double, precision: cython.double,
+    s: Float[::1], out: cython.double[:, ::1],
+):  # fmt: skip
+    """out = the Plackett–Luce curvature of query q at strengths s; the last row and column are for ties."""
+    newton: Newton = Newton(q, q + 1, lists, room_for_pairs(0), LISTWISE, shape, rate, precision)
+    with cython.nogil:
+        newton.start(q, s)
+        newton.information(out)

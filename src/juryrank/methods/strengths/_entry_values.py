@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, read_only_view
+from juryrank.data.arrays import Floats
 from juryrank.errors import DataError
 from juryrank.kernels.lists import Lists
-from juryrank.kernels.scaling import LARGE, scaling_exponents
+from juryrank.kernels.positional import LARGE, scaling_exponents
 from juryrank.params import param
 
 FLOWS = {
@@ -35,23 +35,24 @@ def entry_values(flow: str, r: Rankings, lists: Lists) -> Floats:
 
     Items that a list leaves out, if they count as last, are one rank below it and have its lowest score.
     """
-    entry_rank, tail = lists.entry_rank, lists.tail
-    size, ranked = np.diff(lists.entry_ptr), np.isfinite(entry_rank)
+    entry_ptr, entry_rank, tail = (np.asarray(array) for array in (lists.entry_ptr, lists.entry_rank, lists.tail))
+    size, ranked = np.diff(entry_ptr), np.isfinite(entry_rank)
     if flow == "order":
-        return read_only_view(np.zeros(len(entry_rank)))
+        return np.zeros(len(entry_rank))
     if flow == "score" and r.entry_score is not None:
         check_magnitude(r.entry_score, "flow='score'", "another flow")
         value = np.repeat(r.entry_score[r.entry_ptr[1:] - 1], size)
         value[ranked] = r.entry_score
-        return read_only_view(value)
-    worst = entry_rank[lists.entry_ptr[1:] - tail - 1] + (tail > 0)
+        return value
+    worst = entry_rank[entry_ptr[1:] - tail - 1] + (tail > 0)
     largest = np.repeat(worst, size)
     rank = np.where(ranked, entry_rank, largest)
     if flow in ("difference", "score"):
-        return read_only_view(-rank)
+        return -rank
     if flow == "log-rank":
         rank, largest = np.log(rank), np.log(largest)
-    return read_only_view(-np.divide(rank, largest, out=np.zeros(len(rank)), where=largest > 0))
+    share: Floats = np.divide(rank, largest, out=np.zeros(len(rank)), where=largest > 0)
+    return -share
 
 
 def check_magnitude(score: Floats, setting: str, otherwise: str) -> None:

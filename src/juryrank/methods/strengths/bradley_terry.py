@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, read_only_view
+from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
-from juryrank.kernels.links import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
+from juryrank.kernels.choices import DAVIDSON, LOGISTIC, NEVER, RAO_KUPPER
 from juryrank.kernels.lists import Lists
 from juryrank.methods.cost import Cost
 from juryrank.methods.lists import absent_rank
@@ -80,13 +80,14 @@ class BradleyTerry(PairwiseStrength):
     def link(self) -> int:
         return TIES[self.ties]
 
-    def _entry_values(self, r: Rankings, lists: Lists) -> Floats | None:
+    def _entry_values(self, r: Rankings, lists: Lists) -> Floats:
         if self.counts == "once":
-            return None
-        ranked = np.isfinite(lists.entry_rank)
+            return super()._entry_values(r, lists)
+        entry_rank = np.asarray(lists.entry_rank)
+        ranked = np.isfinite(entry_rank)
         if r.entry_score is None:
             beyond = np.repeat(absent_rank(r, r.entry_rank, "last"), np.diff(lists.entry_ptr))
-            return read_only_view(-np.where(ranked, lists.entry_rank, beyond))
+            return -np.where(ranked, entry_rank, beyond)
         if not ranked.all():
             raise ParameterError(
                 f"missing of {type(self).__name__} must be ignore if counts is difference and lists have scores: the "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings
-from juryrank.data.arrays import Codes, Floats, Ints, read_only_view
+from juryrank.data.arrays import Codes, Floats, Ints
 from juryrank.errors import DataError, warn_not_converged
 from juryrank.kernels.crowd import crowd_strengths, list_pairs
 from juryrank.kernels.lists import Lists
@@ -125,5 +125,5 @@ def demand_few_comparisons(r: Rankings, most: int) -> None:
 def by_slot(lists: Lists) -> Lists:
     """The lists, without tails, with the entries of each in the order of the slots."""
     order = np.lexsort((lists.entry_slot, parents(lists.entry_ptr)))
-    slot, rank = lists.entry_slot[order], lists.entry_rank[order]
-    return lists._replace(entry_slot=read_only_view(slot), entry_rank=read_only_view(rank))
+    slot, rank = np.asarray(lists.entry_slot)[order], np.asarray(lists.entry_rank)[order]
+    return Lists(lists.slot_ptr, lists.list_ptr, lists.entry_ptr, slot, rank, lists.list_weight, lists.tail)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.differences import difference_strengths
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.strengths import pair_strengths
 from juryrank.methods.strengths.strengths import Strength, max_pairs, prior_param, tol_param
@@ -30,20 +29,17 @@ class PairwiseStrength(Strength):
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
         most, tie, value = max_pairs(self.name, r, lists), np.ones(len(r)), self._entry_values(r, lists)
         settings = (self.link, float(self.prior), float(self.tol), self.max_iter)
-        if value is None:
-            pair_strengths(lists, most, *settings, steps, tie, out)
-        else:
-            difference_strengths(lists, most, value, *settings, steps, tie, out)
+        pair_strengths(lists, most, value, *settings, steps, tie, out)
         return self._details(tie)
 
     @property
     @abstractmethod
     def link(self) -> int:
-        """The link function, one of those of ``kernels/links.py``."""
+        """The link function, one of those of ``kernels/choices.py``."""
 
-    def _entry_values(self, r: Rankings, lists: Lists) -> Floats | None:
-        """A value of each entry whose differences are the counts of pairs; None where each pair counts once."""
-        return None
+    def _entry_values(self, r: Rankings, lists: Lists) -> Floats:
+        """A value of each entry whose differences are the counts of pairs; empty where each pair counts once."""
+        return np.empty(0)
 
     def _details(self, tie: Floats) -> Mapping[str, NDArray[Any]]:
         """Details of the tie parameter per query, for models that have one."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.links import LISTWISE
 from juryrank.kernels.lists import Lists
 from juryrank.kernels.strengths import list_strengths
 from juryrank.methods.strengths.strengths import PRIOR, Strength, logistic, tol_param
@@ -49,7 +48,7 @@ class PlackettLuce(Strength):
     max_iter: int = param(100, "maximum number of Newton steps", at_least=1)
 
     def _strengths(self, r: Rankings, lists: Lists, steps: Ints, out: Floats) -> Mapping[str, NDArray[Any]]:
-        list_strengths(lists, LISTWISE, 0.0, 0.0, self.precision, float(self.tol), self.max_iter, steps, out)
+        list_strengths(lists, 0.0, 0.0, self.precision, float(self.tol), self.max_iter, steps, out)
         return {}
 
     @property

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats, Ints
-from juryrank.kernels.links import LISTWISE
-from juryrank.kernels.lists import Lists, lists_of_query
+from juryrank.kernels.lists import Lists
 from juryrank.kernels.ragged import parents
 from juryrank.kernels.strengths import list_information, list_strengths
 from juryrank.methods.cost import check_matrix_size
@@ -58,7 +57,7 @@ class PlackettLuceGamma(Strength):
         for q in range(len(r)):
             here = slice(r.slot_ptr[q], r.slot_ptr[q + 1])
             known = np.empty((r.query_size[q] + 1,) * 2)
-            list_information(lists_of_query(q, lists), float(self.shape), 1.0, 0.0, log_worth[here], known)
+            list_information(q, lists, float(self.shape), 1.0, 0.0, log_worth[here], known)
             share = np.exp(log_worth[here] - log_worth[here].max(initial=-np.inf))
             share /= share.sum()
             turn = np.diag(share) - np.outer(share, share)
@@ -74,5 +73,5 @@ class PlackettLuceGamma(Strength):
 
     def _log_worth(self, lists: Lists, steps: Ints) -> Floats:
         log_worth = np.full(lists.slot_ptr[-1], np.log(self.shape))
-        list_strengths(lists, LISTWISE, float(self.shape), 1.0, 0.0, float(self.tol), self.max_iter, steps, log_worth)
+        list_strengths(lists, float(self.shape), 1.0, 0.0, float(self.tol), self.max_iter, steps, log_worth)
         return log_worth

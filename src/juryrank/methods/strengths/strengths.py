@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, Ints, read_only_view
+from juryrank.data.arrays import Floats, Ints
 from juryrank.errors import DataError, warn_not_converged
-from juryrank.kernels.lists import Lists
-from juryrank.kernels.pairs import most_pairs
+from juryrank.kernels.lists import Lists, most_pairs
 from juryrank.kernels.ragged import children, parents, sizes_to_ptr
 from juryrank.methods.base import Aggregator, missing_param, weights_param
 from juryrank.params import param
@@ -71,21 +70,10 @@ def warn_of_queries(name: str, steps: Ints, max_iter: int) -> None:
 
 
 def lists_with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:
-    """The lists as the kernels of strengths take them; with ``missing="last"`` unranked items form a tail.
-
-    All arrays are read-only, as those of Rankings are: otherwise Numba would compile two versions.
-    """
+    """The lists as the kernels of strengths take them; with ``missing="last"`` unranked items form a tail."""
     if missing == "ignore":
         tail = np.zeros(r.n_lists, np.int64)
-        return Lists(
-            r.slot_ptr,
-            r.list_ptr,
-            r.entry_ptr,
-            r.entry_slot,
-            r.entry_rank,
-            read_only_view(weight),
-            read_only_view(tail),
-        )
+        return Lists(r.slot_ptr, r.list_ptr, r.entry_ptr, r.entry_slot, r.entry_rank, weight, tail)
     total = r.query_size[r.list_query]
     if (entries := int(total.sum())) > TAIL_LIMIT:
         raise DataError(
@@ -98,15 +86,8 @@ def lists_with_tail(r: Rankings, weight: Floats, missing: str) -> Lists:
     own = parents(r.entry_ptr)
     rank[entry_ptr[own] + r.entry_slot - r.slot_ptr[r.list_query[own]]] = r.entry_rank
     order = np.lexsort((rank, parents(entry_ptr)))
-    return Lists(
-        slot_ptr=r.slot_ptr,
-        list_ptr=r.list_ptr,
-        entry_ptr=read_only_view(entry_ptr),
-        entry_slot=read_only_view(slot[order].astype(np.int32)),
-        entry_rank=read_only_view(rank[order]),
-        list_weight=read_only_view(weight),
-        tail=read_only_view(total - r.list_size),
-    )
+    entry_slot, tail = slot[order].astype(np.int32), total - r.list_size
+    return Lists(r.slot_ptr, r.list_ptr, entry_ptr, entry_slot, rank[order], weight, tail)
 
 
 def max_pairs(name: str, r: Rankings, lists: Lists) -> Ints:

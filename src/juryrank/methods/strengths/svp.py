@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats, Ints
 from juryrank.kernels.lists import Lists
-from juryrank.kernels.rank_two import rank_two
+from juryrank.kernels.spectral import rank_two
 from juryrank.methods.cost import Cost
 from juryrank.methods.strengths._entry_values import entry_values, flow_param
 from juryrank.methods.strengths.strengths import Strength, max_pairs

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from juryrank.kernels.links import PROBIT
+from juryrank.kernels.choices import PROBIT
 from juryrank.methods.cost import Cost
 from juryrank.methods.strengths.likelihood import PairwiseStrength
 

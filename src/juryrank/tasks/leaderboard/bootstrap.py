@@ -14,7 +14,7 @@ import numpy as np
 from juryrank.data.arrays import Floats
 from juryrank.errors import ConvergenceWarning
 from juryrank.kernels.intervals import refit
-from juryrank.kernels.jit import BLOCKS_PER_THREAD, threads
+from juryrank.kernels.threads import BLOCKS_PER_THREAD, threads
 from juryrank.methods.strengths.likelihood import PairwiseStrength
 from juryrank.progress import show_progress, track
 from juryrank.tasks.leaderboard.pool import FittedModel
@@ -48,7 +48,7 @@ def bootstrap_scores(fit: FittedModel, n: int, seed: int, *, threads_from: int =
 
 def _draw_pairs(fit: FittedModel) -> Draw:
     """Equal comparisons share one Poisson number; each fit starts from the fit of all data."""
-    model, lists = fit.model, fit.query_lists
+    model, lists = fit.model, fit.lists
     assert isinstance(model, PairwiseStrength)
     pairs, scale = _pairs_by_scale(fit)
     nones = tuple(np.exp(-mean) for mean in pairs[2:])

@@ -6,8 +6,8 @@ import numpy as np
 
 from juryrank.data.arrays import Floats
 from juryrank.errors import ParameterError
+from juryrank.kernels.choices import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER
 from juryrank.kernels.intervals import pair_information, spread_of_slopes
-from juryrank.kernels.links import DAVIDSON, LISTWISE, NEVER, RAO_KUPPER
 from juryrank.kernels.ragged import sizes_to_ptr
 from juryrank.kernels.strengths import list_information
 from juryrank.methods.cost import check_matrix_size
@@ -28,7 +28,7 @@ def covariance(fit: FittedModel, *, robust: bool) -> Floats:
     check_matrix_size(model.name, r, "the bootstrap")
     if not isinstance(model, PlackettLuce | PairwiseStrength):
         raise ParameterError(f"{model.name} has no likelihood to compute intervals from; use bootstrap intervals")
-    longest = int(r.list_size.max(initial=0) if fit.lists.tail.sum() == 0 else r.n_slots)
+    longest = int(r.list_size.max(initial=0) if np.sum(fit.lists.tail) == 0 else r.n_slots)
     if not robust and isinstance(model, PairwiseStrength) and longest > 2:
         raise ParameterError(
             f"fisher intervals of {model.name} assume independent pairs, but pairs of one list are dependent, and the "
@@ -63,9 +63,9 @@ def _curvature(fit: FittedModel, model: PlackettLuce | PairwiseStrength, link: i
     x = _unknowns(fit, link)
     curvature = np.empty((len(x), len(x)))
     if link == LISTWISE:
-        list_information(fit.weighted_lists(weight), 0.0, 0.0, _precision(model), fit.scores, curvature)
+        list_information(0, fit.lists.weighted(weight), 0.0, 0.0, _precision(model), fit.scores, curvature)
     else:
-        pair_information(link, fit.games_of(weight).pairs, fit.weighted_lists(weight), _precision(model), x, curvature)
+        pair_information(link, fit.games_of(weight).pairs, fit.lists, _precision(model), x, curvature)
     return curvature
 
 
@@ -75,5 +75,5 @@ def _spread(fit: FittedModel, link: int) -> Floats:
     sizes = np.ones(n_lists, np.int64) if cluster is None else np.bincount(cluster)
     spread = np.zeros((len(x), len(x)))
     of_lists = (fit.count, fit.scale, order, sizes_to_ptr(sizes))
-    spread_of_slopes(link, fit.query_lists, x, *of_lists, cluster is None, spread)
+    spread_of_slopes(link, fit.lists, x, *of_lists, cluster is None, spread)
     return spread

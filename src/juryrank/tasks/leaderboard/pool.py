@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from juryrank.data import Rankings
-from juryrank.data.arrays import Floats, Ints, read_only_view
+from juryrank.data.arrays import Floats, Ints
 from juryrank.data.build import ONE_QUERY
 from juryrank.errors import DataError
-from juryrank.kernels.links import NEVER
-from juryrank.kernels.lists import Lists, QueryLists
-from juryrank.kernels.pairs import count_pairs, most_pairs
+from juryrank.kernels.choices import NEVER
+from juryrank.kernels.lists import Lists, most_pairs, pairs_of_query
 from juryrank.methods.base import Aggregator
 from juryrank.methods.strengths.strengths import lists_with_tail
 from juryrank.tasks.leaderboard.ranks import Groups, groups_of
@@ -88,20 +87,9 @@ class FittedModel:
         played = self.games.won + self.games.lost + self.games.tied > 0
         return groups_of(self.games.first[played], self.games.second[played], self.games.n_items)
 
-    @property
-    def query_lists(self) -> QueryLists:
-        """All lists of the one query, as kernels of single queries take them."""
-        n, lists = self.rankings.n_lists, self.lists
-        slots = (lists.entry_ptr, lists.entry_slot, lists.entry_rank)
-        return QueryLists(np.int64(0), np.int64(n), np.int64(0), *slots, lists.list_weight, lists.tail)
-
-    def weighted_lists(self, weight: Floats) -> QueryLists:
-        """As ``query_lists``, with other weights of the lists."""
-        return self.query_lists._replace(list_weight=read_only_view(weight))
-
     def games_of(self, weight: Floats) -> Games:
         """The comparisons in lists with these weights."""
-        return _games(self.lists, weight)
+        return _games(self.lists.weighted(weight))
 
 
 def fit_pooled(model: Aggregator, r: Rankings, cluster: Ints | None) -> FittedModel:
@@ -110,15 +98,14 @@ def fit_pooled(model: Aggregator, r: Rankings, cluster: Ints | None) -> FittedMo
     scale = model.list_weights(replace(r, list_weight=np.ones(r.n_lists)))
     count = np.where(scale > 0, r.list_weight, 0.0)
     lists = lists_with_tail(r, model.list_weights(r), getattr(model, "missing", "ignore"))
-    games = _games(lists, count)
+    games = _games(lists.weighted(count))
     tie = NEVER
     if "tie" in consensus.details and games.tied.any():
         tie = float(np.log(consensus.details["tie"][0]))
     return FittedModel(model, r, lists, count, scale, games, consensus.scores, tie, cluster)
 
 
-def _games(lists: Lists, weight: Floats) -> Games:
+def _games(lists: Lists) -> Games:
     most = np.empty(1, np.int64)
     most_pairs(lists, most)
-    weighted = lists._replace(list_weight=read_only_view(weight))
-    return Games(int(lists.slot_ptr[-1]), *count_pairs(0, most[0], weighted))
+    return Games(int(lists.slot_ptr[-1]), *pairs_of_query(0, lists, most))
