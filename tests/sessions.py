@@ -23,7 +23,7 @@ IMPORT = re.compile(r'from "(\.[^"]+)"')
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 COMMANDS = (
     "methods", "fuse", "rank", "leaderboard", "election", "evaluate", "compare", "fit", "judge", "crowd", "clicks",
-    "interleave", "explain", "export", "convert", "serve", "studio", "demo", "warm",
+    "interleave", "explain", "export", "convert", "serve", "studio", "demo",
 )  # fmt: skip
 SESSIONS = """
 methods

@@ -17,8 +17,7 @@
     JuryrankWarning          base class
     ├── DataWarning          data was dropped or repaired; the message says what and how often
     ├── RetrieverWarning     a retriever failed or took too long, and its list is missing from the result
-    ├── ConvergenceWarning   an iteration did not converge; the last estimate is used
-    └── CacheWarning         the cache of compiled code is damaged or not writable; results do not change
+    └── ConvergenceWarning   an iteration did not converge; the last estimate is used
 """
 
 import sys
@@ -138,10 +137,6 @@ class RetrieverWarning(JuryrankWarning):
 
 class ConvergenceWarning(JuryrankWarning):
     """An iteration that did not converge; the last estimate is kept."""
-
-
-class CacheWarning(JuryrankWarning):
-    """The cache of compiled code is damaged, or not writable."""
 
 
 def warn_not_converged(name: str, what: str, max_iter: int, advice: str = "raise max_iter or tol") -> None:

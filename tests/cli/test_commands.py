@@ -16,8 +16,6 @@ import juryrank
 from cli.conftest import Run
 from juryrank.cli.commands import SUMMARIES, load_command
 from juryrank.cli.quick_values import QuickCommand, quick_value
-from juryrank.kernels import library
-from juryrank.kernels.run_lines import scan_runs
 
 PACKAGE = Path(juryrank.__file__).parent
 FOLDER = PACKAGE / "cli"
@@ -46,8 +44,8 @@ def loaded_by(*args: object) -> set[str]:
     ("args", "unneeded"),
     [
         ("--version", {"numpy", "polars", "pydantic", "rich"}),
-        ("--help", {"juryrank.cli.fuse", "juryrank.cli.warm", "numpy", "polars", "pydantic"}),
-        ("fuse --help", {"juryrank.cli.warm", "numpy", "polars", "pydantic"}),
+        ("--help", {"juryrank.cli.fuse", "juryrank.cli.election", "numpy", "polars", "pydantic"}),
+        ("fuse --help", {"juryrank.cli.election", "numpy", "polars", "pydantic"}),
         ("methods rrf", {"polars", "pydantic", "scipy.special"}),
         (f"leaderboard {PACKAGE}/demo/battles.csv", {"pydantic", "rich.console", "scipy.special", "scipy.stats"}),
         (f"rank {PACKAGE}/demo/cooking.csv --method borda --top 3", {"pydantic", "rich", "scipy.special"}),
@@ -57,7 +55,6 @@ def test_a_command_does_not_load_what_it_does_not_need(args: str, unneeded: set[
     assert not unneeded & loaded_by(*args.split())
 
 
-@pytest.mark.skipif(not library.entries(scan_runs.function), reason="the library of kernels is not built")
 def test_small_trec_runs_are_fused_without_polars(runs: list[Path], tmp_path: Path) -> None:
     assert not {"polars", "pydantic", "rich", "scipy"} & loaded_by("fuse", *runs, "-o", tmp_path / "fused.run")
     assert (tmp_path / "fused.run").read_text().startswith("1 Q0 b 1 ")

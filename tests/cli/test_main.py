@@ -72,7 +72,7 @@ def test_version(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["methods", "fuse", "rank", "evaluate", "compare", "fit", "judge", "explain", "export", "convert", "demo", "warm"],
+    ["methods", "fuse", "rank", "evaluate", "compare", "fit", "judge", "explain", "export", "convert", "demo"],
 )
 def test_every_command_has_help(run: Run, command: str) -> None:
     assert command in run("--help").out

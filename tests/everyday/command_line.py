@@ -25,7 +25,7 @@ def outcome(case: Case, run: Callable[[list[str]], Ended]) -> str:
     """answered, warned or refused, as for the library."""
     where = f"{case.kind} {case.seed} on the command line: {case.text}"
     code, out, err = run(case.command)
-    lines = [line for line in err.splitlines() if not line.startswith("compiling") and not NOTE.fullmatch(line)]
+    lines = [line for line in err.splitlines() if not NOTE.fullmatch(line)]
     said = [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     assert code in (0, 1, 2), f"{where}: exit code {code}, {err[-500:]}"

@@ -32,7 +32,6 @@ SUMMARIES = {
     "serve": "Serve models over HTTP; without MODELS, a demo model.",
     "studio": "Open a page on this machine to look at experts, judge items and watch the fusion learn.",
     "demo": "Combine 12 search systems of TREC-COVID with and without judgements, and show the gain.",
-    "warm": "Compile the code of the commands and methods, so that their first run does not wait for it.",
 }
 # Commands that take neither a method nor a model.
 WITHOUT_METHODS = ("evaluate", "convert", "demo", "judge", "crowd", "clicks", "interleave", "serve", "studio")
