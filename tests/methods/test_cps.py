@@ -1,6 +1,5 @@
 """The coset-permutation stagewise models against distances averaged over all permutations."""
 
-import os
 from itertools import permutations
 
 import numpy as np
@@ -14,10 +13,9 @@ from conftest import random_dataset
 from juryrank.data.build import from_dicts, from_orders
 from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
-from juryrank.kernels.cps import stage_costs
+from juryrank.kernels.cps import DISTANCES, stage_costs
 from juryrank.methods import CPS, ThetaCPS
 from juryrank.methods.learned.theta_cps import Likelihood, levels
-from juryrank.methods.pairwise.coset import DISTANCES
 from methods.slow import dense, places
 
 every_distance = pytest.mark.parametrize("distance", DISTANCES)
@@ -199,7 +197,6 @@ def test_an_item_that_nobody_ranks_comes_after_those_that_all_rank():
         assert CPS(distance=distance).fit_predict(data).top() == {"q": ["b", "c", "a"]}
 
 
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="real data needs compiled kernels")
 def test_mq2008_is_above_the_published_row_with_and_without_labels(shared_data):
     data = juryrank.read(shared_data / "MQ2008-agg")
     methods = {f"{cls.name} {d}": cls(distance=d) for cls in (CPS, ThetaCPS) for d in DISTANCES}

@@ -46,9 +46,17 @@ def by_hand(text: str, label: np.ndarray, score: np.ndarray) -> float:
 
 def found(text: str, label: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
     target = Target.of(text, np.array([0, len(label)]), label)
-    slope, work = np.empty(len(label)), np.full((7, 64), np.nan)
-    loss = expected_loss(score, target.gain, target.kind, target.cutoff, target.discount, *all_steps(6), work, slope)
+    n, slope = len(label), np.empty(len(label))
+    metric = (target.kind, target.cutoff, target.discount)
+    room = (np.empty(n, np.int64), np.full((7, 64), np.nan))
+    loss = expected_loss(n, score, target.gain, *metric, *all_steps(6), *room, slope)
     return loss, slope
+
+
+def chosen_items(label: np.ndarray, draws: np.ndarray, size: int) -> np.ndarray:
+    chosen = np.empty(size, np.int64)
+    sample(label, draws, chosen, np.empty((2, len(label) + 1), np.int64))
+    return chosen
 
 
 @pytest.mark.parametrize("text", TARGETS)
@@ -103,8 +111,7 @@ def test_a_step_on_a_small_query_is_the_rate_times_the_gradient():
 def test_a_sample_has_distinct_items_and_every_label_that_fits(labels, seed, size):
     label = np.sort(np.array(labels, float))
     size = min(size, len(label) - 1)
-    chosen = np.empty(size, np.int64)
-    sample(label, np.random.default_rng(seed).random(2 * size), chosen)
+    chosen = chosen_items(label, np.random.default_rng(seed).random(2 * size), size)
     assert len(set(chosen.tolist())) == size
     assert chosen.min() >= 0
     assert chosen.max() < len(label)
@@ -115,10 +122,8 @@ def test_every_item_of_a_label_is_sampled_as_often_as_another():
     label = np.array([0.0] * 6 + [1.0] * 2)
     times = np.zeros(8)
     rng = np.random.default_rng(0)
-    chosen = np.empty(4, np.int64)
     for _ in range(20_000):
-        sample(label, rng.random(8), chosen)
-        times[chosen] += 1
+        times[chosen_items(label, rng.random(8), 4)] += 1
     assert np.ptp(times[:6]) < 0.05 * times[:6].mean()
     assert np.ptp(times[6:]) < 0.05 * times[6:].mean()
 
@@ -154,9 +159,9 @@ def test_the_steps_make_every_order_once(n):
 
 
 def test_the_last_item_of_a_label_is_sampled_where_there_are_more_labels_than_places():
-    label, chosen = np.repeat(np.arange(4.0), 3), np.empty(2, np.int64)  # three items of each of four labels
+    label = np.repeat(np.arange(4.0), 3)  # three items of each of four labels
     for share, item in ((0.0, 0), (0.34, 1), (0.99, 2)):
-        sample(label, np.array([share, share, 0.0, 0.0]), chosen)  # the labels that come first
-        assert chosen.tolist() == [item, 3 + item]
-        sample(label, np.array([share, share, 0.99, 0.99]), chosen)  # the last label, then the one that took its place
-        assert chosen.tolist()[0] == 9 + item
+        # the labels that come first
+        assert chosen_items(label, np.array([share, share, 0.0, 0.0]), 2).tolist() == [item, 3 + item]
+        # the last label, then the one that took its place
+        assert chosen_items(label, np.array([share, share, 0.99, 0.99]), 2).tolist()[0] == 9 + item

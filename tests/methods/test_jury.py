@@ -45,7 +45,7 @@ def test_curves_make_the_scores(name):
     r, expected = data.rankings, np.zeros(data.rankings.n_slots)
     for m in range(r.n_lists):
         for e in range(r.entry_ptr[m], r.entry_ptr[m + 1]):
-            expected[r.entry_slot[e]] += model.as_points().of(r.experts[r.list_expert[m]], r.entry_rank[e : e + 1])[0]
+            expected[r.entry_slot[e]] += model.formula().of(r.experts[r.list_expert[m]], r.entry_rank[e : e + 1])[0]
     assert_allclose(model.predict(data).scores, expected)
 
 
@@ -71,7 +71,7 @@ def test_one_contrary_query_does_not_turn_the_common_curve_over():
     )
     model = method("jury").fit(data)
     assert model.curves_[:, 0].sum() > 0
-    assert model.as_points().of("a", np.array([1.0]))[0] > model.as_points().of("a", np.array([30.0]))[0]
+    assert model.formula().of("a", np.array([1.0]))[0] > model.formula().of("a", np.array([30.0]))[0]
 
 
 def contrary(n_contrary, n_queries=12):
@@ -200,7 +200,7 @@ def test_an_unseen_expert_has_the_curve_of_the_mean_expert(name):
     model = method(name).fit(random_dataset(11))
     stranger = from_dicts({"new": {"q": ["a", "b"]}})
     ranks = np.array([1.0, 2.0])
-    mean = np.mean([model.as_points().of(f"e{k}", ranks) for k in range(5)], axis=0)
+    mean = np.mean([model.formula().of(f"e{k}", ranks) for k in range(5)], axis=0)
     assert_allclose(model.predict(stranger).scores, mean)
 
 
@@ -226,7 +226,7 @@ def test_hybrid_pools_the_experts_with_few_preferences(name):
     assert model.own_ == [e for e in data.experts if counts[e] >= threshold]
     assert sorted(model.own_ + model.pooled_) == sorted(counts)
     ranks = np.array([1.0, 5.0])
-    assert_array_equal(model.as_points().of(model.pooled_[0], ranks), model.as_points().of("stranger", ranks))
+    assert_array_equal(model.formula().of(model.pooled_[0], ranks), model.formula().of("stranger", ranks))
 
 
 @both

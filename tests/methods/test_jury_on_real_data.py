@@ -1,13 +1,9 @@
 """What was measured for the closed forms before they were written here, and what they must reach."""
 
-import os
-
 import pytest
 
 import juryrank
 from juryrank.data.dataset import Dataset
-
-pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="real data needs compiled kernels")
 
 LETOR = [f"nDCG@{k}" for k in range(1, 6)] + [f"P@{k}" for k in range(1, 6)] + ["AP"]
 # An independent implementation in plain numpy, on the tests of the five folds.

@@ -66,7 +66,7 @@ def test_an_expert_that_agrees_with_one_labelled_query_leads_only_with_the_leani
     data = from_dicts(lists, labels={"q": {"a": 2, "b": 2, "c": 1, "d": 0, "e": 0, "f": 0}})
     lead = {}
     for prior in ("equal", "correlation"):
-        curves = method("jury", prior=prior).fit(data).as_points()
+        curves = method("jury", prior=prior).fit(data).formula()
         at_top = [curves.of(name, np.array([1.0]))[0] for name in ("good", "other", "third")]
         lead[prior] = at_top[0] / np.mean(at_top)
     assert lead["correlation"] > lead["equal"] > 1.0
@@ -182,7 +182,7 @@ def test_one_expert_keeps_its_order(prior, n_queries):
     queries = [f"q{n}" for n in range(n_queries)]
     data = from_dicts({"only": {q: list("abcde") for q in queries}}, labels={q: {"a": 2, "c": 1} for q in queries})
     model = method("jury", prior=prior).fit(data)
-    points = model.as_points().of("only", np.arange(1.0, 200.0))
+    points = model.formula().of("only", np.arange(1.0, 200.0))
     assert (np.diff(points) < 0).all()
 
 
@@ -193,7 +193,7 @@ def test_an_expert_whose_curve_is_constant_is_no_better_than_one_that_agrees_wit
     data = from_dicts(runs, labels={q: {"a": 2, "b": 1, "c": 0} for q in queries})
     model = method("jury", prior=prior).fit(data)
     assert np.isfinite(model.curves_).all()
-    good, flat = (model.as_points().of(name, np.array([1.0, 3.0])) for name in ("good", "flat"))
+    good, flat = (model.formula().of(name, np.array([1.0, 3.0])) for name in ("good", "flat"))
     assert good[0] - good[1] > flat[0] - flat[1] > 0
 
 

@@ -155,7 +155,7 @@ def test_lists_without_scores_and_exports_are_refused():
     with pytest.raises(DataError, match=r"scores=true all lists need scores.* ranks only"):
         method("jury", scores=True).fit(ranks)
     model = method("jury", scores=True).fit(scored(16))
-    assert model.as_points() is None
+    assert model.formula() is None
     with pytest.raises(DataError, match="cannot be exported"):
         juryrank.export(model, "json", depth=5)
     with pytest.raises(DataError, match="fit with scores=false"):

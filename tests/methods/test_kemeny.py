@@ -12,9 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from juryrank.data.build import from_orders
-from juryrank.kernels.linear_ordering import prove_by_cycles
-from juryrank.kernels.pairwise import insertion_search
-from juryrank.kernels.subset_order import subset_order
+from juryrank.kernels.linear_ordering import insertion_search, prove_by_cycles, subset_order
 from juryrank.methods import Kemeny
 from juryrank.methods.pairwise._groups import improved_order, majority_groups
 from juryrank.methods.pairwise._linear_ordering import order_by_programs

@@ -9,7 +9,6 @@ from juryrank.data import Consensus
 from juryrank.data.build import from_dicts
 from juryrank.errors import ParameterError
 from juryrank.kernels.lambdarank import backward, forward, lambdas
-from juryrank.kernels.ragged import SHORT
 from juryrank.learning.expert_groups import ExpertGroups
 from juryrank.learning.target import KINDS, Target
 from juryrank.methods.learned.lambdarank_learner import LambdaRankLearner
@@ -30,8 +29,13 @@ def one_query(seed: int, n: int = 8):
 
 
 def slopes(target: Target, label: np.ndarray, score: np.ndarray) -> np.ndarray:
-    out = np.empty(len(label))
-    lambdas(score, label, target.gain, target.kind, target.cutoff, target.discount, target.normaliser[0], out)
+    return pushes(target, slice(0, len(label)), target.normaliser[0], label, score)
+
+
+def pushes(target: Target, here: slice, whole: float, label: np.ndarray, score: np.ndarray) -> np.ndarray:
+    n, metric = len(label), (target.kind, target.cutoff, target.discount)
+    room, out = (np.empty((2, n), np.int64), np.empty((7, n))), np.empty(n)
+    lambdas(score, label, target.gain[here], *metric, whole, *room, out)
     return out
 
 
@@ -70,7 +74,7 @@ def test_scores_of_any_size_give_the_same_gradient_as_the_definition(text):
 
 
 def test_the_gradient_of_many_items_is_that_of_the_formula():
-    _, label, score = one_query(1, n=SHORT + 50)
+    _, label, score = one_query(1, n=200)  # more than are placed by comparing all pairs
     score[::7] = 0.5  # ties: the first slot is first
     target = Target.of("nDCG", np.array([0, len(label)]), label)
     place = np.argsort(np.argsort(-score, kind="stable"))
@@ -143,17 +147,7 @@ def test_a_step_is_the_rate_times_the_mean_gradient_of_its_queries_and_the_decay
     gradient = np.zeros(len(start))
     for q in range(3):
         here = slice(data.rankings.slot_ptr[q], data.rankings.slot_ptr[q + 1])
-        out = np.empty(9)
-        lambdas(
-            dense[here] @ start,
-            label[here],
-            target.gain[here],
-            target.kind,
-            9,
-            target.discount,
-            target.normaliser[q],
-            out,
-        )
+        out = pushes(target, here, target.normaliser[q], label[here], dense[here] @ start)
         gradient += dense[here].T @ out / 3
     assert_allclose(moved[3, 0.0], start - 0.1 * gradient, atol=1e-12)
 

@@ -1,6 +1,5 @@
 """The multinomial preference models against their likelihood written out over all pairs."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +22,6 @@ from juryrank.methods.strengths.mpm import Profile
 from methods.slow import dense
 
 LOG_HALF = np.log(0.5)
-real = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="real data needs compiled kernels")
 
 
 def count_matrices(data, q, counts="rank", missing="ignore"):
@@ -384,7 +382,6 @@ def test_candidates_that_nobody_ranks_stand_in_the_middle():
     assert scores["a"] > scores["z"] == pytest.approx(0, abs=1e-9)
 
 
-@real
 def test_mq2008_gives_the_row_measured_beforehand(shared_data):
     data = juryrank.read(shared_data / "MQ2008-agg")
     published = ThetaMPM(theta="agreement", missing="ignore")
@@ -392,7 +389,6 @@ def test_mq2008_gives_the_row_measured_beforehand(shared_data):
     assert_allclose(100 * found.means[0], [38.18, 43.54, 44.75], atol=0.01)
 
 
-@real
 def test_on_mq2008_fitted_adherences_are_above_equal_ones_whatever_is_left_out(shared_data):
     data = juryrank.read(shared_data / "MQ2008-agg")
     models = {"fitted": ThetaMPM(), "one": MPM(), "last": MPM(missing="last")}
@@ -403,7 +399,6 @@ def test_on_mq2008_fitted_adherences_are_above_equal_ones_whatever_is_left_out(s
         assert found.versus["fitted", "AP"].p_random < 0.05
 
 
-@real
 def test_movielens_has_the_published_first_five(shared_data):
     data = juryrank.read(shared_data / "ml-100k" / "u.data")
     assert MPM(counts="score").fit_predict(data).top(5)["all"] == ["50", "174", "127", "98", "64"]

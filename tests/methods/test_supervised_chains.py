@@ -1,6 +1,5 @@
 """Supervised chains: derivatives, stationary distributions, products without a matrix, and what weights follow."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +15,7 @@ from juryrank.data import Dataset
 from juryrank.data.build import from_dicts
 from juryrank.data.long_table import from_long
 from juryrank.errors import ConvergenceWarning, DataError
-from juryrank.kernels.chain import step_up
-from juryrank.kernels.chain_gradient import pair_loss, step_down
+from juryrank.kernels.chains import pair_loss, step_down, step_up
 from juryrank.learning.labelled import LabelledQueries
 from juryrank.methods import method
 from juryrank.methods.learned._chain import softmax
@@ -27,7 +25,6 @@ from juryrank.progress import show_progress
 CHAINS = ["supervised-mc1", "supervised-mc2", "supervised-mc3", "supervised-mc4"]
 every_chain = pytest.mark.parametrize("name", CHAINS)
 seeds = pytest.mark.parametrize("seed", range(3))
-compiled = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="takes minutes without compiled kernels")
 
 
 def logits_of(experts, seed):
@@ -115,7 +112,6 @@ def test_the_loss_is_the_mean_squared_shortfall_of_the_pairs(seed):
         assert loss[q] == pytest.approx(np.mean(pairs) if pairs else 0.0)
 
 
-@compiled
 @pytest.mark.parametrize("name", [*CHAINS, "supervised-borda"])
 def test_weights_follow_redundancy_as_well_as_accuracy(name):
     alone, doubled = noisy_experts(["a1", "b", "c"], seed=1), noisy_experts(["a1", "a2", "b", "c"], seed=1)

@@ -1,6 +1,5 @@
 """Supervised aggregation on MQ2008-agg and one query of 100,000 items; all folds: `studies reproduce www2007`."""
 
-import os
 import time
 import tracemalloc
 
@@ -9,8 +8,6 @@ import pytest
 
 import juryrank
 from juryrank.data.build import from_array, from_dicts
-
-pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="real data needs compiled kernels")
 
 
 @pytest.fixture(scope="module")

@@ -202,21 +202,3 @@ def test_a_service_that_ends_during_a_refit_leaves_the_version_in_use(folder):
         assert report["learned_queries"] == len(REST)
         assert from_json((folder / "m.json").read_text()).n_queries_ == len(QUERIES)
         json.dumps(report, allow_nan=False)
-
-
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
-def test_compiled_code_is_there_before_the_workers_start_and_none_of_them_compiles(folder, tmp_path):
-    cache = tmp_path / "cache"
-
-    def compiled():
-        return {path.name for path in cache.rglob("*") if path.is_file()}
-
-    without_library = {"JURYRANK_KERNELS": "numba", "XDG_CACHE_HOME": str(cache)}
-    with running(folder, "--workers", 2, env=without_library) as service:
-        before = compiled()
-        assert before
-        for _ in range(6):
-            assert service.post("/v1/fuse", {"lists": {"a": ["x", "y"]}}).status == 200
-        send(service, *(entry(query) for query in REST[:12]))
-        assert ask_for_refit(service).json()["held_out"]["queries"] == 12
-        assert compiled() == before

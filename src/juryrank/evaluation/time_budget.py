@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from juryrank.data import Dataset, Fold
 from juryrank.errors import ParameterError
-from juryrank.kernels.jit import threads
+from juryrank.kernels.threads import threads
 from juryrank.methods import METHODS, Aggregator, consensus_methods
 
 

@@ -180,7 +180,8 @@ class DocumentFusion(Generic[D]):
         if detail is None:
             fused = self._fuse_any(keys, lists, top)
         else:
-            fused = FusedDocuments(_highest(lists, detail.ranks.values()), *detail.columns)
+            scores, ranks, contributions = detail
+            fused = FusedDocuments(_highest(lists, ranks), scores.values(), ranks, contributions)
         if len(lists) > 1 and ALMOST_NONE * sum(len(each) > 1 for each in fused.ranks) <= len(fused.ranks):
             self._identity.warn_of_other_ids(lists, keys)  # only now: it takes time
         return fused

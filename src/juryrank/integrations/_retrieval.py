@@ -16,8 +16,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from juryrank.errors import ParameterError, RetrieverError, RetrieverWarning, unknown_names, warn_user
 from juryrank.methods import Aggregator
+from juryrank.models import as_method
 from juryrank.tasks.fuse import Fuser
-from juryrank.tasks.fuse.preparation import resolve
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -34,10 +34,10 @@ def make_method(model: Model | None, method: str | None, default: str, **params:
     """The method of a model (a fitted method or the path of a saved one), or that of a name with its parameters."""
     given = {name: value for name, value in params.items() if value is not None}
     if model is None:
-        return resolve(method or default, given)
+        return as_method(method or default, given)
     if method is not None or given:
         raise ParameterError("a model has its method and parameters already; give model= or method=, not both")
-    return resolve(os.path.join(os.curdir, model) if isinstance(model, str) else model, {})  # a name is a path, too
+    return as_method(os.path.join(os.curdir, model) if isinstance(model, str) else model, {})  # a name is a path, too
 
 
 def demand_weights_of(names: Iterable[str], weights: Mapping[str, float] | None, kind: str = "retriever") -> None:

@@ -15,10 +15,8 @@ import numpy as np
 from juryrank.errors import MissingExtraError
 from juryrank.integrations._spark_entries import unknown_expert
 from juryrank.methods import Aggregator
-from juryrank.methods.points import PositionPoints
+from juryrank.methods.formula import Formula, fast_formula
 from juryrank.methods.positional.borda import Borda
-from juryrank.tasks.fuse.preparation import plain_way
-from juryrank.tasks.fuse.sums import PointSums
 
 try:
     from pyspark.sql import functions as sf
@@ -51,10 +49,10 @@ def sql_points(model: Aggregator, depth: int) -> SqlPoints | None:
             return SqlPoints("below", lambda expert, below: sf.lit(weights.get(expert, 1.0)) * below)
         below = lambda expert, place: sf.lit(weights.get(expert, 1.0)) * (sf.col("items") - place)  # noqa: E731
         return SqlPoints("place", below, needs_items=True)
-    points = model.as_points()
-    if points is None or points.formula is None or not isinstance(plain_way(model), PointSums):
+    formula = fast_formula(model)
+    if formula is None or formula.points is None:
         return None
-    return SqlPoints(points.depends_on[0], lambda expert, position: _formula(points, expert, position, depth))
+    return SqlPoints(formula.depends_on[0], lambda expert, position: _traced(formula, expert, position, depth))
 
 
 def fuse_by_points(entries: Any, experts: Sequence[str], how: SqlPoints, *, ascending: bool, repartition: bool) -> Any:
@@ -136,20 +134,19 @@ def _plain(value: Any) -> Any:
     return value.column if isinstance(value, _Exact) else sf.lit(float(value))
 
 
-def _formula(points: PositionPoints, expert: str, position: Any, depth: int) -> Any:
+def _traced(formula: Formula, expert: str, position: Any, depth: int) -> Any:
     """The points of an expert's list at a position: the formula itself, or a table of its values."""
-    assert points.formula is not None
     try:
-        traced: Any = points.formula(expert, _Exact(position))  # type: ignore[arg-type]
+        traced: Any = formula.of(expert, _Exact(position))  # type: ignore[arg-type]
     except TypeError:
-        return _table(points, expert, position, depth)
-    return traced.column if isinstance(traced, _Exact) else _table(points, expert, position, depth)
+        return _table(formula, expert, position, depth)
+    return traced.column if isinstance(traced, _Exact) else _table(formula, expert, position, depth)
 
 
-def _table(points: PositionPoints, expert: str, position: Any, depth: int) -> Any:
+def _table(formula: Formula, expert: str, position: Any, depth: int) -> Any:
     """The points by position, looked up in a constant array: of whole ranks, or of places, which are halves in ties."""
-    steps = 2 if points.share_ties else 1
-    values = points.of(expert, np.arange(steps, depth * steps + 1) / steps)
+    steps = 2 if formula.share_ties else 1
+    values = formula.of(expert, np.arange(steps, depth * steps + 1) / steps)
     # One text, which Spark parses once for the whole query, instead of an expression for each number.
     array = sf.split(sf.lit(",".join(map(repr, values.tolist()))), ",").cast("array<double>")
     place = position * steps - steps

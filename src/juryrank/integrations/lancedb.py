@@ -11,7 +11,7 @@ from typing import Any
 from juryrank.errors import DataError, MissingExtraError, ParameterError, unknown_names
 from juryrank.integrations._retrieval import make_fuser
 from juryrank.methods import Aggregator
-from juryrank.tasks.fuse.inputs import demand_options
+from juryrank.tasks.fuse.fuser import demand_options
 
 try:
     import pyarrow as pa

@@ -11,16 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from juryrank.data.shapes import by_name
 from juryrank.errors import DataError, MissingExtraError, UnknownNameError, unknown_names, warn_about_data
 from juryrank.methods import Aggregator
-from juryrank.models import labelled_dataset
+from juryrank.models import as_method, labelled_dataset
 from juryrank.tasks.export.engines import nearest_rrf
 from juryrank.tasks.export.qdrant_formula import formula_query
 from juryrank.tasks.export.requests import measured
 from juryrank.tasks.export.table import position_table
 from juryrank.tasks.fuse import Fuser
-from juryrank.tasks.fuse.inputs import by_name
-from juryrank.tasks.fuse.preparation import resolve
 
 try:
     from qdrant_client import models
@@ -42,7 +41,7 @@ class NearestRRF:
     """
 
     def __init__(self, model: Model, data: Any, *, labels: Any = None, experts: Sequence[str] | None = None) -> None:
-        found = nearest_rrf(resolve(model, {}), labelled_dataset(data, labels), "qdrant", experts=experts)
+        found = nearest_rrf(as_method(model, {}), labelled_dataset(data, labels), "qdrant", experts=experts)
         self.weights: dict[str, float] = found.by_name()
         self.k: int = found.constant
         self.measured: dict[str, Any] = measured(found)
@@ -72,9 +71,9 @@ class ExactFormula:
     """
 
     def __init__(self, model: Model) -> None:
-        self._model = resolve(model, {})
-        points = self._model.as_points()
-        if points is None or points.formula is None:
+        self._model = as_method(model, {})
+        formula = self._model.formula()
+        if formula is None or formula.points is None:
             raise DataError(
                 f"{self._model.name} with these parameters is not a sum of points by rank alone, so no formula gives "
                 "its scores; use fuse_points"

@@ -15,8 +15,8 @@ from juryrank.integrations._spark_learning import fit
 from juryrank.integrations._spark_points import MOST_EXPERTS, fuse_by_points, sql_points
 from juryrank.integrations._spark_queries import MOST_ENTRIES, Work, dataset_of, map_whole_queries
 from juryrank.methods import Aggregator
-from juryrank.tasks.fuse.inputs import demand_options
-from juryrank.tasks.fuse.preparation import resolve
+from juryrank.models import as_method
+from juryrank.tasks.fuse.fuser import demand_options
 
 try:
     import pyarrow as pa
@@ -65,7 +65,7 @@ def fuse(
     demand_options("score", top)
     if engine not in ("auto", "sql", "arrow"):
         raise ParameterError(f"engine must be 'auto', 'sql' or 'arrow', got {engine!r}")
-    method = _fusable(resolve(model, params))
+    method = _fusable(as_method(model, params))
     columns = Columns.find(df, query=query, item=item, expert=expert, rank=rank, score=score)
     if clash := {query, item} & set(RESULT):
         raise ParameterError(f"the result has columns 'score' and 'rank': rename the column {clash.pop()!r} first")

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from juryrank.data import Consensus, Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Floats
 from juryrank.errors import DataError, NotFittedError, ParameterError, warn_about_data
-from juryrank.methods.combination import Combination
 from juryrank.methods.cost import Cost
 from juryrank.methods.finite import LIKELY_CAUSES, check_list_weights, check_scores, refuse_arithmetic_errors
+from juryrank.methods.formula import Formula
 from juryrank.methods.learned_fields import Sizes, first_learned_fault, learned_kinds
-from juryrank.methods.points import PositionPoints
 from juryrank.methods.weighting import Weighting
 from juryrank.params import check_parameters, check_weights, param, parameters, plain
 
@@ -164,12 +163,8 @@ class Aggregator(Weighting, ABC):
         """Write one score per slot into ``out``, which starts as zeros; may report values per query."""
         raise NotImplementedError(f"{self.name} has neither _scores nor _predict")
 
-    def as_points(self) -> PositionPoints | None:
-        """The points of each position, where the score of an item is their sum over the lists; else None."""
-        return None
-
-    def as_combination(self) -> Combination | None:
-        """The combination of normalised scores that is the score of an item; None where it is something else."""
+    def formula(self) -> Formula | None:
+        """How numbers that the lists give to an item, or points of its positions, become its score; None for others."""
         return None
 
     def warning_of_gaps(self, n_lists: int, n_all: int) -> str | None:

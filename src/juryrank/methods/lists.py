@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from juryrank.data import Rankings
 from juryrank.data.arrays import Floats
 from juryrank.kernels.positional import add_entries
-from juryrank.methods.combination import QueryList
+from juryrank.methods.formula import QueryList
 
 
 def add_weighted(r: Rankings, points: Floats, weight: Floats, out: Floats) -> None:

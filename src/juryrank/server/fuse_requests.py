@@ -56,17 +56,7 @@ class FuseRequest(msgspec.Struct, forbid_unknown_fields=True):
     explain: bool = False
 
 
-class TextRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The request that is made most often, its lists as they were sent."""
-
-    lists: dict[str, msgspec.Raw]
-    model: str | None = None
-    method: str | None = None
-    top: int | None = None
-
-
 _decoder = msgspec.json.Decoder(FuseRequest)
-_text_decoder = msgspec.json.Decoder(TextRequest)
 
 
 def decode(body: bytes) -> FuseRequest:
@@ -77,17 +67,6 @@ def decode(body: bytes) -> FuseRequest:
         raise Problem(422, f"the request does not fit: {_misfit(body) or error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, f"the body must be JSON in UTF-8: {error}") from None
-
-
-def decode_text(body: bytes, limits: Settings) -> TextRequest | None:
-    """The request without looking at its lists; None for one with other fields, beyond a limit, or wrong."""
-    try:
-        request = _text_decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    names = [request.model or "", request.method or "", *request.lists]
-    within = len(request.lists) <= limits.max_experts and max(map(len, names)) <= MOST_CHARACTERS
-    return request if within and (request.top is None or request.top >= 1) else None
 
 
 def _misfit(body: bytes) -> str | None:

@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -21,12 +21,11 @@ from juryrank.errors import (
 )
 from juryrank.methods import METHODS
 from juryrank.params import parameters
-from juryrank.server.fuse_requests import FuseRequest, Lists, check_explained, count_entries, decode, decode_text
+from juryrank.server.fuse_requests import FuseRequest, Lists, check_explained, count_entries, decode
 from juryrank.server.problems import Problem, problem_of
 from juryrank.server.registry import Registry
 from juryrank.server.served_fuser import ServedFuser
 from juryrank.server.settings import Settings
-from juryrank.tasks.fuse.json_lists import JsonRoom
 
 MOST_WARNINGS = 20  # in one answer
 
@@ -109,8 +108,6 @@ class Fusing:
 
     def answer(self, body: bytes, *, explain: bool = False) -> tuple[bytes, int, bool, ModelInUse | None]:
         """The answer, the number of entries, whether it has warnings, and the model."""
-        if not explain and (answered := self._answer_text(body)) is not None:
-            return answered
         request = decode(body)
         if explain and request.queries is not None:
             raise Problem(422, "explain takes the lists of one query; send one request for each query")
@@ -137,21 +134,6 @@ class Fusing:
         else:
             answer.queries = fused
         return encode(answer), entries, bool(found), used
-
-    def _answer_text(self, body: bytes) -> tuple[bytes, int, bool, ModelInUse | None] | None:
-        """The answer to one query without decoding its lists; None if that is not possible, or something is wrong."""
-        if (request := decode_text(body, self._settings)) is None:
-            return None
-        try:
-            fuser, used, method = self._choose(request.model, request.method, {})
-        except JuryrankError:
-            return None
-        if fuser.expert_warning(request.lists):
-            return None
-        found = fuser.fuse_text(request.lists, request.top, room())
-        if found is None or found[1] > self._settings.max_items:
-            return None
-        return b"".join((head(method, used), found[0], b"}")), found[1], False, used
 
     def _choose(
         self, model: str | None, method: str | None, params: Mapping[str, Any]
@@ -190,18 +172,6 @@ def params_of(request: FuseRequest) -> dict[str, Any]:
     """The parameters of the method, with the weights among them."""
     params: dict[str, Any] = dict(request.params or {})
     return params if request.weights is None else {**params, "weights": request.weights}
-
-
-@cache
-def room() -> JsonRoom:
-    """Where lists are fused as text."""
-    return JsonRoom(encode)
-
-
-@lru_cache(maxsize=256)
-def head(method: str, used: ModelInUse | None) -> bytes:
-    """An answer without warnings up to its items."""
-    return encode(Fused(method, used, [])).removesuffix(b"}") + b',"items":'
 
 
 def _warn_of_experts(fuser: ServedFuser, experts: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Start the service: check the settings, prepare once, then start the workers."""
+"""Start the service: check the settings and the store, then start the workers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from juryrank.server import logs
 from juryrank.server.connections import MOST_HEAD, Connection, Server
 from juryrank.server.keys import read_keys
 from juryrank.server.logs import log
-from juryrank.server.prepare import check_store, warm
+from juryrank.server.problems import Problem
 from juryrank.server.registry import Registry
 from juryrank.server.settings import Settings
+from juryrank.server.store_address import address_of, make_store
 from juryrank.server.workers import Supervisor
 
 KEEP_ALIVE_SECONDS = 75
@@ -31,12 +32,22 @@ def run(settings: Settings) -> None:
     if settings.keys is not None:
         read_keys(settings.keys)
     check_store(settings)
-    warm(registry)
     listener = listen(settings)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     log.info("listening on http://%s:%d, models: %s", shown, port, ", ".join(registry.names()) or "none")
     serve(settings, listener)
+
+
+def check_store(settings: Settings) -> None:
+    """Create the store if it is missing; a DataError if it cannot be used."""
+    if (address := address_of(settings)) is None:
+        return
+    try:
+        with make_store(address, settings.store_seconds):
+            pass
+    except Problem as problem:
+        raise DataError(f"the store of feedback cannot be used: {problem.__cause__ or problem}") from None
 
 
 def listen(settings: Settings) -> socket.socket:

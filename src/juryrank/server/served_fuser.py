@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from juryrank.tasks.fuse import Fuser
-from juryrank.tasks.fuse.json_lists import JsonRoom, JsonSums
-from juryrank.tasks.fuse.sums import PointSums
 
 
 class ServedFuser(Fuser):
@@ -17,8 +15,7 @@ class ServedFuser(Fuser):
     be told as well, and names that strangers send are not kept.
     """
 
-    __slots__ = ("_of_text",)
-    _of_text: JsonSums | None  # made when it is first needed
+    __slots__ = ()
 
     def expert_warning(self, lists: Mapping[str, Any]) -> str | None:
         """What to say about the experts of these lists; names in the same order as before need no second look."""
@@ -29,14 +26,6 @@ class ServedFuser(Fuser):
         if message is None and not unknown:
             self._experts.accepted = names
         return message
-
-    def fuse_text(self, lists: Mapping[str, Any], top: int | None, room: JsonRoom) -> tuple[bytes, int] | None:
-        """The items of lists in JSON as JSON, and the number of entries; None where the lists must be decoded first."""
-        try:
-            fuse = self._of_text
-        except AttributeError:
-            fuse = self._of_text = self._plain.of_json(room) if isinstance(self._plain, PointSums) else None
-        return None if fuse is None else fuse(lists, top)
 
     def _check_experts(self, lists: Mapping[str, Any], strict: bool) -> None:
         """Nothing: the caller has asked for ``expert_warning``."""

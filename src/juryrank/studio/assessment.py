@@ -171,10 +171,10 @@ def _advise(now: Snapshot) -> JudgingAdvice:
 
 def shares_of_points(model: Jury, experts: Sequence[str]) -> dict[str, float] | None:
     """The share of each expert in the points of an item that is first in all lists; None if there are no points."""
-    points = model.as_points()
-    if points is None:
+    formula = model.formula()
+    if formula is None:
         return None
-    found = {name: max(0.0, float(points.of(name, np.ones(1))[0])) for name in experts}
+    found = {name: max(0.0, float(formula.of(name, np.ones(1))[0])) for name in experts}
     total = sum(found.values())
     return {name: value / total for name, value in found.items()} if total > 0 else None
 

@@ -69,10 +69,10 @@ class Overview:
 
     def _curve(self, model: Jury, expert: str) -> list[dict[str, float]]:
         """What the model gives an item at each rank of the expert's list."""
-        points = model.as_points()
-        assert points is not None
+        formula = model.formula()
+        assert formula is not None
         ranks = np.array([rank for rank in CURVE_RANKS if rank <= max(2, self._facts.longest)], np.float64)
-        values = points.of(expert, ranks)
+        values = formula.of(expert, ranks)
         return [{"rank": int(rank), "points": float(value)} for rank, value in zip(ranks, values, strict=True)]
 
     @staticmethod

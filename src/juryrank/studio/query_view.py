@@ -125,7 +125,8 @@ def _rank(one: Dataset, model: Aggregator | None, name: str) -> Ranked:
         return _by_kemeny(one)
     fitted = method(name).fit(one) if model is None else model
     consensus = fitted.predict(one, warn_unknown=False)
-    added = contributions(fitted, one) if fitted.as_points() is not None else None
+    formula = fitted.formula()
+    added = contributions(fitted, one) if formula is not None and formula.depends_on else None
     return Ranked(consensus.order, consensus.scores, added, None)
 
 

@@ -38,7 +38,7 @@ def test_a_contribution_is_the_curve_at_the_rank(dataset):
     r, parts = dataset.rankings, contributions(model, dataset)
     owner = np.repeat(r.list_expert, r.list_size)
     for e in range(r.n_entries):
-        curve = model.as_points().of(r.experts[owner[e]], r.entry_rank[e : e + 1])[0]
+        curve = model.formula().of(r.experts[owner[e]], r.entry_rank[e : e + 1])[0]
         assert parts[r.entry_slot[e], owner[e]] == pytest.approx(curve, abs=1e-12)
     assert np.count_nonzero(parts) <= r.n_entries
 

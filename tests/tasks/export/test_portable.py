@@ -207,7 +207,7 @@ def test_json_and_csv_hold_the_same_numbers_bit_for_bit():
     assert content["exact"] == "for whole ranks up to 5"
     ranks = np.arange(1.0, 6)
     for name in AWKWARD:
-        assert content["points"][name] == model.as_points().of(name, ranks).tolist()
+        assert content["points"][name] == model.formula().of(name, ranks).tolist()
     u, v, m, w = model.stranger_
     logarithm = np.log(1 + 100 / ranks)
     assert content["other"] == pytest.approx(u * 60 / (60 + ranks) + v * 10 / (10 + ranks) + m + w * logarithm)

@@ -50,7 +50,7 @@ def test_strangers_are_in_the_table(dataset):
     model = method("jury").fit(dataset)
     table = position_table(model, depth=40)
     assert "e0" in table.experts
-    assert_array_equal(table.other, model.as_points().of("somebody", np.arange(1.0, 41)))
+    assert_array_equal(table.other, model.formula().of("somebody", np.arange(1.0, 41)))
 
 
 TABLES = [(name, {}) for name in METHODS if has_table(METHODS[name]())]

@@ -13,8 +13,7 @@ from polars.testing import assert_frame_equal
 
 import juryrank
 from juryrank.errors import DataError, DataWarning
-from juryrank.kernels.names import number_names
-from juryrank.kernels.words import new_table
+from juryrank.kernels.trec import Names
 from juryrank.scan import QueryFiles
 from juryrank.scan.entry_blocks import EntryBlocks, block_bounds
 from juryrank.scan.parquet import TableFile
@@ -193,14 +192,12 @@ def test_names_are_numbered_in_the_order_of_their_first_use(seed: int) -> None:
     names = ["".join(rng.choices(letters, k=rng.randint(1, 5))) for _ in range(3000)]
     text = "".join(names).encode()
     sizes = np.array([len(name.encode()) for name in names], np.int64)
-    book, kept = np.empty((len(names), 3), np.int64), np.empty(len(text) + len(names) + 16, np.uint8)
-    counts, out = np.zeros(1, np.int64), np.empty(len(names), np.int32)
-    data = np.frombuffer(bytearray(text + bytes(16)), np.uint8)
-    assert number_names(data, sizes, new_table(), book, kept, counts, out)
+    found = Names()
+    out = found.number_all(text, sizes)
     distinct = list(dict.fromkeys(names))
-    assert counts[0] == len(distinct)
+    assert len(found) == len(distinct)
     assert [distinct[n] for n in out] == names
-    assert [kept[start:stop].tobytes().decode() for _, start, stop in book[: counts[0]].tolist()] == distinct
+    assert bytes(found).decode() == "".join(f"{name}\n" for name in distinct)
 
 
 @pytest.mark.parametrize("writer", WRITERS)

@@ -9,8 +9,8 @@ import numpy as np
 from juryrank.data.arrays import Floats
 from juryrank.data.rankings import Rankings
 from juryrank.errors import DataError
+from juryrank.kernels.positional import scaling_exponents
 from juryrank.kernels.ragged import children
-from juryrank.kernels.scaling import scaling_exponents
 from juryrank.learning.per_query import standardise
 
 VALUES = {

@@ -49,7 +49,8 @@ class PositionTable:
 
 def has_table(model: Aggregator) -> bool:
     """Whether the model is a sum over lists of points by position, for lists and queries of given sizes."""
-    return model.as_points() is not None
+    formula = model.formula()
+    return formula is not None and bool(formula.depends_on)
 
 
 def position_table(
@@ -62,13 +63,13 @@ def position_table(
     """
     if not model.is_fitted:
         raise NotFittedError(f"{model.name} must be fitted before it is exported; call fit(data) first")
-    position_points = model.as_points()
-    if position_points is None:
+    formula = model.formula()
+    if formula is None or not formula.depends_on:
         raise DataError(
             f"{model.name} with these parameters is not a sum of points by position and cannot be exported as a table; "
             "jury without scores, ridge and rrf can"
         )
-    by = position_points.depends_on
+    by = formula.depends_on
     _check_sizes(model.name, by, depth, items)
     length = depth or min(DEPTH, items or DEPTH)
     total = items if items is not None and "items" in by else length + 1
