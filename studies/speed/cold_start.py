@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from studies.speed.clock import Effort, Timing, process, time_once, time_process
-from studies.speed.commands import OURS, CommandError, CommandRow, count_files, fastest, run_command, signed_seconds
+from studies.speed.commands import OURS, CommandError, CommandRow, fastest, run_command, signed_seconds
 from studies.speed.documented import README, Shown, pages, prepare_folder
 from studies.speed.inputs import Inputs
 from studies.speed.peers import load
@@ -70,14 +70,13 @@ def first_run(shown: Shown, folder: Path, runs: int) -> CommandRow:
         try:
             run_command([*OURS, *shown.args], folder, stdin)
             cold = run_command([*OURS, *shown.args], folder, stdin, XDG_CACHE_HOME=cache)
-            compiled = count_files(Path(cache) / "juryrank")  # matplotlib keeps its list of fonts beside it
             warm = fastest(
                 [run_command([*OURS, *shown.args], folder, stdin, XDG_CACHE_HOME=cache) for _ in range(runs)]
             )
         except CommandError as error:
             nothing = Timing(None, float("nan"), 0)
             return CommandRow(shown.text, shown.page, nothing, remark=str(error))
-    return CommandRow(shown.text, shown.page, warm, cold, compiled)
+    return CommandRow(shown.text, shown.page, warm, cold)
 
 
 def start_targets(commands: Iterable[tuple[Shown, CommandRow]]) -> list[Target]:
@@ -101,9 +100,8 @@ def start_target(name: str, row: CommandRow, limit: float) -> tuple[float, Targe
     if extra is None or extra.cpu is None:
         return float("inf"), Target(name, row.remark or "–", False)
     by_cpu = extra.cpu <= limit
-    compiled = "" if row.compiled is None else f", {row.compiled} kernels compiled"
     measured, cpu = (f"warm + {signed_seconds(value)}" for value in (extra.seconds, extra.cpu))
-    return extra.seconds, Target(name, measured + compiled, extra.seconds <= limit, cpu, by_cpu)
+    return extra.seconds, Target(name, measured, extra.seconds <= limit, cpu, by_cpu)
 
 
 def _row(task: str, ours: Timing, peer: str, theirs: Callable[[], Timing]) -> Row:

@@ -1,4 +1,4 @@
-"""Whole commands, each in a process of its own: seconds by clock and by CPU, peak memory, kernels compiled."""
+"""Whole commands, each in a process of its own: seconds by clock and by CPU, peak memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class CommandRow:
     page: str  # the page that shows it
     warm: Timing
     cold: Timing | None = None
-    compiled: int | None = None  # kernels, in the cold run
     remark: str = ""
 
     @property
@@ -72,20 +71,15 @@ def fastest(timings: Sequence[Timing]) -> Timing:
     )
 
 
-def count_files(folder: Path) -> int:
-    """The number of kernels in a cache folder, which has one file for each."""
-    return sum(1 for path in folder.rglob("*") if path.is_file())
-
-
 def commands_table(rows: Sequence[CommandRow]) -> Table:
     """All commands of a run."""
     columns = [
         "command", "page", "cold", "warm", "difference", "cold, CPU", "warm, CPU", "difference, CPU",
-        "kernels compiled", "memory, warm", "remarks",
+        "memory, warm", "remarks",
     ]  # fmt: skip
     note = (
-        "Each command runs in a process of its own. Cold: the first run, with an empty cache of compiled code; "
-        "libraries and their bytecode are in the disk cache. Warm: the fastest of the later runs. "
+        "Each command runs in a process of its own. Cold: the first run, with an empty cache of the user; libraries "
+        "and their bytecode are in the disk cache. Warm: the fastest of the later runs. "
         "Memory: the peak of the whole process."
     )
     return Table("Commands", columns, [_cells(row) for row in rows], n_names=2, note=note)
@@ -95,8 +89,7 @@ def _cells(row: CommandRow) -> list[str]:
     three = (row.cold, row.warm, row.difference)
     clock = ["–" if one is None else signed_seconds(one.seconds) for one in three]
     cpu = ["–" if one is None or one.cpu is None else signed_seconds(one.cpu) for one in three]
-    compiled = "–" if row.compiled is None else str(row.compiled)
-    return [row.command, row.page, *clock, *cpu, compiled, bytes_text(row.warm.memory), row.remark]
+    return [row.command, row.page, *clock, *cpu, bytes_text(row.warm.memory), row.remark]
 
 
 def signed_seconds(seconds: float) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import tempfile
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import juryrank as jr
 from studies.speed.careful_loops import careful_loop, careful_loop_of_scores
 from studies.speed.clock import Effort, Timing, process, time_in_turns
-from studies.speed.commands import count_files
 from studies.speed.table import Results, Row
 from studies.speed.targets import Target, at_least, at_most
 
@@ -63,13 +60,12 @@ def calls_of(lists: Lists) -> dict[str, tuple[Call, Call | None]]:
 
 
 def results(random_lists: Callable[[int, int], Lists], effort: Effort) -> Results:
-    """Rows and targets for both sizes, and the first calls of a process with an empty cache."""
+    """Rows and targets for both sizes, and the first calls of a process."""
     rows: list[Row] = []
     for size in (SMALL, LARGE):
         rows += [_row(task_of(size, shape), *calls, effort) for shape, calls in calls_of(random_lists(*size)).items()]
-    first, compiled = first_calls()
-    rows.append(Row("Fuser, first call of each shape, empty cache", "–", first, None, f"{compiled} kernels compiled"))
-    return rows, fuser_targets(rows, compiled)
+    rows.append(Row("Fuser, first call of each shape", "–", first_calls(), None, ""))
+    return rows, fuser_targets(rows)
 
 
 def task_of(size: tuple[int, int], shape: str) -> str:
@@ -87,20 +83,18 @@ def _row(task: str, ours: Call, loop: Call | None, effort: Effort) -> Row:
     return Row(task, CAREFUL, mine, theirs[0], "equal, order included" if same else "other scores or order", same)
 
 
-def fuser_targets(rows: list[Row], compiled: int) -> list[Target]:
-    """Against the loop for small lists, in microseconds for larger ones, and without compilation."""
+def fuser_targets(rows: list[Row]) -> list[Target]:
+    """Against the loop for small lists, in microseconds for larger ones."""
     spent = {row.task: row.ours for row in rows}
     small = [task_of(SMALL, shape) for shape in (ORDER, SCORES)]
     return [
         *at_least("no slower than a loop with the same guarantees", rows, small, CAREFUL, 1.0),
         *(at_most(task, spent[task], LIMIT) for task in [task_of(LARGE, shape) for shape in (*WITHIN_LIMIT, *OTHERS)]),
         at_most(task_of(LARGE, REPEATED), spent[task_of(LARGE, REPEATED)], LIMIT_OF_REPEATED),
-        Target("Fuser: nothing is compiled", f"{compiled} kernels compiled", compiled == 0),
     ]
 
 
-def first_calls() -> tuple[Timing, int]:
-    """Seconds of the first call of each shape in a process with an empty cache, and the number of compiled kernels."""
-    with tempfile.TemporaryDirectory() as cache:
-        seconds, cpu = map(float, process(FIRST.format(*LARGE), XDG_CACHE_HOME=cache).rpartition("RESULT")[2].split())
-        return Timing(None, seconds, 1, cpu), count_files(Path(cache))
+def first_calls() -> Timing:
+    """Seconds of the first call of each shape in a process."""
+    seconds, cpu = map(float, process(FIRST.format(*LARGE)).rpartition("RESULT")[2].split())
+    return Timing(None, seconds, 1, cpu)

@@ -18,7 +18,7 @@ from studies.speed.targets import Target, targets_table, times
 from studies.tables import Report, Table
 
 PACKAGES = (
-    "juryrank", "numpy", "scipy", "numba", "polars", "duckdb", "ranx", "pyflagr", "trectools", "pytrec-eval-terrier",
+    "juryrank", "numpy", "scipy", "polars", "duckdb", "ranx", "pyflagr", "trectools", "pytrec-eval-terrier",
     "ir-measures", "langchain-core", "langchain-classic", "llama-index-core", "haystack-ai", "pref_voting", "evalica",
     "choix", "openskill", "trueskill", "arena-rank", "lightgbm",
 )  # fmt: skip

@@ -7,6 +7,7 @@ import os
 import statistics
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -100,13 +101,17 @@ class Asked(Protocol):
 
 
 class Version:
-    """A process that runs ``version_calls`` on one source tree; ``ask`` sends a request and returns the answer."""
+    """A process that runs ``version_calls`` with one version; ``ask`` sends a request and returns the answer."""
 
-    def __init__(self, tree: Path, folder: Path, cache: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(cache), "PYTHONHASHSEED": "0"}
+    def __init__(self, tree: Path, folder: Path) -> None:
+        environment, options = {**os.environ, "PYTHONHASHSEED": "0"}, ["-P"]
+        if tree != own_tree():
+            # -S: an editable installation would be imported first. The libraries come from its folder all the same.
+            environment["PYTHONPATH"] = os.pathsep.join([str(tree), sysconfig.get_path("platlib")])
+            options.append("-S")
         self.tree = tree
         self.process = subprocess.Popen(
-            [sys.executable, "-P", str(WORKER), str(folder)],
+            [sys.executable, *options, str(WORKER), str(folder)],
             env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         imported = Path(self._answer()["file"])
@@ -140,7 +145,7 @@ def compare_versions(tasks: Iterable[str], other: Path, folder: Path, *, quiet: 
     for task in names:
         if task not in TASKS:
             raise UnknownNameError.of("task that compares versions", task, TASKS)
-    trees = (Path(jr.__file__).resolve().parents[1], source_tree(other))
+    trees = (own_tree(), source_tree(other))
     inputs = find_inputs(folder)
     inputs.run_files  # noqa: B018 (written when first asked for)
     (folder / "lists.json").write_text(json.dumps(lists_of_one_query()))
@@ -161,7 +166,7 @@ def compare_versions(tasks: Iterable[str], other: Path, folder: Path, *, quiet: 
 
 def compare_call(task: str, call: str, versions: Sequence[Asked]) -> Pair | str:
     """One call in both versions, in turns; or what went wrong."""
-    first = [version.ask(call=call) for version in versions]  # compiles
+    first = [version.ask(call=call) for version in versions]
     for version, answer in zip(versions, first, strict=True):
         if "error" in answer:
             return f"{call} with {version.tree}: {answer['error']}"
@@ -187,23 +192,28 @@ def same_parts(ours: list[str], theirs: list[str]) -> str:
 
 @contextmanager
 def started(trees: Iterable[Path], folder: Path) -> Iterator[list[Version]]:
-    """A process for each tree, each with an empty cache of compiled code."""
+    """A process for each tree."""
     versions: list[Version] = []
     try:
-        for n, tree in enumerate(trees):
-            versions.append(Version(tree, folder, folder / f"cache-{n}"))
+        for tree in trees:
+            versions.append(Version(tree, folder))
         yield versions
     finally:
         for version in versions:
             version.close()
 
 
+def own_tree() -> Path:
+    """The folder that contains the package of this process."""
+    return Path(jr.__file__).resolve().parents[1]
+
+
 def source_tree(path: Path) -> Path:
-    """The folder that contains the package, for a source tree or for the project above it."""
+    """The folder that contains the package with its compiled modules, or the project above it."""
     for tree in (path, path / "src"):
         if (tree / "juryrank" / "__init__.py").is_file():
             return tree.resolve()
-    raise DataError(f"{path}: expected a source tree with the package juryrank, such as the folder src of a project")
+    raise DataError(f"{path}: expected a folder with the package juryrank, such as pip install --target makes")
 
 
 def write(report: Comparison, folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Commands whose code is compiled already, next to a process that only imports libraries; and their peak memory."""
+"""Commands, next to a process that only imports libraries; and their peak memory."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FUSE, LARGE = "juryrank fuse, two small runs", "juryrank fuse, 315,000 lines"
 BOARD, HELP = "juryrank leaderboard, 400 rows", "juryrank --help"
 BARE = "import numpy, polars"
 LIMITS = {FUSE: 0.35, BOARD: 0.6, HELP: 0.2}  # seconds
-OWN_MEMORY = 70_000_000  # bytes above the libraries: half of the 139 MB before kernels were compiled ahead of time
-LIBRARIES = ("numpy", "polars", "numba", "scipy")
+OWN_MEMORY = 70_000_000  # bytes above the libraries: half of what they were when kernels were compiled at run time
+LIBRARIES = ("numpy", "polars", "scipy")
 PROBE = """
 import runpy, sys
 sys.argv = {argv!r}

@@ -67,7 +67,7 @@ def test_a_task_is_summarised_by_the_geometric_mean_of_its_ratios() -> None:
 def test_a_version_answers_from_its_own_process(tmp_path: Path) -> None:
     lists = {"a": ["x", "y"], "b": ["y", "z"]}
     (tmp_path / "lists.json").write_text(json.dumps({"two lists": lists}))
-    version = Version(SRC, tmp_path, tmp_path / "cache")
+    version = Version(SRC, tmp_path)
     try:
         assert version.ask(call="absent")["error"].startswith("KeyError")
         assert version.ask(task="single-query") == {"calls": ["two lists"]}
@@ -80,7 +80,7 @@ def test_a_version_answers_from_its_own_process(tmp_path: Path) -> None:
 
 
 def test_a_tree_without_the_package_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="expected a source tree"):
+    with pytest.raises(DataError, match="expected a folder with the package"):
         compare_versions(["files"], tmp_path, tmp_path)
     with pytest.raises(UnknownNameError, match="'kemeny'"):
         compare_versions(["kemeny"], SRC, tmp_path)
