@@ -25,6 +25,11 @@ class Part(NamedTuple):
 
 
 PARTS = {
+    "sanitizers": Part(
+        ("tests/kernels/test_damaged_inputs.py",),
+        {"SANITIZED": "200000"},
+        "damaged runs and lists, read by modules with AddressSanitizer and UBSan",
+    ),
     "everyday": Part(
         ("tests/everyday",),
         {"EVERYDAY": "40000"},
@@ -61,7 +66,6 @@ PARTS = {
     ),
     "writes": Part(("tests/files/test_atomic.py",), {}, "kills, threads, links and modes during writes"),
     "forks": Part(("tests/test_forks.py",), {}, "forked children and a pre-fork server"),
-    "cache": Part(("tests/kernels/test_cache.py",), {}, "damaged compiled code, full disks, no home"),
     "service": Part(
         ("tests/server/test_hostile.py", "tests/server/test_openapi.py", "tests/server/test_faults.py"),
         {"RAW": "50000", "SCHEMATHESIS": "500"},

@@ -1,6 +1,6 @@
 """Damage to model files: ``python tests/model_damage.py FOLDER COUNT`` damages each of its files COUNT times.
 
-Run it with NUMBA_DISABLE_JIT=1: kernels are then plain Python, where numpy checks every index. A damaged model is
+Run it with UNCOMPILED_KERNELS=1: kernels are then plain Python, where numpy checks every index. A damaged model is
 loaded and ranks two datasets; that gives one JuryrankError or finite scores. What else happens is printed.
 """
 

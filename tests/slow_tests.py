@@ -28,7 +28,7 @@ FILES = {
     "tests/data/test_draws.py",
     "tests/tasks/export/test_engines.py",
     "tests/tasks/export/test_sqlite.py",
-    "tests/files/test_fast_trec.py",
+    "tests/files/test_runs.py",
     "tests/files/test_fuzz.py",
     "tests/files/test_growth.py",
     "tests/files/test_hostile_names.py",

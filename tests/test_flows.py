@@ -20,19 +20,19 @@ from sessions import ask, environment, server
 FLOWS_FILE = Path(__file__).with_name("flows.py")
 # Flow: files, functions.
 BUDGETS = {
-    "fuse ids": (7, 13),
-    "fuse scores": (8, 15),
-    "fuse by mc4": (26, 77),
-    "juryrank fuse": (59, 236),
-    "fit, save, load, Fuser": (47, 234),
-    "fit_files": (72, 268),
-    "evaluate dicts": (17, 57),
-    "evaluate a dataset": (21, 72),
-    "compare": (54, 280),
-    "juryrank evaluate": (76, 293),
-    "juryrank compare": (110, 532),
-    "POST /v1/fuse ids": (15, 39),
-    "POST /v1/fuse scores": (20, 58),
+    "fuse ids": (5, 7),
+    "fuse scores": (6, 9),
+    "fuse by mc4": (23, 70),
+    "juryrank fuse": (54, 206),
+    "fit, save, load, Fuser": (42, 225),
+    "fit_files": (70, 262),
+    "evaluate dicts": (15, 52),
+    "evaluate a dataset": (19, 65),
+    "compare": (52, 273),
+    "juryrank evaluate": (73, 276),
+    "juryrank compare": (107, 515),
+    "POST /v1/fuse ids": (16, 46),
+    "POST /v1/fuse scores": (17, 51),
     "POST /v1/explain": (22, 62),
 }
 

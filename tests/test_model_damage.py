@@ -69,7 +69,7 @@ def test_no_damage_is_silent_leads_out_of_bounds_or_hangs(tmp_path):
         except MissingExtraError:
             continue
     command = [sys.executable, str(Path(__file__).with_name("model_damage.py")), str(tmp_path), str(CASES)]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}  # numpy then checks every index
+    environment = {**os.environ, "UNCOMPILED_KERNELS": "1"}  # numpy then checks every index
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     counted = re.findall(r"(?:refused|scored)': (\d+)", done.stdout)

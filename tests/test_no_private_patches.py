@@ -44,13 +44,13 @@ def test_no_test_patches_a_constant_or_a_private_name() -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ('monkeypatch.setattr(jit, "THREADED_FROM", 0)', "THREADED_FROM"),
-        ('monkeypatch.setattr("juryrank.kernels.jit.THREADED_FROM", 0)', "THREADED_FROM"),
+        ('monkeypatch.setattr(threads, "THREADED_FROM", 0)', "THREADED_FROM"),
+        ('monkeypatch.setattr("juryrank.kernels.threads.THREADED_FROM", 0)', "THREADED_FROM"),
         ('monkeypatch.setattr(Jury, "_scores", f)', "_scores"),
-        ('setattr(jit, f"{name}", 0)', "?"),
-        ('mock.patch.object(jit, "_cache", {})', "_cache"),
-        ('mock.patch("juryrank.kernels.jit.LIMIT", 1)', "LIMIT"),
-        ("jit.LIMIT = 3", "LIMIT"),
+        ('setattr(threads, f"{name}", 0)', "?"),
+        ('mock.patch.object(threads, "_cache", {})', "_cache"),
+        ('mock.patch("juryrank.kernels.threads.LIMIT", 1)', "LIMIT"),
+        ("threads.LIMIT = 3", "LIMIT"),
     ],
 )
 def test_a_planted_patch_is_found(text: str, name: str) -> None:

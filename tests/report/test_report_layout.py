@@ -3,6 +3,7 @@
 import io
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def reports():
     labels = {f"q{q}": {item: int(rng.integers(3)) for item in items} for q in range(12)}
     data = from_dicts(runs, labels=labels)
     methods = {"rrf": RRF(), "a-method-with-a-rather-long-name": RRF(k=1), "a-method-with-a-rather-long-tail": RRF(k=2)}
-    battles = juryrank.read(f"{juryrank.__path__[0]}/demo/battles.csv")
+    battles = juryrank.read(Path(juryrank.__file__).parent / "demo/battles.csv")
     return {
         "evaluate": evaluate(data, data, METRICS),
         "compare": compare(methods, data, METRICS),
