@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from copies import ALONE, copy_package, search_path
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/add-a-method.md").read_text()
 FILES = dict(re.findall(r"`(src/juryrank/[\w/]+\.py)`:\n\n```python\n(.*?)```", PAGE, flags=re.DOTALL))
@@ -19,9 +21,8 @@ LINES = re.findall(r"[Ii]n\s`(src/juryrank/\w+/__init__\.py)`[^`]*(?:`CLASSES`[^
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files and lines that the page shows, written where it says."""
     folder = tmp_path_factory.mktemp("tree")
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("src", "tests"):
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    copy_package(folder / "src")
+    shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     if (ROOT / ".mypy_cache").is_dir():  # what `make types` found about the files that stay the same
         shutil.copytree(ROOT / ".mypy_cache", folder / ".mypy_cache")
@@ -49,8 +50,10 @@ def insert_in_order(path: Path, line: str) -> None:
 
 
 def run(folder: Path, *args: str) -> str:
-    environment = {"PYTHONPATH": f"{folder}/src", "MYPYPATH": f"{folder}/src", "PATH": "", "HOME": str(Path.home())}
-    done = subprocess.run([sys.executable, *args], cwd=folder, env=environment, capture_output=True, text=True)
+    environment = {"MYPYPATH": f"{folder}/src", "PATH": "", "HOME": str(Path.home())}
+    environment["PYTHONPATH"] = search_path(folder / "src")
+    command = [sys.executable, ALONE, *args]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -114,7 +117,7 @@ def test_the_file_is_a_plugin_as_it_stands(tmp_path: Path) -> None:
     (tmp_path / "shortlist.py").write_text(FILES["src/juryrank/methods/positional/shortlist.py"])
     (tmp_path / "a.run").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
     args = ["a.run", "--plugin", "shortlist.py", "--method", "shortlist", "-p", "k=1"]
-    (tmp_path / "src").symlink_to(ROOT / "src")
+    copy_package(tmp_path / "src")
     assert run(tmp_path, "-m", "juryrank", "rank", *args) == "1 Q0 a 1 1.0 juryrank\n1 Q0 b 2 0.0 juryrank\n"
 
 

@@ -18,6 +18,7 @@ from haystack.core.errors import DeserializationError, SerializationError
 from haystack_samples import QUERIES, corpus, embed, fitted, ids, retrieved, retrievers
 
 import juryrank
+from copies import ALONE, copy_package, search_path
 from juryrank.integrations.haystack import JuryJoiner, JuryRetriever
 
 SOURCE = Path(juryrank.__file__).parents[1]
@@ -212,7 +213,9 @@ from haystack_integrations.components.joiners.juryrank import JuryJoiner
 from haystack_integrations.components.joiners.other import NAME
 print(JuryJoiner.__module__, NAME)
 """
-        lines = run_in_another_process(program, path=str(tmp_path))
+        copy_package(tmp_path / "installed")
+        environment = os.environ | {"PYTHONPATH": search_path(tmp_path / "installed", tmp_path)}
+        lines = subprocess.check_output([sys.executable, ALONE, "-c", program], env=environment, text=True).splitlines()
         assert lines == ["haystack_integrations.components.joiners.juryrank other"]
 
     def test_the_folders_that_integrations_share_have_no_init_file(self) -> None:

@@ -167,7 +167,7 @@ def wait_until_both_have_looked_again(service):
     def have_looked():
         now = refit_processes(service)
         seen.update({pid: worker for pid, worker in now.items() if pid not in before})
-        return {worker for pid, worker in seen.items() if pid not in now} == set(service.workers())
+        return {worker for pid, worker in seen.items() if pid not in now} >= set(service.workers())
 
     wait_until(have_looked, REFIT_SECONDS, pause=0.01)
 

@@ -22,7 +22,7 @@ def report() -> Benchmark:
         Row("b", "–", spent, None, "", series=series),
     ]
     targets = [Target("one ≤ 1 s", "2 s", False, "0.5 s", True, "a peer: 3 s"), Target("two", "1 s", True)]
-    command = CommandRow("juryrank demo", "README.md", spent, spent, 3)
+    command = CommandRow("juryrank demo", "README.md", spent, spent)
     return Benchmark(rows, targets, "No data.", 12.0, 0.5, [command])
 
 

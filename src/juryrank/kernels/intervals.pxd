@@ -1,25 +1,12 @@
-from cpython.pycapsule cimport PyCapsule_GetPointer
 from juryrank.kernels.choices cimport DAVIDSON, LISTWISE, LOGISTIC, NO_TIES, PROBIT, davidson, pass_over_lists, probit, rao_kupper
+from juryrank.kernels.draws cimport bitgen_t, bits_of, uniform
 from juryrank.kernels.elements cimport Float, Int, Int32
 from juryrank.kernels.lists cimport Lists, Pairs
 from juryrank.kernels.ragged cimport longest
 from juryrank.kernels.strengths cimport Newton
 
-ctypedef struct bitgen_t:  # NumPy's C interface to bit generators
-    void *state
-    unsigned long long (*next_uint64)(void *state) noexcept nogil
-    unsigned int (*next_uint32)(void *state) noexcept nogil
-    double (*next_double)(void *state) noexcept nogil
-    unsigned long long (*next_raw)(void *state) noexcept nogil
-
-cdef class Draws:
-    cdef object rng
-    cdef bitgen_t *bits
-
-    cdef double uniform(self) noexcept nogil
-    cdef void poisson(self, Float[::1] mean, Float[::1] none, Float[::1] scale, double[::1] out) noexcept nogil
-    cdef double few(self, double mean, double none) noexcept nogil
-    cdef double many(self, double mean) noexcept nogil
+cdef void poisson(bitgen_t *bits, Float[::1] mean, Float[::1] none, Float[::1] scale, double[::1] out) noexcept nogil
+cdef double poisson_of_many(bitgen_t *bits, double mean) noexcept nogil
 
 cdef class Slopes:
     cdef Lists lists

@@ -16,6 +16,7 @@ if not cython.compiled:
         probit,
         rao_kupper,
     )
+    from juryrank.kernels.draws import bits_of, uniform
     from juryrank.kernels.elements import Float, Int, Int32
     from juryrank.kernels.lists import Lists, Pairs
     from juryrank.kernels.ragged import longest
@@ -24,83 +25,58 @@ if not cython.compiled:
 FEW = cython.declare(cython.double, 12.0)  # means up to which inversion is used to draw a Poisson number
 
 
-@cython.final
-@cython.cclass
-class Draws:
-    """Random numbers of a generator of NumPy; its lock is held while they are drawn."""
-
-    def __init__(self, rng):
-        self.rng = rng
-        if cython.compiled:
-            capsule = rng.bit_generator.capsule
-            self.bits = cython.cast(cython.pointer(bitgen_t), PyCapsule_GetPointer(capsule, b"BitGenerator"))
-
-    def uniform(self):
-        """A number from 0 to 1."""
-        if cython.compiled:
-            return self.bits.next_double(self.bits.state)
-        return self.rng.random()
-
-    def poisson(self, mean, none, scale, out):
-        """out[k] = scale[k] times a Poisson number of each mean; ``none`` is its probability of 0."""
-        for k in range(mean.shape[0]):
-            number = 0.0
-            if mean[k] > FEW:
-                number = self.many(mean[k])
-            elif mean[k] > 0.0:
-                number = self.few(mean[k], none[k])
-            out[k] = scale[k] * number
-
-    def few(self, mean, none):
-        """A Poisson number by inversion; ``none`` is the probability of 0."""
-        left, chance = self.uniform(), none
+def poisson(bits, mean, none, scale, out):
+    """out[k] = scale[k] times a Poisson number of each mean; ``none`` is its probability of 0."""
+    for k in range(mean.shape[0]):
+        if mean[k] > FEW:
+            out[k] = scale[k] * poisson_of_many(bits, mean[k])
+            continue
         number: cython.longlong = 0
-        while left > chance and number < 100:
-            left -= chance
-            number += 1
-            chance *= mean / number
-        return number
+        if mean[k] > 0.0:
+            left, chance = uniform(bits), 1.0 * none[k]
+            while left > chance and number < 100:
+                left -= chance
+                number += 1
+                chance *= mean[k] / number
+        out[k] = scale[k] * number
 
-    def many(self, mean):
-        """A Poisson number of a mean of 10 or more, by Hörmann's transformed rejection, as NumPy draws it."""
-        b = 0.931 + 2.53 * sqrt(mean)
-        a = -0.059 + 0.02483 * b
-        limit = 0.9277 - 3.6224 / (b - 2.0)
-        while True:
-            u = self.uniform() - 0.5
-            v = self.uniform()
-            us = 0.5 - abs(u)
-            k = cython.cast(cython.longlong, (2.0 * a / us + b) * u + mean + 0.43)
-            if us >= 0.07 and v <= limit:
-                return k
-            if k < 0 or (us < 0.013 and v > us):
-                continue
+
+def poisson_of_many(bits, mean):
+    """A Poisson number of a mean of 10 or more, by Hörmann's transformed rejection, as NumPy draws it."""
+    b = 0.931 + 2.53 * sqrt(mean)
+    a = -0.059 + 0.02483 * b
+    while True:
+        u = uniform(bits) - 0.5
+        v = uniform(bits)
+        us = 0.5 - abs(u)
+        k = cython.cast(cython.longlong, (2.0 * a / us + b) * u + mean + 0.43)
+        if us >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2.0):
+            return k
+        if k >= 0 and (us >= 0.013 or v <= us):
             accept = log(v) + log(1.1239 + 1.1328 / (b - 3.4)) - log(a / (us * us) + b)
-            if accept <= -mean + k * log(mean) - lgamma(k + 1.0):
+            if accept <= k * log(mean) - mean - lgamma(k + 1.0):
                 return k
 
 
 def refit(
-    rng, link, pairs, scale: Float[::1], nones, lists: Lists, precision, tol: cython.double, max_iter: cython.longlong,
-    tie: cython.double[::1], out: cython.double[::1],
+    rng, link, left, right, mean: Float[::1], none: Float[::1], scale: Float[::1], lists: Lists, precision,
+    tol: cython.double, max_iter: cython.longlong, tie: cython.double[::1], out: cython.double[::1],
 ):  # fmt: skip
     """Strengths from resampled pairs, starting at ``out``: each comparison appears a Poisson number of times.
 
-    ``scale`` is the weight of one comparison of a pair; ``nones`` are the probabilities that none of its comparisons
-    won, lost and tied appears.
+    ``mean`` has the comparisons that the first item of each pair won, then those that it lost, then those tied; one
+    counts ``scale``, and none appears with probability ``none``.
     """
-    left, right, won, lost, tied = pairs
-    draws: Draws = Draws(rng)
-    drawn: Pairs = Pairs(left, right, *np.empty((3, len(scale))))
-    with rng.bit_generator.lock:
-        draws.poisson(won, nones[0], scale, drawn.won)
-        draws.poisson(lost, nones[1], scale, drawn.lost)
-        draws.poisson(tied, nones[2], scale, drawn.tied)
-    newton: Newton = Newton(0, 1, lists, drawn, link, 0.0, 0.0, precision)
+    drawn = np.empty((3, len(left)))
+    number: cython.double[::1] = drawn.reshape(-1)
+    pairs: Pairs = Pairs(left, right, *drawn)
+    newton: Newton = Newton(0, 1, lists, pairs, link, 0.0, 0.0, precision)
+    bits = bits_of(rng)
+    with rng.bit_generator.lock, cython.nogil:
+        poisson(bits, mean, none, scale, number)
     with cython.nogil:
         newton.start(0, out)
-        steps = newton.fit_pairs(tol, max_iter, tie, out)
-    return steps
+        newton.fit_pairs(tol, max_iter, tie, out)
 
 
 def pair_information(link, pairs, lists: Lists, precision, x: Float[::1], out: cython.double[:, ::1]):

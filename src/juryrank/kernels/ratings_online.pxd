@@ -6,6 +6,7 @@ cpdef enum:
     ELO, TRUESKILL, WENG_LIN_CHOICES, WENG_LIN_PAIRS
 
 cdef class Game:
+    cdef readonly long long room
     cdef long long kind, n
     cdef double step, scale, drift
     cdef double[::1] rank, mean, spread, move, shrink, worth, left, tied, precision, weighted

@@ -25,17 +25,28 @@ SWEEPS = cython.declare(cython.longlong, 50)  # over one list; messages converge
 @cython.final
 @cython.cclass
 class Game:
-    """One list at a time: the ranks and ratings of its ``n`` items, and how a game moves the ratings.
+    """One list at a time, of up to ``room`` items: their ranks and ratings, and how a game moves the ratings.
 
     ``step`` and ``scale`` are Elo's k and scale; for the other kinds ``scale`` is the spread of a performance.
     """
 
-    def __init__(self, most, kind, step, scale, drift):
-        self.kind, self.step, self.scale, self.drift = kind, step, scale, drift
-        self.rank, self.mean, self.spread, self.move, self.shrink = np.empty((5, most))
-        self.worth, self.left, self.tied, self.precision, self.weighted = np.empty((5, most))
-        self.from_below, self.from_above = np.empty((2, most, 2))
-        self.group = np.empty(most, np.int64)
+    def __init__(self, room, kind, step, scale, drift):
+        self.room, self.kind, self.step, self.scale, self.drift = room, kind, step, scale, drift
+        self.rank, self.mean, self.spread, self.move, self.shrink = np.empty((5, room))
+        self.worth, self.left, self.tied, self.precision, self.weighted = np.empty((5, room))
+        self.from_below, self.from_above = np.empty((2, room, 2))
+        self.group = np.empty(room, np.int64)
+
+    def __reduce__(self):
+        return Game, (self.room, self.kind, self.step, self.scale, self.drift)
+
+    def update(
+        self, slot: Int32[::1], rank: Float[::1], weight: cython.double, mean: cython.double[::1],
+        spread: cython.double[::1],
+    ):  # fmt: skip
+        """``play``, for Python."""
+        with cython.nogil:
+            self.play(slot, rank, weight, mean, spread)
 
     def elo_moves(self):
         """k times the actual minus the expected wins of each item, averaged over its opponents."""
@@ -175,16 +186,6 @@ def order_messages(precision_1, weighted_1, precision_2, weighted_2):
     centre = ((mean + deviation * tilt) / (variance * kept) - mean / variance) / told
     up, down = 1.0 / (1.0 / told + v2), 1.0 / (1.0 / told + v1)
     return up, up * (centre + m2), down, down * (m1 - centre)
-
-
-def play(
-    kind, slot: Int32[::1], rank: Float[::1], weight: cython.double, mean: cython.double[::1],
-    spread: cython.double[::1], step, scale, drift,
-):  # fmt: skip
-    """Update the ratings of the items of one list, ``weight`` times."""
-    game: Game = Game(slot.shape[0], kind, step, scale, drift)
-    with cython.nogil:
-        game.play(slot, rank, weight, mean, spread)
 
 
 @over_queries

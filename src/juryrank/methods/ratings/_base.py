@@ -13,7 +13,7 @@ import numpy as np
 from juryrank.data import Dataset, Rankings, as_dataset
 from juryrank.data.arrays import Codes, Floats
 from juryrank.errors import DataError
-from juryrank.kernels.ratings_online import MOST_GAMES, play, play_all
+from juryrank.kernels.ratings_online import MOST_GAMES, Game, play_all
 from juryrank.methods.base import Aggregator, weights_param
 from juryrank.params import param
 
@@ -122,6 +122,7 @@ class Stream:
     def __init__(self, model: Online) -> None:
         self.model = model
         self._settings = model.settings()
+        self._game = self._make_game(16)
         self._number: dict[str, int] = {}
         self._mean, self._spread = np.full(64, self._settings.mean), np.full(64, self._settings.spread)
 
@@ -163,9 +164,14 @@ class Stream:
             here = slice(r.entry_ptr[m], r.entry_ptr[m + 1])
             self._play(number[r.entry_slot[here]], r.entry_rank[here].copy(), float(weight[m]))
 
-    def _play(self, slot: Codes, rank: Floats, weight: float) -> None:
+    def _make_game(self, room: int) -> Game:
         s = self._settings
-        play(s.kind, slot, rank, weight, self._mean, self._spread, s.step, s.scale, s.drift)
+        return Game(room, s.kind, s.step, s.scale, s.drift)
+
+    def _play(self, slot: Codes, rank: Floats, weight: float) -> None:
+        if len(slot) > self._game.room:
+            self._game = self._make_game(2 * len(slot))
+        self._game.update(slot, rank, weight, self._mean, self._spread)
 
     def _numbers(self, items: Iterable[Any]) -> list[int]:
         numbers = [self._number.setdefault(str(item), len(self._number)) for item in items]

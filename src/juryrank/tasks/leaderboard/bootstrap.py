@@ -50,14 +50,15 @@ def _draw_pairs(fit: FittedModel) -> Draw:
     """Equal comparisons share one Poisson number; each fit starts from the fit of all data."""
     model, lists = fit.model, fit.lists
     assert isinstance(model, PairwiseStrength)
-    pairs, scale = _pairs_by_scale(fit)
-    nones = tuple(np.exp(-mean) for mean in pairs[2:])
+    (left, right, *outcomes), scale = _pairs_by_scale(fit)
+    mean, scale = np.concatenate(outcomes), np.tile(scale, 3)
+    drawn = (left, right, mean, np.exp(-mean), scale)
     most = fit.games.by_item()[0].max(initial=1.0)
     settings = (float(model.prior), NOISE * 0.5 / float(np.sqrt(most)), model.max_iter)
 
     def draw(rng: np.random.Generator) -> Floats:
         out = fit.scores.copy()
-        refit(rng, model.link, pairs, scale, nones, lists, *settings, np.array([fit.tie]), out)
+        refit(rng, model.link, *drawn, lists, *settings, np.array([fit.tie]), out)
         return out
 
     return draw
