@@ -44,8 +44,8 @@ def poisson(bits, mean, none, scale, out):
 def poisson_of_many(bits, mean):
     """A Poisson number of a mean of 10 or more, by Hörmann's transformed rejection.
 
-    NumPy rounds candidates down and this cuts their digits off, which differs below 0: at a mean of 12 there is one more
-    0 in about 100,000 numbers, at 20 none was seen.
+    NumPy rounds candidates down and this cuts their digits off, which differs below 0: at a mean of 12 there is one
+    more 0 in about 100,000 numbers, at 20 none was seen.
     """
     b = 0.931 + 2.53 * sqrt(mean)
     a = -0.059 + 0.02483 * b
